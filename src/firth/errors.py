@@ -1,0 +1,72 @@
+"""What can go wrong, said as place, problem and cure."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from os import PathLike
+
+
+class FirthError(Exception):
+    """Any failure that a person can mend. The command line prints it in one line and exits with 2."""
+
+
+class OptionError(FirthError, ValueError):
+    """An option has a value that it cannot have."""
+
+
+class FormatError(FirthError, ValueError):
+    """A file is not what it should be.
+
+    >>> raise FormatError("glove.txt", "expected 300 numbers after 'at', found 301", line=1041)
+    Traceback (most recent call last):
+    firth.errors.FormatError: glove.txt:1041: expected 300 numbers after 'at', found 301
+    """
+
+    def __init__(
+        self,
+        path: str | PathLike[str],
+        problem: str,
+        *,
+        line: int | None = None,
+        offset: int | None = None,
+        cure: str = "",
+    ) -> None:
+        self.path, self.problem, self.line, self.offset, self.cure = str(path), problem, line, offset, cure
+        place = self.path
+        if line is not None:
+            place += f":{line}"
+        if offset is not None:
+            place += f": byte {offset}"
+        super().__init__(f"{place}: {problem}" + (f". {cure}" if cure else ""))
+
+
+class UnknownWord(FirthError, KeyError):
+    """A word that the model does not hold; near spellings are named.
+
+    >>> raise UnknownWord("quen", ["queen", "queens"])
+    Traceback (most recent call last):
+    firth.errors.UnknownWord: 'quen' is not in the vocabulary. Near spellings: 'queen', 'queens'
+    """
+
+    def __init__(self, word: str, near: Sequence[str] = ()) -> None:
+        self.word, self.near = word, tuple(near)
+        message = f"{word!r} is not in the vocabulary"
+        if near:
+            message += ". Near spellings: " + ", ".join(map(repr, near))
+        super().__init__(message)
+
+    def __str__(self) -> str:
+        return str(self.args[0])  # KeyError would print the repr
+
+
+class MissingExtra(FirthError, ImportError):
+    """A part of firth that is not installed.
+
+    >>> raise MissingExtra("reading .zst files", "zst")
+    Traceback (most recent call last):
+    firth.errors.MissingExtra: reading .zst files needs an extra: pip install 'firth[zst]'
+    """
+
+    def __init__(self, purpose: str, extra: str) -> None:
+        self.extra = extra
+        super().__init__(f"{purpose} needs an extra: pip install 'firth[{extra}]'")

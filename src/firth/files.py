@@ -1,0 +1,174 @@
+"""Files as bytes: which ones a person means, what they are packed with, and how to write one without ever leaving half.
+
+Nothing here knows what a file says; `text/corpus.py` and `formats/` do.
+"""
+
+from __future__ import annotations
+
+import bz2
+import glob
+import gzip
+import lzma
+import os
+import shutil
+import sys
+import tempfile
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import IO, Any, cast
+
+from firth.errors import FormatError, MissingExtra, OptionError
+
+Name = str | os.PathLike[str]
+STDIN = "-"
+PACKINGS = {b"\x1f\x8b": "gz", b"BZh": "bz2", b"\xfd7zXZ\x00": "xz", b"\x28\xb5\x2f\xfd": "zst"}
+
+
+def expand(names: Name | Iterable[Name]) -> list[str]:
+    """The files that names, folders, globs and '-' stand for, in a stable order.
+
+    >>> expand("-")
+    ['-']
+    >>> expand("no/such/file.txt")
+    Traceback (most recent call last):
+    firth.errors.OptionError: no/such/file.txt: no such file, folder or pattern
+    """
+    found: list[str] = []
+    for name in [names] if isinstance(names, (str, os.PathLike)) else names:
+        text = os.fspath(name)
+        if text == STDIN or os.path.isfile(text):
+            found.append(text)
+        elif os.path.isdir(text):
+            inside = sorted(str(path) for path in Path(text).rglob("*") if path.is_file() and path.name[0] != ".")
+            if not inside:
+                raise OptionError(f"{text}: the folder holds no files")
+            found.extend(inside)
+        elif os.path.exists(text):  # a pipe or a device
+            found.append(text)
+        else:
+            matches = sorted(path for path in glob.glob(text, recursive=True) if os.path.isfile(path))
+            if not matches:
+                raise OptionError(f"{text}: no such file, folder or pattern")
+            found.extend(matches)
+    if not found:
+        raise OptionError("no input: name a file, a folder, a pattern, or - for standard input")
+    return found
+
+
+def packing(path: Name) -> str | None:
+    """How a file is packed ("gz", "bz2", "xz", "zst" or None), by its first bytes and not by its name."""
+    with open(path, "rb") as file:
+        head = file.read(6)
+    return next((name for magic, name in PACKINGS.items() if head.startswith(magic)), None)
+
+
+@contextmanager
+def open_bytes(path: Name) -> Iterator[IO[bytes]]:
+    """The unpacked bytes of a file, or of standard input for '-'; broken packing is a FormatError."""
+    if os.fspath(path) == STDIN:
+        yield sys.stdin.buffer
+        return
+    how = packing(path)
+    try:
+        with _unpacked(path, how) as file:
+            yield file
+    except (EOFError, gzip.BadGzipFile, lzma.LZMAError) as error:
+        raise FormatError(path, f"the {how} data is broken or cut short ({error})") from error
+    except OSError as error:
+        if how == "bz2" and error.errno is None:  # bz2 has no error of its own
+            raise FormatError(path, f"the bz2 data is broken ({error})") from error
+        raise
+
+
+def _unpacked(path: Name, how: str | None) -> IO[bytes]:
+    if how == "gz":
+        return cast(IO[bytes], gzip.open(path, "rb"))
+    if how == "bz2":
+        return cast(IO[bytes], bz2.open(path, "rb"))
+    if how == "xz":
+        return cast(IO[bytes], lzma.open(path, "rb"))
+    if how == "zst":
+        return _open_zst(path, "rb")
+    return open(path, "rb")
+
+
+def _open_zst(path: Name, mode: str) -> IO[bytes]:
+    if sys.version_info >= (3, 14):
+        from compression import zstd
+
+        return cast(IO[bytes], zstd.open(path, mode))
+    try:
+        import zstandard
+    except ImportError as error:
+        raise MissingExtra("reading and writing .zst files", "zst") from error
+    return cast(IO[bytes], zstandard.open(path, mode))
+
+
+@contextmanager
+def write_bytes(path: Name) -> Iterator[IO[bytes]]:
+    """A file to write, packed as its name ends (.gz, .bz2, .xz, .zst); it appears under its name only when whole.
+
+    `-` is standard output.
+    """
+    if os.fspath(path) == STDIN:
+        yield sys.stdout.buffer
+        sys.stdout.buffer.flush()
+        return
+    with whole_file(path) as draft:
+        openers: dict[str, Any] = {".gz": _gzip_without_time, ".bz2": bz2.open, ".xz": lzma.open, ".zst": _open_zst}
+        with openers.get(Path(path).suffix, open)(draft, "wb") as file:
+            yield file
+
+
+def _gzip_without_time(path: Name, mode: str) -> IO[bytes]:
+    return cast(IO[bytes], gzip.GzipFile(path, mode, mtime=0))  # the same input gives the same file
+
+
+@contextmanager
+def whole_file(path: Name) -> Iterator[Path]:
+    """A path to write to beside `path`; renamed to it at the end, removed on any failure."""
+    target = Path(path)
+    target.parent.mkdir(parents=True, exist_ok=True)
+    handle, name = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name}.", suffix=".part")
+    os.close(handle)
+    draft = Path(name)
+    try:
+        yield draft
+        os.chmod(draft, 0o666 & ~_umask())
+        os.replace(draft, target)
+    finally:
+        draft.unlink(missing_ok=True)
+
+
+@contextmanager
+def whole_folder(path: Name) -> Iterator[Path]:
+    """A folder to fill beside `path`; takes its place at the end, removed on any failure.
+
+    A folder that already has the name must be empty or one that firth wrote (it holds a config.json).
+    """
+    target = Path(path)
+    if target.exists() and not target.is_dir():
+        raise OptionError(f"{target}: is a file, but a folder is to be written there. Choose another name")
+    if target.is_dir() and any(target.iterdir()) and not (target / "config.json").exists():
+        raise OptionError(f"{target}: the folder holds other files. Choose another name or empty it")
+    target.parent.mkdir(parents=True, exist_ok=True)
+    draft = Path(tempfile.mkdtemp(dir=target.parent, prefix=f".{target.name}.", suffix=".part"))
+    try:
+        yield draft
+        os.chmod(draft, 0o777 & ~_umask())
+        if target.exists():
+            aside = draft.with_suffix(".old")
+            os.replace(target, aside)
+            os.replace(draft, target)
+            shutil.rmtree(aside)
+        else:
+            os.replace(draft, target)
+    finally:
+        shutil.rmtree(draft, ignore_errors=True)
+
+
+def _umask() -> int:
+    mask = os.umask(0)
+    os.umask(mask)
+    return mask

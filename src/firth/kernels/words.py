@@ -1,0 +1,162 @@
+"""Words as runs of bytes in one buffer, and the open-addressing table that finds them.
+
+A list of n words is three arrays: `blob` (all bytes), `starts` and `ends` (int64, word i is blob[starts[i]:ends[i]]).
+A table is a uint64 array whose length is a power of two; a slot is 0 when free, else the upper half of the word's hash
+above its id + 1. Two words are the same when their bytes are.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numba import njit
+
+OFFSET = np.uint64(14695981039346656037)
+PRIME = np.uint64(1099511628211)
+MIX = np.uint64(0xFF51AFD7ED558CCD)
+HIGH = np.uint64(0xFFFFFFFF00000000)
+LOW = np.uint64(0x00000000FFFFFFFF)
+TAB, NEWLINE = np.uint8(9), np.uint8(10)
+
+
+@njit(cache=True, inline="always")
+def finish(state):
+    """Spreads the bits of an FNV-1a state, whose upper half alone is too regular for short words."""
+    state ^= state >> np.uint64(33)
+    state *= MIX
+    return state ^ (state >> np.uint64(29))
+
+
+@njit(cache=True, nogil=True)
+def hash_bytes(blob, start, end):
+    """The 64-bit hash of blob[start:end]: FNV-1a with a final mix."""
+    state = OFFSET
+    for i in range(start, end):
+        state = (state ^ np.uint64(blob[i])) * PRIME
+    return finish(state)
+
+
+@njit(cache=True, nogil=True)
+def same_bytes(a, a_start, a_end, b, b_start, b_end):
+    """Whether two runs of bytes are equal."""
+    if a_end - a_start != b_end - b_start:
+        return False
+    for i in range(a_end - a_start):  # noqa: SIM110 (numba has no all())
+        if a[a_start + i] != b[b_start + i]:
+            return False
+    return True
+
+
+@njit(cache=True, nogil=True)
+def find(query, query_start, query_end, blob, starts, ends, slots):
+    """The id of query[query_start:query_end], or -1."""
+    key = hash_bytes(query, query_start, query_end)
+    mask = np.uint64(len(slots) - 1)
+    at = key & mask
+    while slots[at] != 0:
+        if (slots[at] ^ key) & HIGH == 0:
+            id = np.int64(slots[at] & LOW) - 1
+            if same_bytes(query, query_start, query_end, blob, starts[id], ends[id]):
+                return id
+        at = (at + np.uint64(1)) & mask
+    return np.int64(-1)
+
+
+@njit(cache=True, nogil=True)
+def find_all(query, query_starts, query_ends, blob, starts, ends, slots, ids):
+    """ids[k] becomes the id of the k-th query word, or -1."""
+    for k in range(len(query_starts)):
+        ids[k] = find(query, query_starts[k], query_ends[k], blob, starts, ends, slots)
+
+
+@njit(cache=True, nogil=True)
+def index(blob, starts, ends, slots):
+    """Fills an empty table with all words; of equal words the first keeps its place. Returns how many were repeats."""
+    mask = np.uint64(len(slots) - 1)
+    repeats = 0
+    for id in range(len(starts)):
+        key = hash_bytes(blob, starts[id], ends[id])
+        at = key & mask
+        fresh = True
+        while slots[at] != 0:
+            if (slots[at] ^ key) & HIGH == 0:
+                other = np.int64(slots[at] & LOW) - 1
+                if same_bytes(blob, starts[id], ends[id], blob, starts[other], ends[other]):
+                    fresh = False
+                    break
+            at = (at + np.uint64(1)) & mask
+        if fresh:
+            slots[at] = (key & HIGH) | np.uint64(id + 1)
+        else:
+            repeats += 1
+    return repeats
+
+
+@njit(cache=True, nogil=True)
+def count_lines(blob):
+    """The number of lines, a last one without an end included."""
+    lines = 0
+    for i in range(len(blob)):
+        lines += blob[i] == NEWLINE
+    if len(blob) and blob[len(blob) - 1] != NEWLINE:
+        lines += 1
+    return lines
+
+
+@njit(cache=True, nogil=True)
+def scan_counts(blob, starts, ends, counts):
+    """Reads lines `word TAB count` into the three arrays; returns -1, or the index of the first line without a count."""
+    line = 0
+    start = 0
+    size = len(blob)
+    while start < size:
+        stop = start
+        tab = -1
+        while stop < size and blob[stop] != NEWLINE:
+            if blob[stop] == TAB:
+                tab = stop
+            stop += 1
+        if tab < 0 or tab + 1 == stop or stop - tab > 19:
+            return line
+        number = np.int64(0)
+        for i in range(tab + 1, stop):
+            digit = np.int64(blob[i]) - 48
+            if digit < 0 or digit > 9:
+                return line
+            number = number * 10 + digit
+        starts[line] = start
+        ends[line] = tab
+        counts[line] = number
+        line += 1
+        start = stop + 1
+    return -1
+
+
+@njit(cache=True, nogil=True)
+def edit_distances(query, blob, starts, ends, most, distances):
+    """distances[i] becomes the number of byte edits between the query and word i, or most + 1 where it is larger."""
+    size = len(query)
+    row = np.empty(size + 1, np.int64)
+    for word in range(len(starts)):
+        length = ends[word] - starts[word]
+        distances[word] = most + 1
+        if abs(length - size) > most:
+            continue
+        for j in range(size + 1):
+            row[j] = j
+        hopeless = False
+        for i in range(1, length + 1):
+            byte = blob[starts[word] + i - 1]
+            diagonal = row[0]
+            row[0] = i
+            best = np.int64(i)
+            for j in range(1, size + 1):
+                above = row[j]
+                change = diagonal + (byte != query[j - 1])
+                row[j] = min(change, above + 1, row[j - 1] + 1)
+                diagonal = above
+                best = min(best, row[j])
+            if best > most:
+                hopeless = True
+                break
+        if not hopeless and row[size] <= most:
+            distances[word] = row[size]

@@ -1,0 +1,115 @@
+"""An option is a field of a recipe: its name, type, default and sentence are written once.
+
+A `Recipe` is a frozen dataclass. Its fields are the keyword arguments in Python, the flags of the command line and the
+keys of a TOML file; this module is the only one that turns one into another.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import difflib
+import tomllib
+import types
+import typing
+from collections.abc import Mapping
+from os import PathLike
+from pathlib import Path
+from typing import Any, Literal, Self
+
+from firth.errors import FormatError, OptionError
+
+
+def option(default: Any, help: str, *, minimum: float | None = None, maximum: float | None = None) -> Any:
+    """A field of a recipe with its default, its sentence and, for numbers, its legal range."""
+    metadata = {"help": help, "minimum": minimum, "maximum": maximum}
+    return dataclasses.field(default=default, metadata=metadata)
+
+
+@dataclasses.dataclass(frozen=True)
+class Recipe:
+    """What to do, as a value: options that are checked once and never change.
+
+    >>> @dataclasses.dataclass(frozen=True)
+    ... class Tea(Recipe):
+    ...     minutes: int = option(4, "how long it draws", minimum=1)
+    ...     leaf: Literal["black", "green"] = option("black", "what it is made of")
+    >>> Tea(minutes=3).as_dict()
+    {'minutes': 3, 'leaf': 'black'}
+    >>> Tea(minutes=0)
+    Traceback (most recent call last):
+    firth.errors.OptionError: Tea: minutes is 0, but must be at least 1
+    >>> Tea.from_dict({"minute": 3})
+    Traceback (most recent call last):
+    firth.errors.OptionError: Tea: no option is called 'minute'. Did you mean 'minutes'?
+    """
+
+    def __post_init__(self) -> None:
+        kinds = typing.get_type_hints(type(self))
+        for field in dataclasses.fields(self):
+            _check(type(self).__name__, field, kinds[field.name], getattr(self, field.name))
+
+    def as_dict(self) -> dict[str, Any]:
+        """The options by name, ready for JSON or TOML."""
+        return dataclasses.asdict(self)
+
+    @classmethod
+    def from_dict(cls, values: Mapping[str, Any]) -> Self:
+        """The recipe that these options name; an unknown name is an error, lists become tuples."""
+        names = [field.name for field in dataclasses.fields(cls)]
+        for name in values:
+            if name not in names:
+                near = difflib.get_close_matches(name, names, 1)
+                hint = f"Did you mean {near[0]!r}?" if near else f"There are: {', '.join(names)}"
+                raise OptionError(f"{cls.__name__}: no option is called {name!r}. {hint}")
+        return cls(**{name: tuple(value) if isinstance(value, list) else value for name, value in values.items()})
+
+    @classmethod
+    def from_toml(cls, path: str | PathLike[str]) -> Self:
+        """The recipe that a TOML file spells out."""
+        try:
+            values = tomllib.loads(Path(path).read_text(encoding="utf-8"))
+        except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
+            raise FormatError(path, f"not a recipe in TOML: {error}") from error
+        return cls.from_dict(values)
+
+
+def _check(recipe: str, field: dataclasses.Field[Any], kind: Any, value: Any) -> None:
+    if not _fits(kind, value):
+        raise OptionError(f"{recipe}: {field.name} is {value!r}, but must be {_in_words(kind)}")
+    minimum, maximum = field.metadata.get("minimum"), field.metadata.get("maximum")
+    if value is None or isinstance(value, (str, bool, tuple)):
+        return
+    if minimum is not None and not value >= minimum:
+        raise OptionError(f"{recipe}: {field.name} is {value!r}, but must be at least {minimum}")
+    if maximum is not None and not value <= maximum:
+        raise OptionError(f"{recipe}: {field.name} is {value!r}, but must be at most {maximum}")
+
+
+def _fits(kind: Any, value: Any) -> bool:
+    origin, arguments = typing.get_origin(kind), typing.get_args(kind)
+    if origin is Literal:
+        return value in arguments
+    if origin in (types.UnionType, typing.Union):
+        return any(_fits(one, value) for one in arguments)
+    if origin is tuple:
+        return isinstance(value, tuple) and all(_fits(arguments[0], item) for item in value)
+    if kind is float:
+        return isinstance(value, (int, float)) and not isinstance(value, bool)
+    if kind is int:
+        return isinstance(value, int) and not isinstance(value, bool)
+    if kind is type(None):
+        return value is None
+    return isinstance(value, kind)
+
+
+def _in_words(kind: Any) -> str:
+    origin, arguments = typing.get_origin(kind), typing.get_args(kind)
+    if origin is Literal:
+        return "one of " + ", ".join(map(repr, arguments))
+    if origin in (types.UnionType, typing.Union):
+        return " or ".join(_in_words(one) for one in arguments)
+    if origin is tuple:
+        return f"a list of {_in_words(arguments[0])}"
+    return {int: "a whole number", float: "a number", bool: "true or false", str: "text", type(None): "none"}.get(
+        kind, str(kind)
+    )

@@ -1,0 +1,39 @@
+"""What an artifact is made of when it lies on disk: settings, arrays and word lists, and nothing that can run."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, Protocol, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from firth.text.vocabulary import Vocabulary
+
+
+@dataclass(frozen=True)
+class Parts:
+    """One artifact, taken apart. `config` must be plain JSON; `vocabularies` become one text file each.
+
+    The list called "vocab" is the artifact's own vocabulary; other lists (labels, contexts, documents) have other names.
+    """
+
+    kind: str
+    config: Mapping[str, Any] = field(default_factory=dict)
+    arrays: Mapping[str, NDArray[Any]] = field(default_factory=dict)
+    vocabularies: Mapping[str, Vocabulary] = field(default_factory=dict)
+
+    @property
+    def nbytes(self) -> int:
+        """The size of the arrays."""
+        return sum(np.asarray(array).nbytes for array in self.arrays.values())
+
+
+class Artifact(Protocol):
+    """A finished value that can be saved: it knows how to be taken apart and put together again."""
+
+    def to_parts(self) -> Parts: ...
+
+    @classmethod
+    def from_parts(cls, parts: Parts) -> Self: ...

@@ -1,0 +1,300 @@
+"""The words of a model and their numbers.
+
+An id is a rank: in a vocabulary that was counted, id 0 is the most frequent word, so a cut is a prefix. A vocabulary
+that came with a vector file keeps the order of that file. The words lie as bytes in one buffer, which may be a
+memory-mapped file, so that a million words open in milliseconds and odd bytes survive (as surrogate escapes in `str`).
+"""
+
+from __future__ import annotations
+
+import hashlib
+import mmap
+import os
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import cached_property
+from pathlib import Path
+from typing import overload
+
+import numpy as np
+from numpy.typing import NDArray
+
+from firth.errors import FormatError, OptionError, UnknownWord
+from firth.files import Name, whole_file
+from firth.kernels import words as kernel
+
+Bytes = NDArray[np.uint8]
+Ids = NDArray[np.int64]
+
+
+def to_bytes(word: str) -> bytes:
+    """A word as UTF-8; bytes that were not UTF-8 when they were read come back as they were."""
+    try:
+        return word.encode("utf-8", "surrogateescape")
+    except UnicodeEncodeError:
+        return word.encode("utf-8", "surrogatepass")
+
+
+def to_word(raw: bytes) -> str:
+    """Bytes as a word; bytes that are not UTF-8 are kept as surrogate escapes.
+
+    >>> to_bytes(to_word(b"caf\\x82")) == b"caf\\x82"
+    True
+    """
+    return raw.decode("utf-8", "surrogateescape")
+
+
+def pack(words: Iterable[str]) -> tuple[Bytes, Ids, Ids]:
+    """Words laid into one buffer: (blob, starts, ends)."""
+    encoded = [to_bytes(word) for word in words]
+    ends = np.cumsum([len(word) for word in encoded], dtype=np.int64) if encoded else np.zeros(0, np.int64)
+    starts = np.zeros_like(ends)
+    starts[1:] = ends[:-1]
+    return np.frombuffer(b"".join(encoded), np.uint8), starts, ends
+
+
+class Vocabulary(Sequence[str]):
+    """Words with ids and, where they are known, counts.
+
+    >>> vocabulary = Vocabulary.from_counts({"cat": 1, "the": 9, "mat": 1})
+    >>> vocabulary.words
+    ('the', 'cat', 'mat')
+    >>> vocabulary.id("cat"), "dog" in vocabulary, vocabulary[0]
+    (1, False, 'the')
+    >>> vocabulary.ids(["the", "dog"])
+    array([ 0, -1])
+    """
+
+    def __init__(self, words: Iterable[str], counts: Iterable[int] | NDArray[np.int64] | None = None) -> None:
+        self._adopt(*pack(words), None if counts is None else np.asarray(list(counts), np.int64))
+
+    def _adopt(self, blob: Bytes, starts: Ids, ends: Ids, counts: Ids | None) -> None:
+        if counts is not None and len(counts) != len(starts):
+            raise OptionError(f"a vocabulary of {len(starts)} words has {len(counts)} counts")
+        self.blob, self.starts, self.ends, self.counts = blob, starts, ends, counts
+
+    @classmethod
+    def from_arrays(cls, blob: Bytes, starts: Ids, ends: Ids, counts: Ids | None = None) -> Vocabulary:
+        """A vocabulary over bytes that already lie in a buffer (see `kernels/words.py`); nothing is copied."""
+        made = cls.__new__(cls)
+        made._adopt(blob, starts, ends, counts)
+        return made
+
+    @classmethod
+    def from_counts(cls, counts: Mapping[str, int]) -> Vocabulary:
+        """Words by falling count; equal counts by the words' bytes, so that the order never depends on chance."""
+        ranked = sorted(counts, key=lambda word: (-counts[word], to_bytes(word)))
+        return cls(ranked, [counts[word] for word in ranked])
+
+    def __len__(self) -> int:
+        return len(self.starts)
+
+    @overload
+    def __getitem__(self, id: int) -> str: ...
+    @overload
+    def __getitem__(self, id: slice) -> tuple[str, ...]: ...
+    def __getitem__(self, id: int | slice) -> str | tuple[str, ...]:
+        if isinstance(id, slice):
+            return tuple(self[i] for i in range(*id.indices(len(self))))
+        return to_word(self.blob[self.starts[id] : self.ends[id]].tobytes())
+
+    def __iter__(self) -> Iterator[str]:
+        blob = self.blob.data
+        for start, end in zip(self.starts.tolist(), self.ends.tolist()):
+            yield to_word(bytes(blob[start:end]))
+
+    def __contains__(self, word: object) -> bool:
+        return isinstance(word, str) and self.find(word) >= 0
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Vocabulary):
+            return NotImplemented
+        if (self.counts is None) != (other.counts is None) or len(self) != len(other):
+            return False
+        same_counts = self.counts is None or np.array_equal(self.counts, other.counts)  # type: ignore[arg-type]
+        return same_counts and self.words == other.words
+
+    def __hash__(self) -> int:
+        return id(self)
+
+    def __repr__(self) -> str:
+        known = "" if self.counts is None else f", {self.total:,} tokens"
+        first = ", ".join(self[:3]) + (", …" if len(self) > 3 else "")
+        return f"Vocabulary({len(self):,} words{known}: {first})"
+
+    @cached_property
+    def words(self) -> tuple[str, ...]:
+        """All words, in the order of their ids."""
+        return tuple(self)
+
+    @property
+    def total(self) -> int:
+        """The number of tokens that were counted."""
+        return 0 if self.counts is None else int(self.counts.sum())
+
+    @cached_property
+    def slots(self) -> NDArray[np.uint64]:
+        """The table that finds a word (see `kernels/words.py`)."""
+        slots = np.zeros(1 << max(4, (2 * len(self)).bit_length()), np.uint64)
+        kernel.index(self.blob, self.starts, self.ends, slots)
+        return slots
+
+    def find(self, word: str) -> int:
+        """The id of a word, or -1."""
+        raw = np.frombuffer(to_bytes(word), np.uint8)
+        return int(kernel.find(raw, 0, len(raw), self.blob, self.starts, self.ends, self.slots))
+
+    def id(self, word: str) -> int:
+        """The id of a word; a word that is not there raises `UnknownWord`, which names near spellings."""
+        found = self.find(word)
+        if found < 0:
+            raise UnknownWord(word, self.near(word))
+        return found
+
+    def ids(self, words: Iterable[str]) -> Ids:
+        """The ids of many words at once, -1 for each that is unknown."""
+        blob, starts, ends = pack(words)
+        found = np.empty(len(starts), np.int64)
+        kernel.find_all(blob, starts, ends, self.blob, self.starts, self.ends, self.slots, found)
+        return found
+
+    def near(self, word: str, topn: int = 3) -> list[str]:
+        """Words that are spelled almost like this one, the nearest and then the most frequent first.
+
+        >>> Vocabulary(["queen", "king", "queens"]).near("quen")
+        ['queen', 'queens']
+        """
+        variants = [form for form in (word.lower(), word.capitalize(), word.upper()) if form != word and form in self]
+        raw = np.frombuffer(to_bytes(word), np.uint8)
+        most = 1 if len(raw) < 4 else 2
+        if len(raw) > 100:
+            return variants[:topn]
+        distances = np.empty(len(self), np.int64)
+        kernel.edit_distances(raw, self.blob, self.starts, self.ends, most, distances)
+        close = np.flatnonzero(distances <= most)
+        close = close[np.argsort(distances[close], kind="stable")][: topn + len(variants)]
+        return list(dict.fromkeys(variants + [self[int(i)] for i in close]))[:topn]
+
+    def cut(self, min_count: int) -> Vocabulary:
+        """The words seen at least min_count times. Ids do not change: an id is a rank by count.
+
+        >>> Vocabulary(("the", "cat"), (9, 1)).cut(2).words
+        ('the',)
+        """
+        if self.counts is None:
+            raise OptionError("this vocabulary has no counts, so it cannot be cut by count. Use top(n)")
+        if np.any(self.counts[1:] > self.counts[:-1]):
+            raise OptionError("this vocabulary is not ordered by count, so a cut would change its ids")
+        return self.top(int(np.searchsorted(-self.counts, -min_count, side="right")))
+
+    def top(self, n: int) -> Vocabulary:
+        """The first n words."""
+        counts = None if self.counts is None else self.counts[:n]
+        return Vocabulary.from_arrays(self.blob, self.starts[:n], self.ends[:n], counts)
+
+    def take(self, ids: Sequence[int] | Ids) -> Vocabulary:
+        """The words with these ids, in this order."""
+        chosen = np.asarray(ids, np.int64)
+        counts = None if self.counts is None else self.counts[chosen]
+        return Vocabulary.from_arrays(self.blob, self.starts[chosen], self.ends[chosen], counts)
+
+    def merge(self, other: Vocabulary) -> Vocabulary:
+        """Both vocabularies' words with their counts added, ranked anew.
+
+        >>> Vocabulary(["a", "b"], [3, 2]).merge(Vocabulary(["b", "c"], [5, 1])).words
+        ('b', 'a', 'c')
+        """
+        if self.counts is None or other.counts is None:
+            raise OptionError("a vocabulary without counts cannot be merged")
+        found = other.ids(self)
+        counts = self.counts.copy()
+        counts[found >= 0] += other.counts[found[found >= 0]]
+        fresh = np.ones(len(other), bool)
+        fresh[found[found >= 0]] = False
+        blob = np.concatenate([self.blob, other.blob])
+        shift = len(self.blob)
+        return Vocabulary.from_arrays(
+            blob,
+            np.concatenate([self.starts, other.starts[fresh] + shift]),
+            np.concatenate([self.ends, other.ends[fresh] + shift]),
+            np.concatenate([counts, other.counts[fresh]]),
+        ).ranked()
+
+    def ranked(self) -> Vocabulary:
+        """The same words by falling count, equal counts by their bytes."""
+        return self if self.counts is None else self.take(rank(self.blob, self.starts, self.ends, self.counts))
+
+    @cached_property
+    def fingerprint(self) -> str:
+        """A short name for exactly these words in this order."""
+        digest = hashlib.sha256()
+        for word in self:
+            digest.update(to_bytes(word) + b"\n")
+        return digest.hexdigest()[:16]
+
+    def save(self, path: Name) -> None:
+        """Writes lines `word TAB count`, by id; a newline in a word is written as \\n and a backslash as \\\\."""
+        counts = np.zeros(len(self), np.int64) if self.counts is None else self.counts
+        with whole_file(path) as draft, open(draft, "wb") as file:
+            blob = np.ascontiguousarray(self.blob).data
+            lines = []
+            for start, end, count in zip(self.starts.tolist(), self.ends.tolist(), counts.tolist()):
+                raw = bytes(blob[start:end])
+                if b"\n" in raw or b"\\" in raw:
+                    raw = raw.replace(b"\\", b"\\\\").replace(b"\n", b"\\n")
+                lines.append(b"%b\t%d\n" % (raw, count))
+                if len(lines) == 65536:
+                    file.writelines(lines)
+                    lines.clear()
+            file.writelines(lines)
+
+    @classmethod
+    def load(cls, path: Name) -> Vocabulary:
+        """Opens what `save` wrote. The file is memory-mapped: words are read when they are asked for.
+
+        All counts zero means that they were never known.
+        """
+        if os.path.getsize(path) == 0:
+            return cls(())
+        with open(path, "rb") as file:
+            mapped = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
+        blob = np.frombuffer(mapped, np.uint8)
+        size = int(kernel.count_lines(blob))
+        starts, ends, counts = (np.empty(size, np.int64) for _ in range(3))
+        broken = int(kernel.scan_counts(blob, starts, ends, counts))
+        if broken >= 0:
+            raise FormatError(path, "expected a word, a tab and a count", line=broken + 1)
+        known = counts if counts.any() else None
+        if mapped.find(b"\\") < 0:
+            return cls.from_arrays(blob, starts, ends, known)
+        raw = [mapped[start:end] for start, end in zip(starts.tolist(), ends.tolist())]
+        return cls([to_word(_unescape(word)) for word in raw], known)
+
+
+def _unescape(raw: bytes) -> bytes:
+    return b"\\".join(part.replace(b"\\n", b"\n") for part in raw.split(b"\\\\"))
+
+
+def rank(blob: Bytes, starts: Ids, ends: Ids, counts: Ids) -> Ids:
+    """The order of words by falling count, equal counts by their bytes.
+
+    Most words are rare, so ties are the rule: the first eight bytes of a word, as one big-endian number, settle almost
+    all of them, and only runs that are still equal are compared byte by byte.
+    """
+    width = np.minimum(ends - starts, 8)
+    heads = np.zeros(len(starts), np.uint64)
+    for i in range(8):
+        has = width > i
+        heads[has] |= blob[starts[has] + i].astype(np.uint64) << np.uint64(56 - 8 * i)
+    order = np.lexsort((heads, -counts))
+    same = (counts[order][1:] == counts[order][:-1]) & (heads[order][1:] == heads[order][:-1])
+    edges = np.flatnonzero(np.diff(np.concatenate([[False], same, [False]]).astype(np.int8)))
+    for first, last in zip(edges[::2].tolist(), edges[1::2].tolist()):
+        run = order[first : last + 1]
+        run[:] = sorted(run.tolist(), key=lambda i: blob[starts[i] : ends[i]].tobytes())
+    return order
+
+
+def read_word_list(path: Name) -> list[str]:
+    """A file of one word a line, as a list; a count after a tab is left out."""
+    lines = Path(path).read_bytes().split(b"\n")
+    return [to_word(line.rsplit(b"\t", 1)[0].rstrip(b"\r")) for line in lines if line.strip()]
