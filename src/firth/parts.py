@@ -16,7 +16,8 @@ from firth.text.vocabulary import Vocabulary
 class Parts:
     """One artifact, taken apart. `config` must be plain JSON; `vocabularies` become one text file each.
 
-    The list called "vocab" is the artifact's own vocabulary; other lists (labels, contexts, documents) have other names.
+    The list called "vocab" is the artifact's own vocabulary; other lists (labels, contexts, documents) have other
+    names.
     """
 
     kind: str

@@ -104,7 +104,7 @@ def count_lines(blob):
 
 @njit(cache=True, nogil=True)
 def scan_counts(blob, starts, ends, counts):
-    """Reads lines `word TAB count` into the three arrays; returns -1, or the index of the first line without a count."""
+    """Reads lines `word TAB count` into the three arrays; returns -1, or the first line that has no count."""
     line = 0
     start = 0
     size = len(blob)
