@@ -1,0 +1,61 @@
+"""firth: one modern home for word representations.
+
+>>> import firth
+>>> corpus = firth.Corpus.of(["I like deep learning .", "I like NLP .", "I enjoy flying ."])
+>>> corpus.vocabulary[:3]
+('.', 'I', 'like')
+
+The public names are below; each is imported when it is first used, so that `import firth` costs nothing.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from firth.errors import FirthError as FirthError
+    from firth.formats.catalogue import load as load
+    from firth.formats.catalogue import save as save
+    from firth.models.count_matrix import CountMatrix as CountMatrix
+    from firth.models.counts import Counts as Counts
+    from firth.models.estimator import CountsTransformer as CountsTransformer
+    from firth.models.ngram import Ngram as Ngram
+    from firth.models.ngram_model import NgramModel as NgramModel
+    from firth.runtime import Runtime as Runtime
+    from firth.text.corpus import Corpus as Corpus
+    from firth.text.normalize import Normalizer as Normalizer
+    from firth.text.tokenize import Tokenizer as Tokenizer
+    from firth.text.vocabulary import Vocabulary as Vocabulary
+    from firth.vectors import SubwordVectors as SubwordVectors
+    from firth.vectors import WordVectors as WordVectors
+
+__version__ = "0.1.0"
+
+PLACES = {
+    "Corpus": "firth.text.corpus",
+    "CountMatrix": "firth.models.count_matrix",
+    "Counts": "firth.models.counts",
+    "CountsTransformer": "firth.models.estimator",
+    "FirthError": "firth.errors",
+    "Ngram": "firth.models.ngram",
+    "NgramModel": "firth.models.ngram_model",
+    "Normalizer": "firth.text.normalize",
+    "Runtime": "firth.runtime",
+    "SubwordVectors": "firth.vectors",
+    "Tokenizer": "firth.text.tokenize",
+    "Vocabulary": "firth.text.vocabulary",
+    "WordVectors": "firth.vectors",
+    "load": "firth.formats.catalogue",
+    "save": "firth.formats.catalogue",
+}
+
+
+def __getattr__(name: str) -> Any:
+    if name not in PLACES:
+        raise AttributeError(f"module 'firth' has no attribute {name!r}")
+    return getattr(import_module(PLACES[name]), name)
+
+
+def __dir__() -> list[str]:
+    return sorted([*PLACES, "__version__"])

@@ -1,0 +1,182 @@
+"""Pictures for the terminal: tables, bars, heat maps, word maps and progress, in characters that degrade well.
+
+Functions here return something that rich can print; nothing here computes a result.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+from rich import box
+from rich.console import Console, ConsoleOptions, RenderResult
+from rich.progress import BarColumn, Task, TaskID, TextColumn, TimeRemainingColumn
+from rich.progress import Progress as Bars
+from rich.progress import ProgressColumn as Column
+from rich.table import Table
+from rich.text import Text
+
+from firth.progress import Progress, Report
+
+EIGHTHS = " ▏▎▍▌▋▊▉█"
+
+
+def bar(share: float, width: int = 24, *, ascii: bool = False) -> str:
+    """A bar that fills `share` of the width, to an eighth of a character.
+
+    >>> bar(0.5, 4), bar(0.5, 4, ascii=True)
+    ('██', '##')
+    """
+    eighths = round(max(0.0, min(1.0, share)) * width * 8)
+    if ascii:
+        return "#" * (eighths // 8)
+    return "█" * (eighths // 8) + (EIGHTHS[eighths % 8] if eighths % 8 else "")
+
+
+@dataclass(frozen=True)
+class Bar:
+    """A bar that rich prints: in blocks, or in # where the terminal has only ASCII."""
+
+    share: float
+    width: int = 24
+
+    def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
+        yield Text(bar(self.share, self.width, ascii=options.ascii_only), style="cyan")
+
+
+def table(title: str, columns: Sequence[str], rows: Sequence[Sequence[object]]) -> Table:
+    """A plain table; numbers stand right, words left."""
+    made = _frame(title)
+    for i, name in enumerate(columns):
+        numeric = bool(rows) and all(isinstance(row[i], (int, float, np.number)) for row in rows)
+        made.add_column(name, justify="right" if numeric else "left", overflow="fold")
+    for row in rows:
+        made.add_row(*[value if isinstance(value, Bar) else Text(cell_text(value)) for value in row])
+    return made
+
+
+def _frame(title: str) -> Table:
+    return Table(title=title or None, box=box.SIMPLE_HEAD, title_justify="left", title_style="bold")
+
+
+def cell_text(value: object) -> str:
+    """A number or word as a cell: thousands grouped, small floats with four digits, nothing for None.
+
+    >>> cell_text(1234567), cell_text(0.73219), cell_text(None)
+    ('1,234,567', '0.7322', '–')
+    """
+    if value is None:
+        return "–"
+    if isinstance(value, (bool, str)):
+        return str(value)
+    if isinstance(value, (int, np.integer)):
+        return f"{value:,}"
+    if not isinstance(value, (float, np.floating)):
+        return str(value)
+    size = abs(float(value))
+    return f"{value:,.4g}" if size >= 1e5 or 0 < size < 1e-3 else f"{value:,.4f}"
+
+
+def bars(
+    title: str,
+    pairs: Sequence[tuple[str, float]],
+    *,
+    header: tuple[str, str] = ("word", "value"),
+) -> Table:
+    """Words with values and a bar each; the longest bar is the largest value."""
+    largest = max((abs(value) for _, value in pairs), default=0.0) or 1.0
+    return table(title, [*header, ""], [(word, value, Bar(abs(value) / largest)) for word, value in pairs])
+
+
+def heat(title: str, matrix: NDArray[np.floating], rows: Sequence[str], columns: Sequence[str]) -> Table:
+    """A small matrix, the larger numbers in stronger colour."""
+    largest = float(np.max(np.abs(matrix), initial=0.0)) or 1.0
+    made = _frame(title)
+    made.add_column("")
+    for name in columns:
+        made.add_column(Text(name), justify="right")
+    for name, line in zip(rows, matrix):
+        cells = [Text(name, style="bold")]
+        for value in line:
+            number = f"{value:g}" if float(value).is_integer() else f"{value:.2f}"
+            depth = abs(value) / largest
+            style = "dim" if not value else "bold cyan" if depth > 2 / 3 else "cyan" if depth > 1 / 3 else ""
+            cells.append(Text(number if value else ".", style=style))
+        made.add_row(*cells)
+    return made
+
+
+def scatter(words: Sequence[str], points: NDArray[np.floating], *, width: int = 72, height: int = 18) -> str:
+    """Words laid on a grid by two coordinates; a word that would cover another moves to a free line nearby.
+
+    >>> print(scatter(["tea", "dog"], np.array([[0.0, 0.0], [1.0, 1.0]]), width=12, height=2))
+             dog
+    tea
+    """
+    low, span = points.min(axis=0), np.ptp(points, axis=0)
+    span = np.where(span > 0, span, 1.0)
+    grid = [[" "] * width for _ in range(height)]
+    for word, (x, y) in zip(words, (points - low) / span):
+        room = max(0, width - len(word))
+        column = round(float(x) * room)
+        wanted = round((1 - float(y)) * (height - 1))
+        for line in sorted(range(height), key=lambda i: abs(i - wanted)):
+            left, right = max(0, column - 1), column + len(word) + 1
+            if all(cell == " " for cell in grid[line][left:right]):
+                grid[line][column : column + len(word)] = list(word)
+                break
+    return "\n".join("".join(line).rstrip() for line in grid)
+
+
+class _Rate(Column):
+    """Units a second, over the whole task."""
+
+    def render(self, task: Task) -> Text:
+        speed = task.finished_speed or task.speed
+        if not speed:
+            return Text("")
+        unit = str(task.fields.get("unit", ""))
+        return Text(f"{_short(speed)} {unit}/s", style="cyan")
+
+
+class _Values(Column):
+    """What else the work reports: words, loss, learning rate."""
+
+    def render(self, task: Task) -> Text:
+        return Text("  ".join(f"{name} {_short(value)}" for name, value in task.fields.get("values", {}).items()))
+
+
+def _short(value: float) -> str:
+    """A number in a few characters: 1234567 is 1.23M."""
+    for size, letter in ((1e9, "G"), (1e6, "M"), (1e3, "k")):
+        if abs(value) >= size:
+            return f"{value / size:.3g}{letter}"
+    return f"{value:.3g}"
+
+
+@contextmanager
+def progress(shown: bool = True) -> Iterator[Report]:
+    """Progress bars with rate and time left, on standard error and only where somebody watches."""
+    console = Console(stderr=True)
+    if not shown or not console.is_terminal:
+        yield lambda progress: None
+        return
+    columns = [TextColumn("{task.description}"), BarColumn(), TextColumn("{task.percentage:>3.0f} %"), _Rate()]
+    with Bars(*columns, _Values(), TimeRemainingColumn(), console=console, transient=True) as drawn:
+        tasks: dict[str, TaskID] = {}
+
+        def report(now: Progress) -> None:
+            if now.step not in tasks:
+                tasks[now.step] = drawn.add_task(now.step, total=now.total, unit=now.unit, values={})
+            drawn.update(tasks[now.step], completed=now.done, total=now.total, values=now.values)
+
+        yield report
+
+
+def stdout() -> Console:
+    """The console for results. Width follows the terminal; colours only where a terminal shows them."""
+    return Console(file=sys.stdout, soft_wrap=False, highlight=False)

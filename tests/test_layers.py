@@ -1,0 +1,94 @@
+"""Who may import whom. The table is the map of docs/architecture.md; change both together."""
+
+from __future__ import annotations
+
+import ast
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+SOURCE = Path(__file__).resolve().parents[1] / "src" / "firth"
+
+MAY_IMPORT: dict[str, set[str]] = {
+    "errors": set(),
+    "progress": set(),
+    "kernels": set(),
+    "data": {"errors"},
+    "options": {"errors"},
+    "runtime": {"errors"},
+    "files": {"errors"},
+    "rows": {"errors", "kernels"},
+    "text": {"errors", "files", "kernels", "options", "progress", "runtime"},
+    "parts": {"text"},
+    "vectors": {"errors", "kernels", "parts", "rows", "runtime", "text"},
+    "models": {"errors", "files", "kernels", "options", "parts", "progress", "rows", "runtime", "text", "vectors"},
+    "formats": {"errors", "files", "kernels", "models", "parts", "progress", "rows", "runtime", "text", "vectors"},
+    "questions": {"data", "errors", "files", "text"},
+    "evaluate": {"errors", "models", "progress", "questions", "runtime", "text", "vectors"},
+    "show": {"errors", "evaluate", "models", "progress", "text", "vectors"},
+}
+EVERYTHING = {*MAY_IMPORT, "tour"}  # what the two doors, the command line and the tour, may use
+MAY_IMPORT |= {"cli": EVERYTHING, "tour": set(MAY_IMPORT), "__init__": EVERYTHING}
+
+ONLY_IN = {"numba": {"kernels"}, "llvmlite": {"kernels"}, "cyclopts": {"cli"}}
+NEVER = {"pickle", "cPickle", "dill", "joblib", "marshal", "shelve"}
+LAZY_ONLY = {"torch", "h5py", "sklearn", "faiss", "zstandard", "gensim"}
+
+
+def files() -> list[Path]:
+    return sorted(SOURCE.rglob("*.py"))
+
+
+def unit(path: Path) -> str:
+    """The part of the map a file belongs to: a top-level module, or a package."""
+    return path.relative_to(SOURCE).parts[0].removesuffix(".py")
+
+
+def imports(path: Path) -> list[tuple[str, bool]]:
+    """(module, at top level) for every import statement of a file; `from firth.kernels import words` names both."""
+    tree = ast.parse(path.read_text(encoding="utf-8"))
+    top = set(ast.iter_child_nodes(tree))
+    found = []
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Import):
+            found += [(alias.name, node in top) for alias in node.names]
+        elif isinstance(node, ast.ImportFrom):
+            assert node.level == 0, f"{path}: relative imports hide where a name comes from"
+            found.append((node.module or "", node in top))
+    return found
+
+
+@pytest.mark.parametrize("path", files(), ids=lambda path: str(path.relative_to(SOURCE)))
+def test_a_file_imports_only_what_its_layer_may_know(path: Path) -> None:
+    here = unit(path)
+    assert here in MAY_IMPORT, f"{here} is not on the map"
+    for module, at_top in imports(path):
+        parts = module.split(".")
+        if parts[0] == "firth" and len(parts) > 1:
+            assert parts[1] == here or parts[1] in MAY_IMPORT[here], f"{here} may not import {module}"
+        if parts[0] in ONLY_IN:
+            assert here in ONLY_IN[parts[0]], f"{parts[0]} belongs in {ONLY_IN[parts[0]]}, not in {here}"
+        assert parts[0] not in NEVER, f"{path.name} imports {module}"
+        if parts[0] in LAZY_ONLY:
+            assert not at_top, f"{path.name} imports the extra {module} at its top"
+
+
+def test_the_map_names_only_what_exists() -> None:
+    assert set(MAY_IMPORT) == {unit(path) for path in files()}
+
+
+def test_importing_firth_brings_nothing_heavy() -> None:
+    code = (
+        "import sys, firth; heavy = {'numpy', 'numba', 'torch', 'scipy', 'rich', 'cyclopts'} & set(sys.modules);"
+        "assert not heavy, heavy; firth.load; firth.Counts; assert 'torch' not in sys.modules"
+    )
+    subprocess.run([sys.executable, "-c", code], check=True)
+
+
+def test_every_public_name_can_be_reached() -> None:
+    import firth
+
+    for name in firth.PLACES:
+        assert getattr(firth, name).__name__ == name
