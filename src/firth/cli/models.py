@@ -1,0 +1,224 @@
+"""Commands that make, change, judge and use whole models."""
+
+from collections.abc import Callable
+from typing import Annotated, Any, Literal
+
+from cyclopts import Parameter
+from rich.pretty import Pretty
+from rich.text import Text
+
+from firth import show
+from firth.cli.answer import answer
+from firth.cli.flags import Inputs, Json, Model, Out, Read, Reading
+from firth.errors import OptionError
+from firth.evaluate import evaluate as evaluate_vectors
+from firth.evaluate import rank_sentences
+from firth.files import open_bytes
+from firth.formats.catalogue import FORMATS, load, save
+from firth.models.ngram_model import NgramModel
+from firth.models.recipes import RECIPES
+from firth.options import Recipe
+from firth.runtime import Runtime
+from firth.vectors import WordVectors
+
+EXAMPLES = {
+    "counts": """One-hot, document-term, TF-IDF, co-occurrence, PPMI and SVD: words as counts.
+
+        firth train counts corpus.txt --kind svd --dim 100 --out vectors/
+        firth train counts corpus.txt --kind co-occurrence --window 10 --out counts/
+        firth train counts articles.jsonl --field text --kind tf-idf --out tfidf/
+    """,
+    "ngram": """An n-gram language model with modified Kneser-Ney smoothing.
+
+        firth train ngram corpus.txt --order 3 --out model.arpa
+        firth train ngram corpus.txt --order 5 --prune 0 0 1 --out model/
+    """,
+}
+
+
+def trainer(name: str, recipe_class: type[Recipe]) -> Callable[..., None]:
+    """The command that trains one recipe: its flags are the recipe's fields."""
+
+    def train(inputs: Any, /, *, out: Any, recipe: Any, reading: Any = Reading(), json: Any = False) -> None:
+        corpus = reading.corpus(inputs)
+        with show.progress() as report:
+            artifact = recipe.fit(corpus, runtime=Runtime.from_env(reading.threads), report=report)
+            save(artifact, out)
+        answer({"out": out, "model": name, "recipe": recipe.as_dict(), **describe(artifact)}, artifact, json)
+
+    train.__name__ = name
+    train.__doc__ = EXAMPLES[name]
+    train.__annotations__ = {
+        "inputs": Inputs,
+        "out": Out,
+        "recipe": Annotated[recipe_class, Parameter(name="*")],
+        "reading": Read,
+        "json": Json,
+        "return": None,
+    }
+    train.__kwdefaults__ = {"recipe": recipe_class(), "reading": Reading(), "json": False}
+    return train
+
+
+TRAINERS = {name: trainer(name, recipe) for name, recipe in RECIPES.items()}
+
+
+def describe(model: Any) -> dict[str, Any]:
+    """What a model is, in a few values."""
+    values = {"kind": type(model).__name__, "words": len(model.vocabulary)}
+    if isinstance(model, WordVectors):
+        values |= {"dim": model.dim, "dtype": model.rows.dtype_name, "bytes": model.rows.nbytes}
+    return values | {"metadata": dict(model.metadata)}
+
+
+def info(model: Model, /, *, json: Json = False) -> None:
+    """What a file is and what it holds.
+
+        firth info cc.fa.300.bin
+        firth info vectors/ --json
+    """
+    loaded = load(model)
+    answer(describe(loaded), loaded, json)
+
+
+def convert(
+    source: Model,
+    target: Out,
+    /,
+    *,
+    format: Annotated[str | None, Parameter(help=f"what to write: {', '.join(FORMATS)}; else by the name")] = None,
+    limit: Annotated[int | None, Parameter(help="only the first so many words")] = None,
+    vocabulary: Annotated[str | None, Parameter(help="only the words of this file, one a line")] = None,
+    dtype: Annotated[Literal["float16", "int8"] | None, Parameter(help="store the rows smaller")] = None,
+    json: Json = False,
+) -> None:
+    """One format into another.
+
+        firth convert GoogleNews-vectors-negative300.bin.gz vectors/
+        firth convert glove.840B.300d.txt small.bin --format word2vec-binary --limit 100000
+        firth convert vectors/ vectors-int8/ --dtype int8
+    """
+    with show.progress():
+        model = load(source, limit=limit, vocabulary=vocabulary)
+        if dtype is not None:
+            if not isinstance(model, WordVectors):
+                raise OptionError(f"--dtype is for word vectors, and {source} holds a {type(model).__name__}")
+            model = model.quantize(dtype)
+        save(model, target, format=format)
+    answer({"from": source, "to": target, **describe(model)}, Text(f"{target}: {model!r}"), json)
+
+
+def load_language_model(path: str) -> NgramModel:
+    """The language model in a file; another kind of model is an error that says what it is."""
+    model = load(path)
+    if not isinstance(model, NgramModel):
+        raise OptionError(f"{path}: holds {type(model).__name__}, but this command needs a language model")
+    return model
+
+
+def score(
+    model: Model,
+    sentences: Annotated[list[str], Parameter(allow_leading_hyphen=True, help="sentences; - reads them from lines")],
+    /,
+    *,
+    reading: Read = Reading(),
+    json: Json = False,
+) -> None:
+    """Sentences ranked by their probability per word.
+
+        firth score model.arpa "strong tea" "powerful tea"
+        firth score model.arpa - < candidates.txt
+    """
+    language_model = load_language_model(model)
+    given: list[str] = []
+    for sentence in sentences:
+        if sentence == "-":
+            with open_bytes("-") as lines:
+                given += [line.decode("utf-8", "replace").rstrip("\n") for line in lines if line.strip()]
+        else:
+            given.append(sentence)
+    tokenizer = reading.tokenizer()
+    ranked = rank_sentences(language_model, [tokenizer.words(sentence) for sentence in given])
+    columns = ["sentence", "per word", "log probability", "words", "unknown", ""]
+    best = ranked[0].per_word or 1.0
+    rows = [
+        (" ".join(one.words), one.per_word, one.log_prob, len(one.words), one.unknown, show.Bar(one.per_word / best))
+        for one in ranked
+    ]
+    answer([one.as_dict() for one in ranked], show.table("", columns, rows), json)
+
+
+def perplexity(model: Model, inputs: Inputs, /, *, reading: Read = Reading(), json: Json = False) -> None:
+    """How surprised a language model is by a text: lower is better.
+
+        firth perplexity model.arpa held-out.txt --tokens whitespace
+    """
+    language_model = load_language_model(model)
+    found = language_model.perplexity(reading.corpus(inputs).sentences())
+    rows = list(found.as_dict().items())
+    answer(found.as_dict(), show.table("", ["", "value"], rows), json)
+
+
+def generate(
+    model: Model,
+    prompt: Annotated[str, Parameter(help="how the sentence begins")] = "",
+    /,
+    *,
+    count: Annotated[int, Parameter(name=["--count", "-n"], help="how many sentences")] = 5,
+    length: Annotated[int, Parameter(help="at most so many words each")] = 40,
+    temperature: Annotated[float, Parameter(help="below 1 bolder in the likely, above 1 wilder")] = 1.0,
+    top_k: Annotated[int | None, Parameter(help="choose among the so many likeliest words")] = None,
+    seed: Annotated[int, Parameter(help="the same seed gives the same text")] = 1,
+    json: Json = False,
+) -> None:
+    """Text sampled from a language model.
+
+        firth generate model.arpa "The queen" --count 3
+    """
+    language_model = load_language_model(model)
+    start = Reading().tokenizer().words(prompt)
+    texts = [
+        " ".join(
+            [*start, *language_model.sample(start, length=length, temperature=temperature, top_k=top_k, seed=seed + i)]
+        )
+        for i in range(count)
+    ]
+    answer(texts, Text("\n".join(texts)), json)
+
+
+def evaluate(
+    model: Model,
+    sets: Annotated[list[str] | None, Parameter(help="names of test sets, or files of the same form; all if none")] = None,
+    /,
+    *,
+    case_sensitive: Annotated[bool, Parameter(negative="", help="do not treat Paris and paris as one word")] = False,
+    restrict: Annotated[int, Parameter(help="answer analogies among the so many first words")] = 300_000,
+    json: Json = False,
+) -> None:
+    """How good word vectors are: similarity, analogies, categories, each with its coverage.
+
+        firth evaluate vectors/
+        firth evaluate vectors/ wordsim353 google my-pairs.tsv --json
+    """
+    loaded = load(model)
+    if not isinstance(loaded, WordVectors):
+        raise OptionError(f"{model}: holds {type(loaded).__name__}, but this command needs word vectors")
+    with show.progress() as report:
+        scores = evaluate_vectors(
+            loaded, sets, case_insensitive=not case_sensitive, restrict_vocab=restrict, report=report
+        )
+    columns = ["task", "set", "measure", "value", "95 % interval", "used", "of"]
+    rows = [
+        (one.task, one.name, one.metric, one.value, interval(one.interval), one.used, one.total) for one in scores
+    ]
+    answer([one.as_dict() for one in scores], show.table("", columns, rows), json)
+
+
+def interval(bounds: tuple[float, float] | None) -> str:
+    """An interval as text."""
+    return "–" if bounds is None else f"{bounds[0]:.3f} … {bounds[1]:.3f}"
+
+
+def raw(value: Any) -> Pretty:
+    """A value as rich shows it."""
+    return Pretty(value)
