@@ -22,15 +22,19 @@ MAY_IMPORT: dict[str, set[str]] = {
     "rows": {"errors", "kernels"},
     "text": {"errors", "files", "kernels", "options", "progress", "runtime"},
     "parts": {"text"},
-    "vectors": {"errors", "kernels", "parts", "rows", "runtime", "text"},
+    "search": {"errors", "kernels", "rows", "runtime"},
+    "neighbours": {"errors", "kernels", "rows", "runtime", "search", "text"},
+    "portrait": {"text"},
+    "vectors": {"errors", "kernels", "neighbours", "parts", "portrait", "rows", "runtime", "search", "text"},
     "models": {"errors", "files", "kernels", "options", "parts", "progress", "rows", "runtime", "text", "vectors"},
     "formats": {"errors", "files", "kernels", "models", "parts", "progress", "rows", "runtime", "text", "vectors"},
-    "questions": {"data", "errors", "files", "text"},
-    "evaluate": {"errors", "models", "progress", "questions", "runtime", "text", "vectors"},
-    "show": {"errors", "evaluate", "models", "progress", "text", "vectors"},
+    "evaluation": {"data", "errors", "files", "neighbours", "runtime", "text", "vectors"},
+    "evaluate": {"data", "errors", "evaluation", "files", "progress", "runtime", "vectors"},
+    "show": {"progress"},
 }
-EVERYTHING = {*MAY_IMPORT, "tour"}  # what the two doors, the command line and the tour, may use
-MAY_IMPORT |= {"cli": EVERYTHING, "tour": set(MAY_IMPORT), "__init__": EVERYTHING}
+MAY_IMPORT["tour"] = set(MAY_IMPORT)
+MAY_IMPORT["cli"] = set(MAY_IMPORT)
+MAY_IMPORT["__init__"] = set(MAY_IMPORT) - {"cli", "tour", "show"}
 
 ONLY_IN = {"numba": {"kernels"}, "llvmlite": {"kernels"}, "cyclopts": {"cli"}}
 NEVER = {"pickle", "cPickle", "dill", "joblib", "marshal", "shelve"}

@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 from rich import box
 from rich.console import Console, ConsoleOptions, RenderResult
+from rich.measure import Measurement
 from rich.progress import BarColumn, Task, TaskID, TextColumn, TimeRemainingColumn
 from rich.progress import Progress as Bars
 from rich.progress import ProgressColumn as Column
@@ -46,6 +47,9 @@ class Bar:
 
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
         yield Text(bar(self.share, self.width, ascii=options.ascii_only), style="cyan")
+
+    def __rich_measure__(self, console: Console, options: ConsoleOptions) -> Measurement:
+        return Measurement(self.width, self.width)
 
 
 def table(title: str, columns: Sequence[str], rows: Sequence[Sequence[object]]) -> Table:
@@ -86,10 +90,11 @@ def bars(
     pairs: Sequence[tuple[str, float]],
     *,
     header: tuple[str, str] = ("word", "value"),
+    width: int = 24,
 ) -> Table:
     """Words with values and a bar each; the longest bar is the largest value."""
     largest = max((abs(value) for _, value in pairs), default=0.0) or 1.0
-    return table(title, [*header, ""], [(word, value, Bar(abs(value) / largest)) for word, value in pairs])
+    return table(title, [*header, ""], [(word, value, Bar(abs(value) / largest, width)) for word, value in pairs])
 
 
 def heat(title: str, matrix: NDArray[np.floating], rows: Sequence[str], columns: Sequence[str]) -> Table:

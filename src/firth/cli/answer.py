@@ -23,6 +23,11 @@ def answer(values: object, picture: RenderableType, as_json: bool) -> None:
         show.stdout().print(picture)
 
 
+def json_line(values: object) -> str:
+    """The values as one line of JSON."""
+    return json.dumps(jsonable(values), ensure_ascii=False, allow_nan=False) + "\n"
+
+
 def jsonable(value: Any) -> Any:
     """Plain JSON: NumPy numbers become numbers, what is not a finite number becomes null, odd bytes are replaced.
 

@@ -21,7 +21,7 @@ HELP = """Word representations: counts, n-grams, vectors and their files.
 def build() -> App:
     """The commands by name."""
     from firth.cli import models, text, words
-    from firth.tour import tour
+    from firth.cli.tour import tour
 
     app = App(name="firth", help=HELP, help_format="markdown", version=firth.__version__)
     app.command(tour)

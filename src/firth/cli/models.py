@@ -4,11 +4,10 @@ from collections.abc import Callable
 from typing import Annotated, Any, Literal
 
 from cyclopts import Parameter
-from rich.pretty import Pretty
 from rich.text import Text
 
 from firth import show
-from firth.cli.answer import answer
+from firth.cli.answer import answer, load_vectors
 from firth.cli.flags import Inputs, Json, Model, Out, Read, Reading
 from firth.errors import OptionError
 from firth.evaluate import evaluate as evaluate_vectors
@@ -74,8 +73,8 @@ def describe(model: Any) -> dict[str, Any]:
 def info(model: Model, /, *, json: Json = False) -> None:
     """What a file is and what it holds.
 
-        firth info cc.fa.300.bin
-        firth info vectors/ --json
+    firth info cc.fa.300.bin
+    firth info vectors/ --json
     """
     loaded = load(model)
     answer(describe(loaded), loaded, json)
@@ -94,9 +93,9 @@ def convert(
 ) -> None:
     """One format into another.
 
-        firth convert GoogleNews-vectors-negative300.bin.gz vectors/
-        firth convert glove.840B.300d.txt small.bin --format word2vec-binary --limit 100000
-        firth convert vectors/ vectors-int8/ --dtype int8
+    firth convert GoogleNews-vectors-negative300.bin.gz vectors/
+    firth convert glove.840B.300d.txt small.bin --format word2vec-binary --limit 100000
+    firth convert vectors/ vectors-int8/ --dtype int8
     """
     with show.progress():
         model = load(source, limit=limit, vocabulary=vocabulary)
@@ -126,8 +125,8 @@ def score(
 ) -> None:
     """Sentences ranked by their probability per word.
 
-        firth score model.arpa "strong tea" "powerful tea"
-        firth score model.arpa - < candidates.txt
+    firth score model.arpa "strong tea" "powerful tea"
+    firth score model.arpa - < candidates.txt
     """
     language_model = load_language_model(model)
     given: list[str] = []
@@ -151,7 +150,7 @@ def score(
 def perplexity(model: Model, inputs: Inputs, /, *, reading: Read = Reading(), json: Json = False) -> None:
     """How surprised a language model is by a text: lower is better.
 
-        firth perplexity model.arpa held-out.txt --tokens whitespace
+    firth perplexity model.arpa held-out.txt --tokens whitespace
     """
     language_model = load_language_model(model)
     found = language_model.perplexity(reading.corpus(inputs).sentences())
@@ -173,7 +172,7 @@ def generate(
 ) -> None:
     """Text sampled from a language model.
 
-        firth generate model.arpa "The queen" --count 3
+    firth generate model.arpa "The queen" --count 3
     """
     language_model = load_language_model(model)
     start = Reading().tokenizer().words(prompt)
@@ -188,7 +187,9 @@ def generate(
 
 def evaluate(
     model: Model,
-    sets: Annotated[list[str] | None, Parameter(help="names of test sets, or files of the same form; all if none")] = None,
+    sets: Annotated[
+        list[str] | None, Parameter(help="names of test sets, or files of the same form; all if none")
+    ] = None,
     /,
     *,
     case_sensitive: Annotated[bool, Parameter(negative="", help="do not treat Paris and paris as one word")] = False,
@@ -197,28 +198,19 @@ def evaluate(
 ) -> None:
     """How good word vectors are: similarity, analogies, categories, each with its coverage.
 
-        firth evaluate vectors/
-        firth evaluate vectors/ wordsim353 google my-pairs.tsv --json
+    firth evaluate vectors/
+    firth evaluate vectors/ wordsim353 google my-pairs.tsv --json
     """
-    loaded = load(model)
-    if not isinstance(loaded, WordVectors):
-        raise OptionError(f"{model}: holds {type(loaded).__name__}, but this command needs word vectors")
+    vectors = load_vectors(model)
     with show.progress() as report:
         scores = evaluate_vectors(
-            loaded, sets, case_insensitive=not case_sensitive, restrict_vocab=restrict, report=report
+            vectors, sets, case_insensitive=not case_sensitive, restrict_vocab=restrict, report=report
         )
     columns = ["task", "set", "measure", "value", "95 % interval", "used", "of"]
-    rows = [
-        (one.task, one.name, one.metric, one.value, interval(one.interval), one.used, one.total) for one in scores
-    ]
+    rows = [(one.task, one.name, one.metric, one.value, interval(one.interval), one.used, one.total) for one in scores]
     answer([one.as_dict() for one in scores], show.table("", columns, rows), json)
 
 
 def interval(bounds: tuple[float, float] | None) -> str:
     """An interval as text."""
     return "–" if bounds is None else f"{bounds[0]:.3f} … {bounds[1]:.3f}"
-
-
-def raw(value: Any) -> Pretty:
-    """A value as rich shows it."""
-    return Pretty(value)

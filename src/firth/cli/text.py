@@ -5,7 +5,7 @@ from typing import Annotated
 from cyclopts import Parameter
 
 from firth import show
-from firth.cli.answer import answer
+from firth.cli.answer import answer, json_line
 from firth.cli.flags import Inputs, Json, Out, Read, Reading
 from firth.files import write_bytes
 
@@ -20,9 +20,9 @@ def tokens(
 ) -> None:
     """Running text as tokens: one sentence a line, one space between tokens.
 
-        firth tokens book.txt --out book.tok.gz
-        echo "I can't go." | firth tokens -
-        firth tokens articles.jsonl --field text --json
+    firth tokens book.txt --out book.tok.gz
+    echo "I can't go." | firth tokens -
+    firth tokens articles.jsonl --field text --json
     """
     corpus = reading.corpus(inputs)
     tokenizer = reading.tokenizer()
@@ -31,18 +31,9 @@ def tokens(
             if json:
                 for sentence in tokenizer.sentences(text):
                     spans = [{"text": token.text, "start": token.start, "end": token.end} for token in sentence]
-                    file.write((to_json_line(spans)).encode("utf-8"))
+                    file.write(json_line(spans).encode("utf-8"))
             else:
                 file.write(tokenizer.to_lines(text))
-
-
-def to_json_line(spans: list[dict[str, object]]) -> str:
-    """One sentence as one line of JSON."""
-    import json
-
-    from firth.cli.answer import jsonable
-
-    return json.dumps(jsonable(spans), ensure_ascii=False) + "\n"
 
 
 def vocab(
@@ -57,15 +48,15 @@ def vocab(
 ) -> None:
     """The words of a text and how often each occurs.
 
-        firth vocab corpus/*.txt.gz --top 30
-        firth vocab corpus.txt --min-count 5 --out vocab.txt
+    firth vocab corpus/*.txt.gz --top 30
+    firth vocab corpus.txt --min-count 5 --out vocab.txt
     """
     with show.progress() as report:
         found = reading.corpus(inputs).tokens(report)
     words = found.vocabulary.cut(min_count)
     if out is not None:
         words.save(out)
-    first = [(word, int(count)) for word, count in zip(words[:top], words.counts[:top].tolist())]
+    first = words.most_common(top)
     values = {
         "tokens": len(found),
         "types": len(found.vocabulary),

@@ -3,6 +3,7 @@
 from typing import Annotated, Literal
 
 from cyclopts import Parameter
+from rich.console import Group
 from rich.text import Text
 
 from firth import show
@@ -26,17 +27,15 @@ def neighbors(
 ) -> None:
     """The words that keep the same company as a word.
 
-        firth neighbors glove.6B.50d.txt tea coffee
-        firth neighbors vectors/ king woman --negative man --together
+    firth neighbors glove.6B.50d.txt tea coffee
+    firth neighbors vectors/ king woman --negative man --together
     """
     vectors = load_vectors(model)
     queries = [words] if together or negative else [[word] for word in words]
     found = [(" ".join(query), vectors.most_similar(query, negative, topn=topn)) for query in queries]
     values = [{"query": name, "neighbors": [{"word": w, "cosine": c} for w, c in near]} for name, near in found]
-    for name, near in [] if json else found:
-        show.stdout().print(show.bars(name, near, header=("neighbour", "cosine")))
-    if json:
-        answer(values, "", True)
+    tables = [show.bars(name, near, header=("neighbour", "cosine")) for name, near in found]
+    answer(values, Group(*tables), json)
 
 
 def analogy(
@@ -52,8 +51,8 @@ def analogy(
 ) -> None:
     """a is to b as c is to …?
 
-        firth analogy vectors/ man king woman
-        firth analogy vectors/ Italy Rome France --method 3cosmul
+    firth analogy vectors/ man king woman
+    firth analogy vectors/ Italy Rome France --method 3cosmul
     """
     near = load_vectors(model).analogy(a, b, c, topn=topn, method=method)
     values = {"a": a, "b": b, "c": c, "method": method, "answers": [{"word": w, "score": s} for w, s in near]}
@@ -63,8 +62,8 @@ def analogy(
 def similarity(model: Model, words: list[str], /, *, json: Json = False) -> None:
     """How near words are to each other: the cosine of every pair.
 
-        firth similarity vectors/ tea coffee
-        firth similarity vectors/ tea coffee milk ship
+    firth similarity vectors/ tea coffee
+    firth similarity vectors/ tea coffee milk ship
     """
     if len(words) < 2:
         raise OptionError("similarity: name at least two words")
@@ -80,7 +79,7 @@ def similarity(model: Model, words: list[str], /, *, json: Json = False) -> None
 def odd(model: Model, words: list[str], /, *, json: Json = False) -> None:
     """The word that does not belong to the others.
 
-        firth odd vectors/ breakfast cereal dinner lunch
+    firth odd vectors/ breakfast cereal dinner lunch
     """
     stranger = load_vectors(model).doesnt_match(words)
     answer({"words": words, "odd": stranger}, Text(stranger), json)
@@ -89,7 +88,7 @@ def odd(model: Model, words: list[str], /, *, json: Json = False) -> None:
 def vector(model: Model, words: list[str], /, *, json: Json = False) -> None:
     """The vectors of words, one line each: the word, then its numbers.
 
-        firth vector vectors/ tea coffee
+    firth vector vectors/ tea coffee
     """
     vectors = load_vectors(model)
     values = {word: vectors[word] for word in words}
@@ -103,13 +102,15 @@ def vector(model: Model, words: list[str], /, *, json: Json = False) -> None:
 def explain(model: Model, words: list[str], /, *, json: Json = False) -> None:
     """Which pieces of a word make its vector: each n-gram's share.
 
-        firth explain cc.en.300.bin teapots
+    firth explain cc.en.300.bin teapots
     """
     vectors = load_vectors(model)
     if not isinstance(vectors, SubwordVectors):
         raise OptionError(f"{model}: has no n-grams, so there is nothing to explain. Use a fastText .bin or .ftz model")
     shares = {word: vectors.explain(word) for word in words}
-    values = [{"word": w, "shares": [{"ngram": s.ngram, "share": s.share} for s in found]} for w, found in shares.items()]
+    values = [
+        {"word": w, "shares": [{"ngram": s.ngram, "share": s.share} for s in found]} for w, found in shares.items()
+    ]
     for word, found in [] if json else shares.items():
         show.stdout().print(show.bars(word, [(s.ngram, s.share) for s in found], header=("piece", "share")))
     if json:
@@ -119,11 +120,13 @@ def explain(model: Model, words: list[str], /, *, json: Json = False) -> None:
 def ratio(model: Model, first: str, second: str, probes: list[str], /, *, json: Json = False) -> None:
     """GloVe's table: how much more often a probe word stands beside the first word than beside the second.
 
-        firth train counts corpus.txt --kind co-occurrence --out counts/
-        firth ratio counts/ ice steam solid gas water fashion
+    firth train counts corpus.txt --kind co-occurrence --out counts/
+    firth ratio counts/ ice steam solid gas water fashion
     """
     counts = load(model)
     if not isinstance(counts, CountMatrix):
-        raise OptionError(f"{model}: has no counts. Make them: firth train counts CORPUS --kind co-occurrence --out DIR")
+        raise OptionError(
+            f"{model}: has no counts. Make them: firth train counts CORPUS --kind co-occurrence --out DIR"
+        )
     ratios = counts.ratio(first, second, probes)
     answer(ratios.as_dict(), ratios, json)
