@@ -93,7 +93,10 @@ class Luggage:
 
     @cached_property
     def vectors(self) -> WordVectors:
-        recipe = Counts(kind="svd", window=2, dim=40, min_count=2, stop_words="english", punctuation=False, seed=1)
+        frequent = self.corpus.vocabulary.cut(2)
+        meaningful = [word for word in frequent if word.isalpha() and word not in ENGLISH_STOP_WORDS]
+        dim = min(40, len(meaningful))
+        recipe = Counts(kind="svd", window=2, dim=dim, min_count=2, stop_words="english", punctuation=False, seed=1)
         made = recipe.fit(self.corpus)
         if not isinstance(made, WordVectors):
             raise TypeError(f"svd made a {type(made).__name__}")
@@ -215,7 +218,7 @@ def neighbours(luggage: Luggage) -> Step:
         "PPMI and SVD",
         "Positive pointwise mutual information, then a truncated SVD: words with like company get like vectors.",
         Columns(tables, padding=(0, 3)),
-        f"firth train counts {luggage.name} --kind svd --dim 40 --window 2 --min-count 2 --stop-words english "
+        f"firth train counts {luggage.name} --kind svd --dim {luggage.vectors.dim} --window 2 --min-count 2 --stop-words english "
         f"--no-punctuation --fold-case --out vectors/ && firth neighbors vectors/ {' '.join(asked)}",
         found,
     )

@@ -10,6 +10,8 @@ from firth.errors import FirthError
 
 HELP = """Word representations: counts, n-grams, vectors and their files.
 
+For example:
+
     firth tour                                     see what firth does, in two minutes
     firth info vectors.bin                         what is this file?
     firth neighbors glove.6B.50d.txt tea           which words are near?
@@ -18,22 +20,33 @@ HELP = """Word representations: counts, n-grams, vectors and their files.
 """
 
 
-def build() -> App:
-    """The commands by name."""
-    from firth.cli import models, text, words
-    from firth.cli.tour import tour
+# Commands by name and place: a file is imported only when its command is called.
+COMMANDS = {
+    "tour": "firth.cli.tour:tour",
+    "tokens": "firth.cli.text:tokens",
+    "vocab": "firth.cli.text:vocab",
+    "info": "firth.cli.models:info",
+    "convert": "firth.cli.models:convert",
+    "evaluate": "firth.cli.models:evaluate",
+    "score": "firth.cli.models:score",
+    "perplexity": "firth.cli.models:perplexity",
+    "generate": "firth.cli.models:generate",
+    "neighbors": "firth.cli.words:neighbors",
+    "analogy": "firth.cli.words:analogy",
+    "similarity": "firth.cli.words:similarity",
+    "odd": "firth.cli.words:odd",
+    "vector": "firth.cli.words:vector",
+    "explain": "firth.cli.words:explain",
+    "ratio": "firth.cli.words:ratio",
+}
 
-    app = App(name="firth", help=HELP, help_format="markdown", version=firth.__version__)
-    app.command(tour)
-    app.command(train := App(name="train", help="Train a model from text.", help_format="markdown"))
-    for name, command in models.TRAINERS.items():
-        train.command(command, name=name)
-    for command in (text.tokens, text.vocab, models.info, models.convert, models.evaluate):
-        app.command(command)
-    for command in (words.neighbors, words.analogy, words.similarity, words.odd, words.vector, words.explain):
-        app.command(command)
-    for command in (words.ratio, models.score, models.perplexity, models.generate):
-        app.command(command)
+
+def build() -> App:
+    """The command `firth` with all its commands."""
+    app = App(name="firth", help=HELP, help_format="markdown", version=firth.__version__, result_action="return_value")
+    for name, place in COMMANDS.items():
+        app.command(place, name=name)
+    app.command("firth.cli.train:train", name="train")
     return app
 
 

@@ -1,70 +1,27 @@
 """Commands that make, change, judge and use whole models."""
 
-from collections.abc import Callable
 from typing import Annotated, Any, Literal
 
 from cyclopts import Parameter
+from rich.console import Group
+from rich.table import Table
 from rich.text import Text
 
 from firth import show
 from firth.cli.answer import answer, load_vectors
 from firth.cli.flags import Inputs, Json, Model, Out, Read, Reading
 from firth.errors import OptionError
+from firth.evaluate import Score, rank_sentences
 from firth.evaluate import evaluate as evaluate_vectors
-from firth.evaluate import rank_sentences
 from firth.files import open_bytes
 from firth.formats.catalogue import FORMATS, load, save
 from firth.models.ngram_model import NgramModel
-from firth.models.recipes import RECIPES
-from firth.options import Recipe
-from firth.runtime import Runtime
 from firth.vectors import WordVectors
-
-EXAMPLES = {
-    "counts": """One-hot, document-term, TF-IDF, co-occurrence, PPMI and SVD: words as counts.
-
-        firth train counts corpus.txt --kind svd --dim 100 --out vectors/
-        firth train counts corpus.txt --kind co-occurrence --window 10 --out counts/
-        firth train counts articles.jsonl --field text --kind tf-idf --out tfidf/
-    """,
-    "ngram": """An n-gram language model with modified Kneser-Ney smoothing.
-
-        firth train ngram corpus.txt --order 3 --out model.arpa
-        firth train ngram corpus.txt --order 5 --prune 0 0 1 --out model/
-    """,
-}
-
-
-def trainer(name: str, recipe_class: type[Recipe]) -> Callable[..., None]:
-    """The command that trains one recipe: its flags are the recipe's fields."""
-
-    def train(inputs: Any, /, *, out: Any, recipe: Any, reading: Any = Reading(), json: Any = False) -> None:
-        corpus = reading.corpus(inputs)
-        with show.progress() as report:
-            artifact = recipe.fit(corpus, runtime=Runtime.from_env(reading.threads), report=report)
-            save(artifact, out)
-        answer({"out": out, "model": name, "recipe": recipe.as_dict(), **describe(artifact)}, artifact, json)
-
-    train.__name__ = name
-    train.__doc__ = EXAMPLES[name]
-    train.__annotations__ = {
-        "inputs": Inputs,
-        "out": Out,
-        "recipe": Annotated[recipe_class, Parameter(name="*")],
-        "reading": Read,
-        "json": Json,
-        "return": None,
-    }
-    train.__kwdefaults__ = {"recipe": recipe_class(), "reading": Reading(), "json": False}
-    return train
-
-
-TRAINERS = {name: trainer(name, recipe) for name, recipe in RECIPES.items()}
 
 
 def describe(model: Any) -> dict[str, Any]:
     """What a model is, in a few values."""
-    values = {"kind": type(model).__name__, "words": len(model.vocabulary)}
+    values = {"kind": type(model).__name__, "words": len(model)}
     if isinstance(model, WordVectors):
         values |= {"dim": model.dim, "dtype": model.rows.dtype_name, "bytes": model.rows.nbytes}
     return values | {"metadata": dict(model.metadata)}
@@ -73,8 +30,10 @@ def describe(model: Any) -> dict[str, Any]:
 def info(model: Model, /, *, json: Json = False) -> None:
     """What a file is and what it holds.
 
-    firth info cc.fa.300.bin
-    firth info vectors/ --json
+    For example:
+
+        firth info cc.fa.300.bin
+        firth info vectors/ --json
     """
     loaded = load(model)
     answer(describe(loaded), loaded, json)
@@ -93,9 +52,11 @@ def convert(
 ) -> None:
     """One format into another.
 
-    firth convert GoogleNews-vectors-negative300.bin.gz vectors/
-    firth convert glove.840B.300d.txt small.bin --format word2vec-binary --limit 100000
-    firth convert vectors/ vectors-int8/ --dtype int8
+    For example:
+
+        firth convert GoogleNews-vectors-negative300.bin.gz vectors/
+        firth convert glove.840B.300d.txt small.bin --format word2vec-binary --limit 100000
+        firth convert vectors/ vectors-int8/ --dtype int8
     """
     with show.progress():
         model = load(source, limit=limit, vocabulary=vocabulary)
@@ -125,8 +86,10 @@ def score(
 ) -> None:
     """Sentences ranked by their probability per word.
 
-    firth score model.arpa "strong tea" "powerful tea"
-    firth score model.arpa - < candidates.txt
+    For example:
+
+        firth score model.arpa "strong tea" "powerful tea"
+        firth score model.arpa - < candidates.txt
     """
     language_model = load_language_model(model)
     given: list[str] = []
@@ -150,7 +113,9 @@ def score(
 def perplexity(model: Model, inputs: Inputs, /, *, reading: Read = Reading(), json: Json = False) -> None:
     """How surprised a language model is by a text: lower is better.
 
-    firth perplexity model.arpa held-out.txt --tokens whitespace
+    For example:
+
+        firth perplexity model.arpa held-out.txt --tokens whitespace
     """
     language_model = load_language_model(model)
     found = language_model.perplexity(reading.corpus(inputs).sentences())
@@ -172,7 +137,9 @@ def generate(
 ) -> None:
     """Text sampled from a language model.
 
-    firth generate model.arpa "The queen" --count 3
+    For example:
+
+        firth generate model.arpa "The queen" --count 3
     """
     language_model = load_language_model(model)
     start = Reading().tokenizer().words(prompt)
@@ -198,17 +165,34 @@ def evaluate(
 ) -> None:
     """How good word vectors are: similarity, analogies, categories, each with its coverage.
 
-    firth evaluate vectors/
-    firth evaluate vectors/ wordsim353 google my-pairs.tsv --json
+    For example:
+
+        firth evaluate vectors/
+        firth evaluate vectors/ wordsim353 google my-pairs.tsv --json
     """
     vectors = load_vectors(model)
     with show.progress() as report:
         scores = evaluate_vectors(
             vectors, sets, case_insensitive=not case_sensitive, restrict_vocab=restrict, report=report
         )
+    if not scores:
+        raise OptionError(
+            f"{model}: no test set has words of this vocabulary. Name a set, or a file of pairs or analogies"
+        )
     columns = ["task", "set", "measure", "value", "95 % interval", "used", "of"]
     rows = [(one.task, one.name, one.metric, one.value, interval(one.interval), one.used, one.total) for one in scores]
-    answer([one.as_dict() for one in scores], show.table("", columns, rows), json)
+    sections = [section_table(one) for one in scores if one.details.get("sections")]
+    answer([one.as_dict() for one in scores], Group(show.table("", columns, rows), *sections), json)
+
+
+def section_table(score: Score) -> Table:
+    """The accuracy of analogies by section and group."""
+    parts = {**score.details["sections"], **{f"all {name}": one for name, one in score.details["groups"].items()}}
+    rows = [
+        (name, one["accuracy"], show.Bar(one["accuracy"] or 0.0), one["used"], one["total"])
+        for name, one in parts.items()
+    ]
+    return show.table(f"{score.name}, {score.metric}", ["section", "accuracy", "", "used", "of"], rows)
 
 
 def interval(bounds: tuple[float, float] | None) -> str:

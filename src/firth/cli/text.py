@@ -20,9 +20,11 @@ def tokens(
 ) -> None:
     """Running text as tokens: one sentence a line, one space between tokens.
 
-    firth tokens book.txt --out book.tok.gz
-    echo "I can't go." | firth tokens -
-    firth tokens articles.jsonl --field text --json
+    For example:
+
+        firth tokens book.txt --out book.tok.gz
+        echo "I can't go." | firth tokens -
+        firth tokens articles.jsonl --field text --json
     """
     corpus = reading.corpus(inputs)
     tokenizer = reading.tokenizer()
@@ -48,8 +50,10 @@ def vocab(
 ) -> None:
     """The words of a text and how often each occurs.
 
-    firth vocab corpus/*.txt.gz --top 30
-    firth vocab corpus.txt --min-count 5 --out vocab.txt
+    For example:
+
+        firth vocab corpus/*.txt.gz --top 30
+        firth vocab corpus.txt --min-count 5 --out vocab.txt
     """
     with show.progress() as report:
         found = reading.corpus(inputs).tokens(report)

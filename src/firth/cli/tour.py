@@ -23,8 +23,10 @@ def tour(
 ) -> None:
     """What firth does, on one small text, in a few minutes: each step a picture and the command that makes it.
 
-    firth tour
-    firth tour my-novel.txt
+    For example:
+
+        firth tour
+        firth tour my-novel.txt
     """
     console = show.stdout()
 

@@ -27,8 +27,10 @@ def neighbors(
 ) -> None:
     """The words that keep the same company as a word.
 
-    firth neighbors glove.6B.50d.txt tea coffee
-    firth neighbors vectors/ king woman --negative man --together
+    For example:
+
+        firth neighbors glove.6B.50d.txt tea coffee
+        firth neighbors vectors/ king woman --negative man --together
     """
     vectors = load_vectors(model)
     queries = [words] if together or negative else [[word] for word in words]
@@ -51,8 +53,10 @@ def analogy(
 ) -> None:
     """a is to b as c is to …?
 
-    firth analogy vectors/ man king woman
-    firth analogy vectors/ Italy Rome France --method 3cosmul
+    For example:
+
+        firth analogy vectors/ man king woman
+        firth analogy vectors/ Italy Rome France --method 3cosmul
     """
     near = load_vectors(model).analogy(a, b, c, topn=topn, method=method)
     values = {"a": a, "b": b, "c": c, "method": method, "answers": [{"word": w, "score": s} for w, s in near]}
@@ -62,8 +66,10 @@ def analogy(
 def similarity(model: Model, words: list[str], /, *, json: Json = False) -> None:
     """How near words are to each other: the cosine of every pair.
 
-    firth similarity vectors/ tea coffee
-    firth similarity vectors/ tea coffee milk ship
+    For example:
+
+        firth similarity vectors/ tea coffee
+        firth similarity vectors/ tea coffee milk ship
     """
     if len(words) < 2:
         raise OptionError("similarity: name at least two words")
@@ -79,7 +85,9 @@ def similarity(model: Model, words: list[str], /, *, json: Json = False) -> None
 def odd(model: Model, words: list[str], /, *, json: Json = False) -> None:
     """The word that does not belong to the others.
 
-    firth odd vectors/ breakfast cereal dinner lunch
+    For example:
+
+        firth odd vectors/ breakfast cereal dinner lunch
     """
     stranger = load_vectors(model).doesnt_match(words)
     answer({"words": words, "odd": stranger}, Text(stranger), json)
@@ -88,7 +96,9 @@ def odd(model: Model, words: list[str], /, *, json: Json = False) -> None:
 def vector(model: Model, words: list[str], /, *, json: Json = False) -> None:
     """The vectors of words, one line each: the word, then its numbers.
 
-    firth vector vectors/ tea coffee
+    For example:
+
+        firth vector vectors/ tea coffee
     """
     vectors = load_vectors(model)
     values = {word: vectors[word] for word in words}
@@ -102,7 +112,9 @@ def vector(model: Model, words: list[str], /, *, json: Json = False) -> None:
 def explain(model: Model, words: list[str], /, *, json: Json = False) -> None:
     """Which pieces of a word make its vector: each n-gram's share.
 
-    firth explain cc.en.300.bin teapots
+    For example:
+
+        firth explain cc.en.300.bin teapots
     """
     vectors = load_vectors(model)
     if not isinstance(vectors, SubwordVectors):
@@ -120,8 +132,10 @@ def explain(model: Model, words: list[str], /, *, json: Json = False) -> None:
 def ratio(model: Model, first: str, second: str, probes: list[str], /, *, json: Json = False) -> None:
     """GloVe's table: how much more often a probe word stands beside the first word than beside the second.
 
-    firth train counts corpus.txt --kind co-occurrence --out counts/
-    firth ratio counts/ ice steam solid gas water fashion
+    For example:
+
+        firth train counts corpus.txt --kind co-occurrence --out counts/
+        firth ratio counts/ ice steam solid gas water fashion
     """
     counts = load(model)
     if not isinstance(counts, CountMatrix):

@@ -1,0 +1,62 @@
+"""`firth train RECIPE`: one command for every recipe, its flags the recipe's fields."""
+
+from collections.abc import Callable
+from typing import Annotated, Any
+
+from cyclopts import App, Parameter
+
+from firth import show
+from firth.cli.answer import answer
+from firth.cli.flags import Inputs, Json, Out, Read, Reading
+from firth.cli.models import describe
+from firth.formats.catalogue import save
+from firth.models.recipes import RECIPES
+from firth.options import Recipe
+from firth.runtime import Runtime
+
+EXAMPLES = {
+    "counts": """One-hot, document-term, TF-IDF, co-occurrence, PPMI and SVD: words as counts.
+
+    For example:
+
+        firth train counts corpus.txt --kind svd --dim 100 --out vectors/
+        firth train counts corpus.txt --kind co-occurrence --window 10 --out counts/
+        firth train counts articles.jsonl --field text --kind tf-idf --out tfidf/
+    """,
+    "ngram": """An n-gram language model with modified Kneser-Ney smoothing.
+
+    For example:
+
+        firth train ngram corpus.txt --order 3 --out model.arpa
+        firth train ngram corpus.txt --order 5 --prune 0 0 1 --out model/
+    """,
+}
+
+
+def trainer(name: str, recipe_class: type[Recipe]) -> Callable[..., None]:
+    """The command that trains one recipe: its flags are the recipe's fields."""
+
+    def train(inputs: Any, /, *, out: Any, recipe: Any, reading: Any = Reading(), json: Any = False) -> None:
+        corpus = reading.corpus(inputs)
+        with show.progress() as report:
+            artifact = recipe.fit(corpus, runtime=Runtime.from_env(reading.threads), report=report)
+            save(artifact, out)
+        answer({"out": out, "model": name, "recipe": recipe.as_dict(), **describe(artifact)}, artifact, json)
+
+    train.__name__ = name
+    train.__doc__ = EXAMPLES[name]
+    train.__annotations__ = {
+        "inputs": Inputs,
+        "out": Out,
+        "recipe": Annotated[recipe_class, Parameter(name="*")],
+        "reading": Read,
+        "json": Json,
+        "return": None,
+    }
+    train.__kwdefaults__ = {"recipe": recipe_class(), "reading": Reading(), "json": False}
+    return train
+
+
+train = App(name="train", help="Train a model from text.", help_format="markdown")
+for name, recipe in RECIPES.items():
+    train.command(trainer(name, recipe), name=name)
