@@ -16,3 +16,16 @@ def data() -> Path:
     if not DATA.is_dir():
         pytest.skip(f"needs the data folder, and {DATA} is not there: set FIRTH_DATA")
     return DATA
+
+
+def pytest_configure() -> None:
+    """Forgets compiled kernels that are older than any kernel's source.
+
+    numba compares a cached kernel with its own file only, and would keep machine code of a changed callee elsewhere.
+    """
+    kernels = Path(__file__).resolve().parents[1] / "src" / "firth" / "kernels"
+    newest = max(path.stat().st_mtime for path in kernels.glob("*.py"))
+    compiled = [*kernels.glob("__pycache__/*.nbi"), *kernels.glob("__pycache__/*.nbc")]
+    for path in compiled:
+        if path.stat().st_mtime < newest:
+            path.unlink(missing_ok=True)

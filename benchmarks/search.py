@@ -1,0 +1,95 @@
+"""Nearest words over 400,000 x 300: one query and a thousand, against gensim in the same run.
+
+python benchmarks/search.py [words] [dim]
+"""
+
+from __future__ import annotations
+
+import statistics
+import sys
+import time
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from gensim.models import KeyedVectors
+
+from firth.runtime import Runtime
+from firth.vectors import WordVectors
+
+ROUNDS = 15
+TOPN = 10
+
+
+def clustered(size: int, dim: int, seed: int = 1) -> np.ndarray:
+    """Vectors that lie in clusters of many sizes, with lengths of many sizes, as those of words do."""
+    rng = np.random.default_rng(seed)
+    centres = rng.standard_normal((2000, dim), dtype=np.float32)
+    chosen = np.minimum(rng.zipf(1.3, size) - 1, 1999)
+    rows = 0.7 * centres[chosen] + rng.standard_normal((size, dim), dtype=np.float32)
+    return rows * rng.lognormal(0, 0.4, (size, 1)).astype(np.float32)
+
+
+def seconds(function: Callable[[], Any]) -> tuple[float, float]:
+    """Wall and processor seconds of one call, after a rest in which the threads of the call before come to a stop."""
+    time.sleep(0.1)
+    wall, cpu = time.perf_counter(), time.process_time()
+    function()
+    return time.perf_counter() - wall, time.process_time() - cpu
+
+
+def same(ours: list[tuple[str, float]], theirs: list[tuple[str, float]]) -> bool:
+    """Equal words and cosines; where gensim's float32 cosines lie closer than its own rounding, order is free."""
+    close = np.allclose([c for _, c in ours], [c for _, c in theirs], atol=2e-6)
+    names = {word for word, _ in ours} ^ {word for word, _ in theirs}
+    return close and all(abs(c - theirs[-1][1]) < 2e-6 for word, c in ours + theirs if word in names)
+
+
+def report(name: str, ours: list[tuple[float, float]], theirs: list[tuple[float, float]]) -> None:
+    """One line: milliseconds and the ratio of medians."""
+    a, b = (statistics.median(wall for wall, _ in times) for times in (ours, theirs))
+    cpu_a, cpu_b = (statistics.median(cpu for _, cpu in times) for times in (ours, theirs))
+    print(
+        f"{name:28} firth {1e3 * a:9.2f} ms (CPU {1e3 * cpu_a:.2f})   gensim {1e3 * b:9.2f} ms (CPU {1e3 * cpu_b:9.2f})"
+        f"   ratio {b / a:6.1f}"
+    )
+
+
+def main(size: int = 400_000, dim: int = 300) -> None:
+    matrix = clustered(size, dim)
+    words = [f"w{i}" for i in range(size)]
+    gensim = KeyedVectors(dim)
+    gensim.add_vectors(words, matrix)
+    gensim.fill_norms()
+    WordVectors(words[:4096], matrix[:4096]).most_similar_each(words[:9])  # compiles
+    vectors = WordVectors(words, matrix)
+    index = seconds(lambda: vectors.index)
+    print(f"{size:,} x {dim}, {Runtime.from_env().threads} threads; the index took {index[0]:.2f} s", end=" ")
+    print(f"(CPU {index[1]:.2f}) and {vectors.index.nbytes / matrix.nbytes:.0%} of the rows' bytes")
+
+    rng = np.random.default_rng(2)
+    asked = [words[i] for i in rng.integers(0, size, 1000)]
+    unequal = sum(
+        not same(vectors.most_similar(word, topn=TOPN), gensim.most_similar(word, topn=TOPN)) for word in asked[:30]
+    )
+    each = vectors.most_similar_each(asked, topn=TOPN)
+    unequal += sum(each[i] != vectors.most_similar(asked[i], topn=TOPN) for i in range(30))
+    print(f"answers that differ from gensim's, or between one query and many: {unequal} of 60")
+
+    ours, theirs = [], []
+    for word in asked[:ROUNDS]:
+        ours.append(seconds(lambda word=word: vectors.most_similar(word, topn=TOPN)))
+        theirs.append(seconds(lambda word=word: gensim.most_similar(word, topn=TOPN)))
+    report("one query", ours, theirs)
+
+    ours, theirs = [], []
+    for start in range(0, 100, 34):
+        part = asked[start : start + 34]
+        ours.append(seconds(lambda: vectors.most_similar_each(asked, topn=TOPN)))
+        wall, cpu = seconds(lambda part=part: [gensim.most_similar(word, topn=TOPN) for word in part])
+        theirs.append((wall * 1000 / len(part), cpu * 1000 / len(part)))
+    report("1000 queries (gensim scaled)", ours, theirs)
+
+
+if __name__ == "__main__":
+    main(*map(int, sys.argv[1:]))

@@ -1,0 +1,207 @@
+"""The largest cosines, found with one byte a number and proved with an error bound.
+
+A unit row x is kept as bytes c and a scale s, x̂ = s·c, with e = ‖x - x̂‖. A unit query q is rounded likewise to q̂ with
+error d = ‖q - q̂‖. Then |q·x - q̂·x̂| ≤ ‖q‖·e + d·‖x̂‖ ≤ e + d·(1 + e), so a scan over the bytes gives each row's cosine
+an upper and a lower bound. A row whose upper bound lies below k lower bounds cannot be among the k best; the few others
+are scored exactly.
+
+Rows lie in tiles of 32 (see `kernels/simd.py`); a byte is c + 128, because the instruction wants the rows unsigned.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+from numba import njit
+
+from firth.kernels.simd import TILE, dots_of_1, dots_of_8
+
+FLOAT_SLACK = np.float32(4e-6)  # more than all float32 roundings of a bound, and than one of a cosine
+FAST = {"reassoc", "contract", "nsz"}
+
+
+@njit(cache=True, nogil=True, fastmath=FAST)
+def norm(row):
+    """‖row‖ in double precision."""
+    total = 0.0
+    for d in range(len(row)):
+        total += np.float64(row[d]) * np.float64(row[d])
+    return math.sqrt(total)
+
+
+@njit(cache=True, nogil=True, fastmath=FAST)
+def largest(row):
+    """max |row[d]|."""
+    most = np.float32(0)
+    for d in range(len(row)):
+        most = max(most, abs(row[d]))
+    return most
+
+
+@njit(cache=True, nogil=True, fastmath=FAST)
+def quantize(row, length, codes):
+    """codes[d] = row[d] / length in steps of the scale; returns (scale, error). A zero row gives zeros."""
+    most = np.float64(largest(row))
+    if length == 0.0 or most == 0.0:
+        codes[: len(row)] = 0
+        return 0.0, 0.0
+    scale = most / length / 127.0
+    steps = 127.0 / most
+    inverse = 1.0 / length
+    missed = 0.0
+    for d in range(len(row)):
+        code = np.rint(np.float64(row[d]) * steps)
+        codes[d] = np.int8(code)
+        gap = np.float64(row[d]) * inverse - code * scale
+        missed += gap * gap
+    return scale, math.sqrt(missed)
+
+
+@njit(cache=True, nogil=True)
+def pack_rows(rows, first, steps, codes, scales, errors):
+    """Packs rows as number `first` and up into the tiles; `first` and the tiles begin together."""
+    dim = rows.shape[1]
+    plain = np.zeros(4 * steps, np.int8)
+    for k in range(rows.shape[0]):
+        scale, error = quantize(rows[k], norm(rows[k]), plain)
+        row = first + k
+        scales[row] = scale
+        errors[row] = error
+        base = (row // TILE) * steps * 4 * TILE + (row % TILE) * 4
+        for d in range(dim):
+            codes[base + (d >> 2) * 4 * TILE + (d & 3)] = np.uint8(np.int16(plain[d]) + 128)
+
+
+@njit(cache=True, nogil=True)
+def pack_queries(queries, units, codes, sums, scales, errors):
+    """Unit queries in double precision, and their bytes with sum, scale and error. A zero query stays zero."""
+    dim = queries.shape[1]
+    for k in range(len(queries)):
+        length = norm(queries[k])
+        scale, error = quantize(queries[k], length, codes[k])
+        scales[k] = scale
+        errors[k] = error
+        total = np.int32(0)
+        for d in range(dim):
+            units[k, d] = np.float64(queries[k, d]) / length if length > 0.0 else 0.0
+            total += np.int32(codes[k, d])
+        sums[k] = total
+
+
+@njit(cache=True, nogil=True)
+def sift(heap, value):
+    """Puts a value in place of the smallest, heap[0], of a heap whose parents are no larger than their children."""
+    size = len(heap)
+    at = 0
+    while True:
+        child = 2 * at + 1
+        if child >= size:
+            break
+        if child + 1 < size and heap[child + 1] < heap[child]:
+            child += 1
+        if heap[child] >= value:
+            break
+        heap[at] = heap[child]
+        at = child
+    heap[at] = value
+
+
+@njit(cache=True, nogil=True)
+def compact(ids, owners, uppers, found, heaps):
+    """Drops the candidates that the lower bounds have ruled out since; returns how many stay."""
+    kept = 0
+    for k in range(found):
+        if uppers[k] >= heaps[owners[k], 0]:
+            ids[kept] = ids[k]
+            owners[kept] = owners[k]
+            uppers[kept] = uppers[k]
+            kept += 1
+    return kept
+
+
+@njit(cache=True, nogil=True)
+def enlarged(array, room):
+    """The array with more room at its end."""
+    larger = np.empty(room, array.dtype)
+    larger[: len(array)] = array
+    return larger
+
+
+@njit(cache=True, nogil=True)
+def bound(totals, scale, shift, base, slope, scales, errors, threshold, uppers):
+    """uppers[r] = q̂·x̂ + base + slope·e for the rows of a tile; returns how many of them reach the threshold."""
+    hits = 0
+    for r in range(TILE):
+        about = np.float32(totals[r] - shift) * (scales[r] * scale)
+        uppers[r] = about + (base + slope * errors[r])
+        hits += uppers[r] >= threshold
+    return hits
+
+
+@njit(cache=True, nogil=True)
+def scan(codes, steps, scales, errors, first, last, words, sums, query_scales, query_errors, allowed, heaps, most):
+    """Candidates for the best rows among first … last - 1 (first at a tile's start), for each query.
+
+    heaps[q] holds the largest lower bounds so far, -inf where there are fewer. `allowed` is empty or has a 1 for each
+    row that may be an answer. Returns (ids, owners, uppers): row, query and upper bound of each candidate; ids are
+    empty and owners is [-1] where more than `most` remained, so that an exact scan is due.
+    """
+    totals = np.empty(TILE * 8, np.int32)
+    now = np.empty(TILE, np.float32)
+    ids, owners, uppers = np.empty(1024, np.int64), np.empty(1024, np.int64), np.empty(1024, np.float32)
+    found = 0
+    for start in range(first, last, TILE):
+        tile = slice(start, start + TILE)
+        done = 0  # queries whose products are in totals
+        for q in range(len(sums)):
+            if q == done:
+                if len(sums) - q >= 8:
+                    dots_of_8(codes, start * steps * 4, steps, words, q * steps, totals)
+                    done += 8
+                else:
+                    dots_of_1(codes, start * steps * 4, steps, words, q * steps, totals)
+                    done += 1
+                first_query = q
+            base, slope = query_errors[q] + FLOAT_SLACK, np.float32(1) + query_errors[q]
+            mine = totals[TILE * (q - first_query) :]
+            shift = sums[q] * 128
+            if bound(mine, query_scales[q], shift, base, slope, scales[tile], errors[tile], heaps[q, 0], now) == 0:
+                continue
+            for row in range(start, min(last, start + TILE)):
+                upper = now[row - start]
+                if not upper >= heaps[q, 0] or (len(allowed) > 0 and allowed[row] == 0):
+                    continue
+                lower = upper - np.float32(2) * (base + slope * errors[row])
+                if lower > heaps[q, 0]:
+                    sift(heaps[q], lower)
+                if found == len(ids):
+                    found = compact(ids, owners, uppers, found, heaps)
+                    if found > most:
+                        return ids[:0], np.full(1, -1, np.int64), uppers[:0]
+                    if 2 * found > len(ids):
+                        room = 2 * len(ids)
+                        ids, owners, uppers = enlarged(ids, room), enlarged(owners, room), enlarged(uppers, room)
+                ids[found], owners[found], uppers[found] = row, q, upper
+                found += 1
+    found = compact(ids, owners, uppers, found, heaps)
+    return ids[:found], owners[:found], uppers[:found]
+
+
+@njit(cache=True, nogil=True, fastmath=FAST)
+def cosine(row, query):
+    """The cosine of a row and a unit query, in double precision; 0 for a row of zeros."""
+    product = 0.0
+    square = 0.0
+    for d in range(len(row)):
+        x = np.float64(row[d])
+        product += x * query[d]
+        square += x * x
+    return product / math.sqrt(square) if square > 0.0 else 0.0
+
+
+@njit(cache=True, nogil=True)
+def cosines(rows, queries, owners, scores):
+    """scores[k] = the cosine of rows[k] and queries[owners[k]], rounded once, to float32."""
+    for k in range(len(scores)):
+        scores[k] = np.float32(cosine(rows[k], queries[owners[k]]))

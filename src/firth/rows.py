@@ -1,0 +1,261 @@
+"""Rows of numbers, however they are kept: as they are, as one byte a number, or as product-quantized codes.
+
+Whoever needs rows asks for them by id (`take`) or by range (`block`) and gets float32. Nothing is read before it is
+asked for, so rows may lie in a memory-mapped file that is larger than memory.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Protocol, TypeGuard
+
+import numpy as np
+from numpy.typing import NDArray
+
+from firth.errors import OptionError
+
+Floats = NDArray[np.float32]
+Ids = NDArray[np.int64]
+CENTROIDS = 256  # a code is one byte
+
+
+class Rows(Protocol):
+    """A table of numbers with `shape` (rows, dim), read as float32."""
+
+    @property
+    def shape(self) -> tuple[int, int]: ...
+    @property
+    def nbytes(self) -> int: ...
+    @property
+    def dtype_name(self) -> str: ...
+    def take(self, ids: Sequence[int] | Ids) -> Floats: ...
+    def block(self, start: int, stop: int) -> Floats: ...
+    def pick(self, ids: Sequence[int] | Ids) -> Rows: ...
+    def to_arrays(self) -> dict[str, NDArray[Any]]: ...
+
+
+@dataclass(frozen=True, eq=False)
+class DenseRows:
+    """Rows of one array of floats, which may be a memory map.
+
+    >>> DenseRows(np.array([[1, 2], [3, 4]], np.float16)).take([1])
+    array([[3., 4.]], dtype=float32)
+    """
+
+    array: NDArray[Any]
+
+    def __post_init__(self) -> None:
+        if self.array.ndim != 2 or self.array.dtype.kind != "f":
+            raise OptionError(
+                f"rows must be a table of floats, but this is {self.array.dtype} of shape {self.array.shape}"
+            )
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        return self.array.shape[0], self.array.shape[1]
+
+    @property
+    def nbytes(self) -> int:
+        return self.array.nbytes
+
+    @property
+    def dtype_name(self) -> str:
+        return self.array.dtype.name
+
+    def take(self, ids: Sequence[int] | Ids) -> Floats:
+        """The rows with these ids, as a new float32 array."""
+        return np.asarray(self.array[np.asarray(ids, np.int64)], np.float32)
+
+    def block(self, start: int, stop: int) -> Floats:
+        """The rows from start to stop: a view where that is possible."""
+        return np.require(np.asarray(self.array[start:stop]), np.float32, ["C", "ALIGNED"])
+
+    def pick(self, ids: Sequence[int] | Ids) -> DenseRows:
+        """The rows with these ids, kept as they were."""
+        return DenseRows(np.asarray(self.array[np.asarray(ids, np.int64)]))
+
+    def to_arrays(self) -> dict[str, NDArray[Any]]:
+        """The array as it is, under the name `rows_from` knows."""
+        return {"vectors": self.array}
+
+
+@dataclass(frozen=True, eq=False)
+class Int8Rows:
+    """Rows of one signed byte a number; row i is codes[i] * scales[i].
+
+    >>> rows = Int8Rows.from_rows(DenseRows(np.array([[1.0, -0.5]], np.float32)))
+    >>> rows.codes.tolist(), rows.take([0]).round(2).tolist()
+    ([[127, -64]], [[1.0, -0.5]])
+    """
+
+    codes: NDArray[np.int8]
+    scales: Floats
+
+    def __post_init__(self) -> None:
+        if self.codes.ndim != 2 or self.codes.dtype != np.int8 or self.scales.shape != self.codes.shape[:1]:
+            raise OptionError(f"{len(self.codes)} rows of int8 codes need as many scales, not {self.scales.shape}")
+
+    @classmethod
+    def from_rows(cls, rows: Rows) -> Int8Rows:
+        """Other rows, rounded: the largest number of a row becomes ±127."""
+        size, dim = rows.shape
+        codes, scales = np.empty((size, dim), np.int8), np.empty(size, np.float32)
+        for start in range(0, size, 16384):
+            block = rows.block(start, min(start + 16384, size))
+            scale = np.abs(block).max(axis=1, initial=0) / np.float32(127)
+            scales[start : start + len(block)] = scale
+            codes[start : start + len(block)] = np.rint(block / np.where(scale > 0, scale, 1)[:, None])
+        return cls(codes, scales)
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        return self.codes.shape[0], self.codes.shape[1]
+
+    @property
+    def nbytes(self) -> int:
+        return self.codes.nbytes + self.scales.nbytes
+
+    @property
+    def dtype_name(self) -> str:
+        return "int8"
+
+    def take(self, ids: Sequence[int] | Ids) -> Floats:
+        """The rows with these ids, as float32."""
+        chosen = np.asarray(ids, np.int64)
+        return self.codes[chosen] * self.scales[chosen, None]
+
+    def block(self, start: int, stop: int) -> Floats:
+        """The rows from start to stop, as float32."""
+        return self.codes[start:stop] * self.scales[start:stop, None]
+
+    def pick(self, ids: Sequence[int] | Ids) -> Int8Rows:
+        """The rows with these ids, kept as they were."""
+        chosen = np.asarray(ids, np.int64)
+        return Int8Rows(self.codes[chosen], self.scales[chosen])
+
+    def to_arrays(self) -> dict[str, NDArray[Any]]:
+        """Codes and scales, under the names `rows_from` knows."""
+        return {"codes": self.codes, "scales": self.scales}
+
+
+@dataclass(frozen=True, eq=False)
+class ProductRows:
+    """Product-quantized rows, as fastText's `.ftz` files keep them.
+
+    A row is cut into pieces of `dsub` numbers (the last may be shorter); codes[i, m] names which of 256 centroids
+    stands for piece m. Where norms are kept apart, the whole row is multiplied by norm_centroids[norm_codes[i]].
+    `centroids` is flat: 256 centroids of the first piece, then of the second, and so on.
+
+    >>> centroids = np.concatenate([np.arange(512), np.full(256, 7)]).astype(np.float32)
+    >>> ProductRows(np.array([[1, 9]], np.uint8), centroids, dim=3, dsub=2).take([0])
+    array([[2., 3., 7.]], dtype=float32)
+    """
+
+    codes: NDArray[np.uint8]
+    centroids: Floats
+    dim: int
+    dsub: int
+    norm_codes: NDArray[np.uint8] | None = None
+    norm_centroids: Floats | None = None
+
+    def __post_init__(self) -> None:
+        if self.dim < 1 or self.dsub < 1 or self.codes.ndim != 2 or self.codes.shape[1] != -(-self.dim // self.dsub):
+            raise OptionError(f"codes of shape {self.codes.shape} cannot hold dim {self.dim} in pieces of {self.dsub}")
+        if self.centroids.shape != (CENTROIDS * self.dim,):
+            raise OptionError(
+                f"dim {self.dim} needs {CENTROIDS * self.dim} centroid numbers, not {self.centroids.size}"
+            )
+        if (self.norm_codes is None) != (self.norm_centroids is None):
+            raise OptionError("quantized norms need both their codes and their centroids")
+        if self.norm_codes is not None and len(self.norm_codes) != len(self.codes):
+            raise OptionError(f"{len(self.codes)} rows have {len(self.norm_codes)} norms")
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        return len(self.codes), self.dim
+
+    @property
+    def nbytes(self) -> int:
+        return sum(array.nbytes for array in self.to_arrays().values())
+
+    @property
+    def dtype_name(self) -> str:
+        return f"pq{self.codes.shape[1]}x8"
+
+    def take(self, ids: Sequence[int] | Ids) -> Floats:
+        """The rows with these ids, as float32."""
+        chosen = np.asarray(ids, np.int64)
+        return self._decoded(self.codes[chosen], None if self.norm_codes is None else self.norm_codes[chosen])
+
+    def block(self, start: int, stop: int) -> Floats:
+        """The rows from start to stop, as float32."""
+        return self._decoded(self.codes[start:stop], None if self.norm_codes is None else self.norm_codes[start:stop])
+
+    def pick(self, ids: Sequence[int] | Ids) -> ProductRows:
+        """The rows with these ids, kept as they were."""
+        chosen = np.asarray(ids, np.int64)
+        norm_codes = None if self.norm_codes is None else self.norm_codes[chosen]
+        return ProductRows(self.codes[chosen], self.centroids, self.dim, self.dsub, norm_codes, self.norm_centroids)
+
+    def _decoded(self, codes: NDArray[np.uint8], norm_codes: NDArray[np.uint8] | None) -> Floats:
+        rows = np.empty((len(codes), self.dim), np.float32)
+        for piece in range(codes.shape[1]):
+            start, stop = piece * self.dsub, min((piece + 1) * self.dsub, self.dim)
+            table = self.centroids[CENTROIDS * start : CENTROIDS * stop].reshape(CENTROIDS, stop - start)
+            rows[:, start:stop] = table[codes[:, piece]]
+        if norm_codes is not None and self.norm_centroids is not None:
+            rows *= self.norm_centroids[norm_codes][:, None]
+        return rows
+
+    def to_arrays(self) -> dict[str, NDArray[Any]]:
+        """Everything but dim and dsub, under the names `rows_from` knows."""
+        arrays: dict[str, NDArray[Any]] = {"codes": self.codes, "centroids": self.centroids}
+        if self.norm_codes is not None and self.norm_centroids is not None:
+            arrays |= {"norm_codes": self.norm_codes, "norm_centroids": self.norm_centroids}
+        return arrays
+
+
+def rows_of(rows: Rows | NDArray[Any] | Sequence[Sequence[float]]) -> Rows:
+    """Rows as they are, or an array (or nested lists) as DenseRows."""
+    if _is_rows(rows):
+        return rows
+    array = np.asanyarray(rows)
+    if array.dtype.kind in "iub":
+        array = array.astype(np.float32)
+    return DenseRows(array)
+
+
+def _is_rows(rows: object) -> TypeGuard[Rows]:
+    return hasattr(rows, "take") and hasattr(rows, "block")
+
+
+def rows_to(rows: Rows, prefix: str = "") -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
+    """Rows taken apart for a file: what must be known about them, and their arrays by name.
+
+    >>> rows_to(DenseRows(np.zeros((2, 3), np.float32)), "output.")[0]
+    {'kind': 'dense'}
+    """
+    arrays = {prefix + name: array for name, array in rows.to_arrays().items()}
+    if isinstance(rows, ProductRows):
+        return {"kind": "product", "dim": rows.dim, "dsub": rows.dsub}, arrays
+    return {"kind": "int8" if isinstance(rows, Int8Rows) else "dense"}, arrays
+
+
+def rows_from(config: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]], prefix: str = "") -> Rows:
+    """The rows that `rows_to` took apart; an array that is missing is an OptionError."""
+
+    def named(name: str) -> NDArray[Any]:
+        if prefix + name not in arrays:
+            raise OptionError(f"rows of kind {config.get('kind')!r} need the array {prefix + name!r}, which is missing")
+        return arrays[prefix + name]
+
+    kind = config.get("kind", "dense")
+    if kind == "dense":
+        return DenseRows(named("vectors"))
+    if kind == "int8":
+        return Int8Rows(named("codes"), named("scales"))
+    if kind == "product":
+        norms = (named("norm_codes"), named("norm_centroids")) if prefix + "norm_codes" in arrays else (None, None)
+        return ProductRows(named("codes"), named("centroids"), int(config["dim"]), int(config["dsub"]), *norms)
+    raise OptionError(f"rows of kind {kind!r} are not known. There are: dense, int8, product")

@@ -1,0 +1,164 @@
+"""Text to words and sentences, with the place of every word in the source.
+
+Two modes. `running` takes text as people write it, in any script, and cuts English as the Penn Treebank does; the rules
+are told in docs/text.md. `whitespace` takes text that is tokenized already: words stand between ASCII white space, a
+line is a sentence, and nothing else is done.
+"""
+
+from __future__ import annotations
+
+import unicodedata
+from collections.abc import Mapping
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import Any, Literal, NamedTuple, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from firth.kernels import lines as lines_kernel
+from firth.kernels import tokenize as kernel
+from firth.options import Recipe, option
+from firth.text.abbreviations import abbreviation_table
+from firth.text.characters import character_classes
+from firth.text.normalize import Normalizer, blocks
+from firth.text.vocabulary import to_bytes
+
+Ids = NDArray[np.int64]
+BLOCK = 1 << 18  # characters handled at once: what the kernels touch then stays near the processor
+STANDARD = Normalizer()
+
+
+class Token(NamedTuple):
+    """A word and its place: it was made from source[start:end]."""
+
+    text: str
+    start: int
+    end: int
+
+
+@dataclass(frozen=True)
+class Tokenizer(Recipe):
+    """Cuts text into words and sentences.
+
+    >>> tokenizer = Tokenizer()
+    >>> tokenizer.words("Dr. Watson can't go. It's late!")
+    ['Dr.', 'Watson', 'ca', "n't", 'go', '.', 'It', "'s", 'late', '!']
+    >>> tokenizer.to_lines("Dr. Watson can't go. It's late!")
+    b"Dr. Watson ca n't go .\\nIt 's late !\\n"
+    >>> Tokenizer(mode="whitespace").words("can't  go.")
+    ["can't", 'go.']
+    """
+
+    mode: Literal["running", "whitespace"] = option("running", "running text, or text with spaces between the tokens")
+    normalizer: Normalizer | None = option(STANDARD, "how characters are unified first; none in whitespace mode")  # noqa: RUF009
+    paragraphs: bool = option(False, "a single line end is a space, and only an empty line ends a sentence")
+    abbreviations: tuple[str, ...] = option((), "more words that keep their period, such as 'Bhf.'")
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        # Pre-tokenized text stays as it is, byte for byte, unless a normalizer is asked for by name.
+        if self.mode == "whitespace" and self.normalizer is STANDARD:
+            object.__setattr__(self, "normalizer", None)
+
+    @classmethod
+    def from_dict(cls, values: Mapping[str, Any]) -> Self:
+        """The tokenizer that these options name, as `as_dict` wrote them."""
+        given = dict(values)
+        if isinstance(given.get("normalizer"), Mapping):
+            given["normalizer"] = Normalizer.from_dict(given["normalizer"])
+        return super().from_dict(given)
+
+    def words(self, text: str) -> list[str]:
+        """The words of a text, in order.
+
+        >>> Tokenizer().words("¿Qué? می‌روم، 東京タワー")
+        ['¿', 'Qué', '?', 'می\u200cروم', '،', '東', '京', 'タワー']
+        """
+        text = self._spelled(text)
+        starts, ends, _ = self._scan(text)
+        return [self._folded(text[start:end]) for start, end in zip(starts.tolist(), ends.tolist())]
+
+    def spans(self, text: str) -> list[Token]:
+        """The words of a text with their places in it, also where the normalizer changed it.
+
+        >>> Tokenizer().spans("I can't")
+        [Token(text='I', start=0, end=1), Token(text='ca', start=2, end=4), Token(text="n't", start=4, end=7)]
+        """
+        return self._tokens(text)[0]
+
+    def sentences(self, text: str) -> list[list[Token]]:
+        """The sentences of a text, each a list of words with their places.
+
+        >>> [[token.text for token in sentence] for sentence in Tokenizer().sentences("He left. Why?")]
+        [['He', 'left', '.'], ['Why', '?']]
+        """
+        tokens, last = self._tokens(text)
+        edges = [0, *(np.flatnonzero(last) + 1).tolist()]
+        return [tokens[start:end] for start, end in pairwise(edges)]
+
+    def to_lines(self, text: str) -> bytes:
+        """The text as UTF-8 with one space between tokens and one sentence a line; broken bytes come back as read.
+
+        >>> Tokenizer(mode="whitespace").to_lines("a  b\\r\\n\\n c")
+        b'a b\\nc\\n'
+        """
+        text = self._spelled(text)
+        if self.mode == "whitespace":
+            lines = self._squeezed(text)
+        else:
+            border = "\n\n" if self.paragraphs else "\n"
+            lines = b"".join(map(self._written, blocks(text, border, BLOCK)))
+        if self.normalizer is None or not self.normalizer.fold_case:
+            return lines
+        return to_bytes(self.normalizer.fold(lines.decode("utf-8", "surrogateescape")))
+
+    def _spelled(self, text: str) -> str:
+        return text if self.normalizer is None else self.normalizer.spell(text)
+
+    def _folded(self, word: str) -> str:
+        # Case is folded last: capitals tell where sentences begin.
+        return word if self.normalizer is None else self.normalizer.fold(word)
+
+    def _tokens(self, text: str) -> tuple[list[Token], NDArray[np.uint8]]:
+        spelled = self._spelled(text)
+        starts, ends, last = self._scan(spelled)
+        sources, stops = starts, ends
+        if self.normalizer is not None and spelled != text:
+            offsets = self.normalizer.spell_aligned(text)[1]
+            sources, stops = offsets[starts], _tight(text, offsets[ends - 1] + 1, offsets[ends])
+        words = [self._folded(spelled[start:end]) for start, end in zip(starts.tolist(), ends.tolist())]
+        return [Token(*each) for each in zip(words, sources.tolist(), stops.tolist())], last
+
+    def _scan(self, text: str) -> tuple[Ids, Ids, NDArray[np.uint8]]:
+        codes = np.frombuffer(text.encode("utf-32-le", "surrogatepass"), np.uint32)
+        starts, ends = np.empty(len(codes), np.int64), np.empty(len(codes), np.int64)
+        last = np.zeros(len(codes), np.uint8)
+        if self.mode == "whitespace":
+            count = lines_kernel.split_blanks(codes, self.paragraphs, starts, ends, last)
+        else:
+            keys, values = abbreviation_table(self.abbreviations)
+            count = kernel.scan(codes, character_classes(), keys, values, self.paragraphs, starts, ends, last)
+        return starts[:count], ends[:count], last[:count]
+
+    def _written(self, text: str) -> bytes:
+        starts, ends, last = self._scan(text)
+        codes = np.frombuffer(text.encode("utf-32-le", "surrogatepass"), np.uint32)
+        out = np.empty(4 * len(codes) + len(starts), np.uint8)
+        size = lines_kernel.write_lines(codes, starts, ends, last, len(starts), out)
+        return out[:size].tobytes()
+
+    def _squeezed(self, text: str) -> bytes:
+        raw = np.frombuffer(to_bytes(text), np.uint8)
+        out = np.empty(len(raw) + 1, np.uint8)
+        return out[: lines_kernel.squeeze(raw, self.paragraphs, out)].tobytes()
+
+
+def _tight(text: str, firsts: Ids, ends: Ids) -> Ids:
+    """Ends of tokens in the source, less the invisible characters that the normalizer dropped behind them."""
+    tight = ends.copy()
+    for i, (first, end) in enumerate(zip(firsts.tolist(), ends.tolist())):
+        while end > first and unicodedata.category(text[end - 1]) in ("Cf", "Zs"):
+            end -= 1
+        tight[i] = end
+    return tight

@@ -1,0 +1,129 @@
+"""The token file: its layout by hand, its round trip, and every way it can be broken."""
+
+from __future__ import annotations
+
+import struct
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from firth.errors import FormatError
+from firth.runtime import Runtime
+from firth.text import tokenfile
+from firth.text.corpus import Corpus
+from firth.text.tokenfile import HEADER, TokenFile, TokenWriter, vocabulary_path
+from firth.text.tokenize import Tokenizer
+from firth.text.vocabulary import Vocabulary
+
+
+@pytest.fixture
+def tokens(tmp_path: Path) -> TokenFile:
+    texts = ["the cat\nthe mat\n", "the end"]
+    return Corpus.of(texts, tokenizer=Tokenizer(mode="whitespace"), cache=tmp_path).tokens()
+
+
+def test_the_layout_is_as_it_is_told(tokens: TokenFile) -> None:
+    raw = tokens.path.read_bytes()
+    assert raw[:8] == b"FIRTHTOK"
+    assert struct.unpack_from("<I", raw, 8) == (1,)
+    assert struct.unpack_from("<4Q", raw, 16) == (6, 3, 2, 4)
+    assert struct.unpack_from("<6I", raw, 64) == (0, 1, 0, 3, 0, 2)
+    assert struct.unpack_from("<4Q", raw, 88) == (0, 2, 4, 6)
+    assert struct.unpack_from("<3Q", raw, 120) == (0, 2, 3)
+    assert len(raw) == 144
+    assert vocabulary_path(tokens.path).read_text() == "the\t3\ncat\t1\nend\t1\nmat\t1\n"
+
+
+def test_a_file_that_is_opened_again_is_the_same(tokens: TokenFile) -> None:
+    again = TokenFile.open(tokens.path)
+    assert again.ids.tolist() == tokens.ids.tolist()
+    assert again.vocabulary == tokens.vocabulary
+    assert again.fingerprint == tokens.fingerprint
+    assert repr(again) == "TokenFile(6 tokens of 4 words, 3 sentences, 2 documents)"
+    assert isinstance(again.ids, np.memmap)
+    assert not again.ids.flags.writeable
+
+
+def test_sentences_and_documents_are_slices(tokens: TokenFile) -> None:
+    assert tokens.sentence(1).tolist() == [0, 3]
+    assert tokens.document(0).tolist() == [0, 1, 0, 3]
+    assert tokens.document(1).tolist() == [0, 2]
+
+
+def test_a_fingerprint_sees_words_order_sentences_and_documents(tmp_path: Path) -> None:
+    cases = (["a b c"], ["a b d"], ["b a c"], ["a b\nc"], ["a b", "c"], ["a\nb c"])
+    split = Tokenizer(mode="whitespace")
+    assert len({Corpus.of(texts, tokenizer=split).fingerprint for texts in cases}) == len(cases)
+
+
+@pytest.mark.parametrize("size", [0, 5, 63, 64, 100, 143, 145])
+def test_a_file_of_another_length_is_refused(tokens: TokenFile, size: int) -> None:
+    raw = tokens.path.read_bytes()
+    tokens.path.write_bytes((raw + b"more")[:size])
+    with pytest.raises(FormatError, match=r"not a token file|bytes, but 144 were written"):
+        TokenFile.open(tokens.path)
+
+
+@pytest.mark.parametrize(
+    ("place", "problem"),
+    [(0, "not a token file"), (8, "version 254"), (12, "header is damaged"), (16, "header is damaged")],
+)
+def test_a_damaged_header_is_refused(tokens: TokenFile, place: int, problem: str) -> None:
+    raw = bytearray(tokens.path.read_bytes())
+    raw[place] ^= 0xFF
+    tokens.path.write_bytes(raw)
+    with pytest.raises(FormatError, match=problem):
+        TokenFile.open(tokens.path)
+
+
+@pytest.mark.parametrize("place", [88 + 24, 120 + 16])
+def test_offsets_that_end_elsewhere_are_refused(tokens: TokenFile, place: int) -> None:
+    raw = bytearray(tokens.path.read_bytes())
+    raw[place] += 1
+    tokens.path.write_bytes(raw)
+    with pytest.raises(FormatError, match="offsets do not end where the text ends"):
+        TokenFile.open(tokens.path)
+
+
+def test_a_vocabulary_of_another_text_is_refused(tokens: TokenFile) -> None:
+    Vocabulary(["the", "cat"], [3, 1]).save(vocabulary_path(tokens.path))
+    with pytest.raises(FormatError, match="has 2 words, not the 4 of this text"):
+        TokenFile.open(tokens.path)
+
+
+chunk = st.tuples(st.integers(0, 2), st.lists(st.integers(0, 4), max_size=9), st.sets(st.integers(1, 9)))
+
+
+@settings(deadline=None, max_examples=50)
+@given(st.lists(chunk, max_size=12))
+def test_ids_of_many_tables_are_renumbered_in_their_places(
+    tmp_path_factory: pytest.TempPathFactory, chunks: list[tuple[int, list[int], set[int]]]
+) -> None:
+    numbers = {table: np.arange(5, dtype=np.uint32)[::-1] + 10 * table for table in range(3)}
+    expected: list[int] = []
+    ends: list[int] = []
+    path = tmp_path_factory.mktemp("tokens") / "a.tokens"
+    patch = pytest.MonkeyPatch()
+    patch.setattr(tokenfile, "BLOCK", 4)
+    with TokenWriter(path) as writer:
+        for table, ids, places in chunks:
+            here = sorted(place for place in places if place <= len(ids))
+            writer.add(table, np.array(ids, np.uint32), np.array(here, np.uint32))
+            ends += [len(expected) + place for place in here]
+            expected += [10 * table + 4 - id for id in ids]
+        writer.end_sentence()
+        writer.end_documents(np.array([writer.sentences], np.uint64))
+        writer.renumber(numbers, Runtime(2))
+        writer.finish(30)
+    patch.undo()
+    ends += [len(expected)] if len(expected) > (ends or [0])[-1] else []
+    Vocabulary([str(i) for i in range(30)], [len(expected)] + [0] * 29).save(vocabulary_path(path))
+    if not expected:
+        return
+    tokens = TokenFile.open(path)
+    assert tokens.ids.tolist() == expected
+    assert tokens.sentences.tolist() == [0, *ends]
+    assert path.stat().st_size % 8 == HEADER.size % 8 == 0
