@@ -1,0 +1,168 @@
+"""Every file format that firth opens, in one visible table; a file is known by its content, never by its name alone.
+
+>>> list(FORMATS)
+['native', 'word2vec', 'word2vec-binary', 'glove', 'vec', 'fasttext', 'ftz', 'arpa']
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from firth.errors import FormatError, OptionError
+from firth.files import PACKINGS, Name
+from firth.formats import arpa, fasttext, fasttext_writing, foreign, native, word2vec_binary, word2vec_text
+from firth.formats.opening import Part, read_head
+from firth.models.ngram_model import NgramModel
+from firth.text.vocabulary import Vocabulary
+from firth.vectors import SubwordVectors, WordVectors
+
+
+@dataclass(frozen=True)
+class Format:
+    """One format: a sentence on it, how names of such files end, its reader, its writer and what that can write."""
+
+    sentence: str
+    endings: tuple[str, ...]
+    read: Callable[[Name, Part], Any]
+    write: Callable[[Any, Name], None]
+    holds: tuple[type, ...] = (WordVectors,)
+
+
+def _read_arpa(path: Name, part: Part) -> NgramModel:
+    if not part.whole:
+        raise OptionError(f"{os.fspath(path)}: limit and vocabulary choose among vectors, but this is an n-gram model")
+    return arpa.read(path)
+
+
+def _text(kind: word2vec_text.Kind) -> Callable[[WordVectors, Name], None]:
+    return partial(word2vec_text.write, kind=kind)
+
+
+FORMATS = {
+    "native": Format("a folder of our own, memory-mapped", (), native.read, native.write, (object,)),
+    "word2vec": Format(
+        "text with a header line, one word a line", (".txt", ".w2v"), word2vec_text.read, _text("word2vec")
+    ),
+    "word2vec-binary": Format("word2vec's binary file", (".bin",), word2vec_binary.read, word2vec_binary.write),
+    "glove": Format("text without a header line", (".glove",), word2vec_text.read, _text("glove")),
+    "vec": Format("the text that fastText writes", (".vec",), word2vec_text.read, _text("vec")),
+    "fasttext": Format("fastText's model", (".bin",), fasttext.read, fasttext_writing.write),
+    "ftz": Format("fastText's quantized model", (".ftz",), fasttext.read, fasttext_writing.write_quantized),
+    "arpa": Format("an n-gram model as text", (".arpa", ".lm"), _read_arpa, arpa.write, (NgramModel,)),
+}
+
+
+def detect(path: Name) -> str:
+    """The name of the format that a file or folder is in, found from its content.
+
+    >>> detect("no/such/file")
+    Traceback (most recent call last):
+    firth.errors.OptionError: no/such/file: no such file or folder
+    """
+    if os.path.isdir(path):
+        if not (Path(path) / native.CONFIG).is_file():
+            cure = "Name a file of vectors, or a folder that firth wrote"
+            raise FormatError(path, f"the folder holds no {native.CONFIG}, so it is no model of ours", cure=cure)
+        return "native"
+    if not os.path.exists(path):
+        raise OptionError(f"{os.fspath(path)}: no such file or folder")
+    if not os.path.isfile(path):
+        raise OptionError(f"{os.fspath(path)}: is neither a file nor a folder")
+    head, whole = read_head(path)
+    if not head:
+        raise FormatError(path, "the file is empty")
+    foreign.refuse(path, head)
+    if fasttext.looks_so(head):
+        return "fasttext"
+    if arpa_begins(head):
+        return "arpa"
+    layout = word2vec_text.layout_of(head, whole)
+    if layout is not None:
+        return layout.kind
+    if word2vec_binary.looks_so(head):
+        return "word2vec-binary"
+    raise foreign.unknown(path, head)
+
+
+def arpa_begins(head: bytes) -> bool:
+    r"""Whether a line `\data\` stands near the start, as it does in every ARPA file.
+
+    >>> arpa_begins(b"\n\\data\\\nngram 1=3\n")
+    True
+    """
+    return any(line.strip() == b"\\data\\" for line in head[: 1 << 16].split(b"\n"))
+
+
+def load(
+    path: Name,
+    *,
+    limit: int | None = None,
+    vocabulary: Vocabulary | Iterable[str] | Name | None = None,
+    format: str | None = None,
+) -> Any:
+    """Opens vectors or a model, whatever the file is; `format` is only needed to overrule what the content says.
+
+    `limit` loads the first rows alone, `vocabulary` (words, or a file of them) the rows of these words alone; the rest
+    is never held in memory.
+
+    >>> from tempfile import TemporaryDirectory
+    >>> with TemporaryDirectory() as folder:
+    ...     _ = Path(folder, "small.txt").write_text("tea 1 2\\nrain 3 4\\n")
+    ...     load(Path(folder, "small.txt"), vocabulary=["rain"])["rain"]
+    array([3., 4.], dtype=float32)
+    """
+    part = Part.of(limit, vocabulary)
+    if format is not None and format not in FORMATS:
+        raise OptionError(f"no format is called {format!r}. There are: {', '.join(FORMATS)}")
+    if format is not None and not os.path.exists(path):
+        raise OptionError(f"{os.fspath(path)}: no such file or folder")
+    return FORMATS[format or detect(path)].read(path, part)
+
+
+def save(artifact: Any, path: Name, *, format: str | None = None) -> None:
+    """Writes vectors or a model in the format that is named, or else in the one that the name of the file ends in.
+
+    A name without an ending is a folder in our own format. `.gz`, `.bz2`, `.xz` and `.zst` behind the ending pack the
+    file. The file appears under its name only when it is whole.
+
+    >>> from tempfile import TemporaryDirectory
+    >>> with TemporaryDirectory() as folder:
+    ...     save(WordVectors(["tea"], [[0.1, 2]]), Path(folder, "tea.vec"))
+    ...     Path(folder, "tea.vec").read_text()
+    '1 2\\ntea 0.1 2.0 \\n'
+    """
+    if format is None:
+        format = _format_for(artifact, path)
+    if format not in FORMATS:
+        raise OptionError(f"no format is called {format!r}. There are: {', '.join(FORMATS)}")
+    if not isinstance(artifact, FORMATS[format].holds):
+        fitting = [name for name, known in FORMATS.items() if isinstance(artifact, known.holds)]
+        made = type(artifact).__name__
+        raise OptionError(f"{os.fspath(path)}: a {made} cannot be written as {format}, only as {', '.join(fitting)}")
+    FORMATS[format].write(artifact, path)
+
+
+def _format_for(artifact: Any, path: Name) -> str:
+    name = Path(path).name.lower()
+    for packing in PACKINGS.values():
+        name = name.removesuffix("." + packing)
+    ending = Path(name).suffix
+    if not ending:
+        return "native"
+    if ending == ".bin":
+        return "fasttext" if isinstance(artifact, SubwordVectors) else "word2vec-binary"
+    if ending == ".txt" and "glove" in name:
+        return "glove"
+    for known, format in FORMATS.items():
+        if ending in format.endings:
+            return known
+    known_endings = sorted({ending for format in FORMATS.values() for ending in format.endings})
+    raise OptionError(
+        f"{os.fspath(path)}: the ending {ending} names no format. Use {', '.join(known_endings)}, "
+        "no ending for a folder of our own, or say format="
+    )

@@ -1,0 +1,149 @@
+"""The bytes of a vector file and the part of it that is asked for: what every reader begins with."""
+
+from __future__ import annotations
+
+import mmap
+import os
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import IO
+
+import numpy as np
+from numpy.typing import NDArray
+
+from firth.errors import FormatError, OptionError
+from firth.files import Name, open_bytes, packing
+from firth.kernels import words as words_kernel
+from firth.text.vocabulary import Vocabulary, read_word_list
+
+Bytes = NDArray[np.uint8]
+Ids = NDArray[np.int64]
+BLOCK = 4 << 20
+MOST_DIM = 1_000_000
+TRUSTED_SIZE = 1 << 30  # below this, a packed file may swell as much as it likes
+TRUSTED_RATIO = 100  # real vectors shrink two- to fourfold; a bomb a thousandfold
+
+
+@dataclass(frozen=True)
+class Part:
+    """Which rows of a file are wanted: the first `limit`, and of these only the words in `wanted`; None means all."""
+
+    limit: int | None = None
+    wanted: Vocabulary | None = None
+
+    @classmethod
+    def of(cls, limit: int | None, vocabulary: Vocabulary | Iterable[str] | Name | None) -> Part:
+        """The part that a limit and words name; one string or path is a file of words.
+
+        >>> Part.of(10, ["tea", "tea"]).wanted.words
+        ('tea',)
+        """
+        if limit is not None and limit < 1:
+            raise OptionError(f"limit is {limit}, but must be at least 1")
+        if isinstance(vocabulary, (str, os.PathLike)):
+            if not os.path.isfile(vocabulary):
+                raise OptionError(f"{os.fspath(vocabulary)}: no such file of words. Give a list for words themselves")
+            vocabulary = read_word_list(vocabulary)
+        if vocabulary is not None and not isinstance(vocabulary, Vocabulary):
+            vocabulary = Vocabulary(dict.fromkeys(vocabulary))
+        return cls(limit, vocabulary)
+
+    @property
+    def whole(self) -> bool:
+        """Whether everything is wanted."""
+        return self.limit is None and self.wanted is None
+
+    def keeps(self, blob: Bytes, starts: Ids, ends: Ids) -> NDArray[np.bool_] | None:
+        """Which of these words are wanted, or None for all."""
+        if self.wanted is None:
+            return None
+        wanted, found = self.wanted, np.empty(len(starts), np.int64)
+        words_kernel.find_all(blob, starts, ends, wanted.blob, wanted.starts, wanted.ends, wanted.slots, found)
+        return found >= 0
+
+
+class Source:
+    """A file read in blocks, unpacked where it is packed; what a block leaves over begins the next one."""
+
+    def __init__(self, path: Name, file: IO[bytes]) -> None:
+        self.path, self.file = path, file
+        self.packed = packing(path) is not None
+        self.size = os.path.getsize(path)
+        self.seen = 0
+
+    def more(self, left: Bytes, size: int = BLOCK) -> Bytes | None:
+        """The bytes left over and `size` fresh ones behind them; None at the end of the file."""
+        block = np.empty(len(left) + size, np.uint8)
+        block[: len(left)] = left
+        view = block.data
+        filled = len(left)
+        while filled < len(block):
+            count = self.file.readinto(view[filled:])  # type: ignore[attr-defined]
+            if not count:
+                break
+            filled += count
+        self.seen += filled - len(left)
+        if self.packed and self.seen > max(TRUSTED_SIZE, TRUSTED_RATIO * self.size):
+            raise FormatError(
+                self.path,
+                f"{self.size:,} bytes unpack to more than {TRUSTED_RATIO} times as many, as no real vectors do",
+                cure="Unpack it yourself if you trust it",
+            )
+        return block[:filled] if filled > len(left) else None
+
+
+@contextmanager
+def open_source(path: Name) -> Iterator[Source]:
+    """A file to be read in blocks."""
+    with open_bytes(path) as file:
+        yield Source(path, file)
+
+
+def read_head(path: Name, lines: int = 17, most: int = 8 << 20) -> tuple[bytes, bool]:
+    """The first lines of a file, unpacked, and whether that is all of it; never more than `most` bytes."""
+    head = np.empty(0, np.uint8)
+    with open_source(path) as source:
+        size = 1 << 16
+        while (block := source.more(head, size)) is not None:
+            head = block
+            if len(head) >= most or np.count_nonzero(head == 10) >= lines or not head.all():
+                break  # a zero byte: not text, so lines tell nothing
+            size = min(len(head), most - len(head))
+        whole = source.more(head[:0], 1) is None
+    return head.tobytes(), whole
+
+
+def read_whole(path: Name) -> Bytes:
+    """All bytes of a file: memory-mapped, or unpacked into memory where it is packed."""
+    if packing(path) is None:
+        if os.path.getsize(path) == 0:
+            return np.empty(0, np.uint8)
+        with open(path, "rb") as file:
+            return np.frombuffer(mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ), np.uint8)
+    everything = np.empty(BLOCK, np.uint8)
+    filled = 0
+    with open_source(path) as source:
+        while (block := source.more(everything[:0])) is not None:
+            if filled + len(block) > len(everything):
+                everything.resize(len(everything) * 3 // 2 + len(block), refcheck=False)  # grows in place
+            everything[filled : filled + len(block)] = block
+            filled += len(block)
+    everything.resize(filled, refcheck=False)
+    everything.setflags(write=False)
+    return everything
+
+
+def check_shape(path: Name, rows: int, dim: int, row_bytes: int, room: int | None) -> None:
+    """Refuses a header that cannot be true: rows of at least row_bytes must fit into the room there is."""
+    if not 1 <= dim <= MOST_DIM:
+        raise FormatError(path, f"vectors would have {dim:,} numbers, but 1 to {MOST_DIM:,} are possible")
+    if rows < 0:
+        raise FormatError(path, f"the header promises {rows:,} rows")
+    if room is not None and rows * row_bytes > room:
+        raise FormatError(
+            path,
+            f"the header promises {rows:,} rows of {dim:,} numbers, which need at least {rows * row_bytes:,} bytes, "
+            f"but only {room:,} follow",
+            cure="The file is cut short, or its header lies",
+        )

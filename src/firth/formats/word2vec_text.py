@@ -1,0 +1,243 @@
+"""Vectors as text: word2vec (a header `words dim`), GloVe (no header) and fastText's `.vec` (a blank ends each line).
+
+A line is a word and dim numbers. Words may be any bytes; GloVe's may hold blanks, so a line is split from the right.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from firth.errors import FormatError
+from firth.files import Name, write_bytes
+from firth.formats.opening import MOST_DIM, Bytes, Ids, Part, Source, check_shape, open_source, read_head
+from firth.formats.table import Floats, Table
+from firth.kernels import parse as kernel
+from firth.kernels import words as words_kernel
+from firth.runtime import Runtime
+from firth.text.vocabulary import Vocabulary, to_word
+from firth.vectors import WordVectors
+
+Kind = Literal["word2vec", "glove", "vec"]
+HEADER = re.compile(rb"[ \t]*(\d{1,20})[ \t]+(\d{1,20})[ \t\r]*")
+NUMBER = re.compile(rb"[+-]?((\d+(\.\d*)?|\.\d+)(e[+-]?\d+)?|nan|inf|infinity)", re.IGNORECASE)
+CONTROLS = re.compile(rb"[\x00-\x08\x0e-\x1f]")
+LONGEST_LINE = 32 << 20  # a million numbers of thirty bytes
+
+
+@dataclass(frozen=True)
+class Layout:
+    """What the first lines tell: which format, how long a vector is, and what the header promises, if there is one."""
+
+    kind: Kind
+    dim: int
+    rows: int | None = None
+
+
+def layout_of(head: bytes, whole: bool) -> Layout | None:
+    """The layout of a text file, from its first lines; None where it is not lines of a word and numbers.
+
+    >>> layout_of(b"2 3\\ntea 1 2 3\\nrain 4 5 6\\n", True)
+    Layout(kind='word2vec', dim=3, rows=2)
+    >>> layout_of(b"tea 1 2 3\\nat home 4 5 6\\n", True)
+    Layout(kind='glove', dim=3, rows=None)
+    """
+    lines = head.split(b"\n")
+    if not whole and len(lines) > 1:
+        del lines[-1]  # it may go on
+    first, *rest = lines
+    sample = [_fields(line) for line in rest[:16] if line.strip()]
+    header = HEADER.fullmatch(first)
+    if header is None:
+        return _without_header([_fields(line) for line in lines[:16] if line.strip()], head)
+    rows, dim = int(header[1]), int(header[2])
+    one_number = bool(sample) and all(len(fields) == 2 and NUMBER.fullmatch(fields[1]) for fields in sample)
+    if one_number and dim != 1:
+        return Layout("glove", 1)  # "400000 300" is the word 400000 with the number 300
+    fits = bool(sample) and len(sample[0]) > dim and all(NUMBER.fullmatch(field) for field in sample[0][-dim:])
+    if not fits and CONTROLS.search(head):
+        return None
+    blank_at_end = bool(sample) and all(line.rstrip(b"\r").endswith(b" ") for line in rest[:16] if line.strip())
+    return Layout("vec" if blank_at_end else "word2vec", dim, rows)
+
+
+def _without_header(sample: list[list[bytes]], head: bytes) -> Layout | None:
+    lengths: Counter[int] = Counter()
+    for fields in sample:
+        numbers = 0
+        while numbers < min(len(fields) - 1, MOST_DIM) and NUMBER.fullmatch(fields[-1 - numbers]):
+            numbers += 1
+        lengths[numbers] += 1
+    if not lengths:
+        return None
+    dim, count = max(lengths.items(), key=lambda item: (item[1], -item[0]))
+    odd = count < len(sample) and CONTROLS.search(head)
+    if dim == 0 or 2 * count < len(sample) or odd:
+        return None
+    return Layout("glove", dim)
+
+
+def _fields(line: bytes) -> list[bytes]:
+    return [field for field in line.rstrip(b"\r").replace(b"\t", b" ").split(b" ") if field]
+
+
+def read(path: Name, part: Part) -> WordVectors:
+    """The vectors of a text file, parsed in threads."""
+    layout = layout_of(*read_head(path))
+    if layout is None:
+        raise FormatError(path, "expected lines of a word and numbers")
+    with open_source(path) as source:
+        room = None if source.packed else source.size
+        check_shape(path, layout.rows or 0, layout.dim, 2 * layout.dim + 2, None if room is None else room + 1)
+        expected = 0 if layout.rows is None or room is None else min(layout.rows, part.limit or layout.rows)
+        table = Table(layout.dim, part, expected)
+        line = 1
+        for parsed in Runtime.from_env().stream(
+            lambda block: _parse(block, layout.dim), _blocks(source, layout.rows is not None)
+        ):
+            table.add(parsed.block, parsed.starts, parsed.ends, parsed.rows)
+            if table.full:
+                break
+            if parsed.broken is not None:
+                broken_line = line + parsed.lines + (layout.rows is not None)
+                raise FormatError(path, _explain(parsed.broken, layout.dim), line=broken_line)
+            line += parsed.lines
+    if not table.full and layout.rows is not None and table.seen != layout.rows:
+        raise FormatError(path, f"the header promises {layout.rows:,} rows, but there are {table.seen:,}")
+    return table.finish(layout.kind)
+
+
+@dataclass(frozen=True)
+class Parsed:
+    """A block of whole lines and what was found in it; `broken` is the line at which parsing stopped."""
+
+    block: Bytes
+    starts: Ids
+    ends: Ids
+    rows: Floats
+    lines: int
+    broken: bytes | None
+
+
+def _parse(block: Bytes, dim: int) -> Parsed:
+    count = int(words_kernel.count_lines(block))
+    most = min(count, len(block) // (2 * dim) + 1)  # each number takes two bytes
+    rows = np.empty((most + 1, dim), np.float32)
+    starts, ends = np.empty(most + 1, np.int64), np.empty(most + 1, np.int64)
+    hard = np.empty((1024 + dim, 4), np.int64)
+    at = row = line = 0
+    broken = False
+    while at < len(block) and not broken:
+        at, row, line, unsure, broken = kernel.read_lines(block, at, row, line, rows, starts, ends, hard)
+        for i, column, first, last in hard[:unsure].tolist():
+            with np.errstate(over="ignore"):
+                rows[i, column] = np.float64(float(block[first:last].tobytes()))
+    text = None
+    if broken:
+        text = block[at : at + LONGEST_LINE].tobytes().split(b"\n", 1)[0]
+    return Parsed(block, starts[:row], ends[:row], rows[:row], line, text)
+
+
+def _blocks(source: Source, header: bool) -> Iterator[Bytes]:
+    """Blocks of whole lines, without the header line."""
+    left = np.empty(0, np.uint8)
+    while (block := source.more(left)) is not None:
+        end = _last_newline(block) + 1
+        if end == 0 and len(block) > LONGEST_LINE:
+            raise FormatError(source.path, f"a line is longer than {LONGEST_LINE:,} bytes")
+        left = block[end:].copy()
+        lines = block[:end]
+        if header and end:
+            lines = lines[int(np.argmax(lines == 10)) + 1 :]
+            header = False
+        if len(lines):
+            yield lines
+    if len(left) and not header:
+        yield left
+
+
+def _last_newline(block: Bytes) -> int:
+    width = 1 << 14
+    while True:
+        found = np.flatnonzero(block[-width:] == 10)
+        if len(found):
+            return max(0, len(block) - width) + int(found[-1])
+        if width >= len(block):
+            return -1
+        width *= 8
+
+
+def _explain(line: bytes, dim: int) -> str:
+    """What is wrong with a line that is not a word and dim numbers."""
+    word, *fields = _fields(line)[:MOST_DIM] or [b""]
+    odd = [field for field in fields if not NUMBER.fullmatch(field)]
+    if odd and len(fields) == dim:
+        return f"expected {dim} numbers after {_shown(word)}, but {_shown(odd[0])} is not a number"
+    if odd and len(fields) > dim:
+        tail = [field for field in fields[-dim:] if not NUMBER.fullmatch(field)]
+        if tail:
+            return f"expected a line to end in {dim} numbers, but {_shown(tail[-1])} is not a number"
+    found = len(fields) - len(odd)
+    blanks = ". A word that holds blanks may not end in a number" if found > dim else ""
+    return f"expected {dim} numbers after {_shown(word)}, found {found}{blanks}"
+
+
+def _shown(raw: bytes) -> str:
+    word = to_word(raw[:60])
+    return repr(word + "…" if len(raw) > 60 else word)
+
+
+TAILS: dict[Kind, bytes] = {"word2vec": b"\n", "glove": b"\n", "vec": b" \n"}
+
+
+def write(vectors: WordVectors, path: Name, kind: Kind = "word2vec") -> None:
+    """Writes lines of a word and the shortest numbers that read back as the same float32, formatted in threads."""
+    check_words(vectors.vocabulary, path, kind)
+    size, dim = len(vectors), vectors.dim
+    step = max(1, (2 << 20) // (16 * dim))
+    vocabulary, rows = vectors.vocabulary, vectors.known
+    tail = np.frombuffer(TAILS[kind], np.uint8)
+
+    def formatted(start: int) -> bytes:
+        part = vocabulary.take(np.arange(start, min(start + step, size)))
+        return _formatted(part, rows.block(start, start + len(part)), tail)
+
+    with write_bytes(path) as file:
+        if kind != "glove":
+            file.write(b"%d %d\n" % (size, dim))
+        for text in Runtime.from_env().stream(formatted, range(0, size, step)):
+            file.write(text)
+
+
+def _formatted(words: Vocabulary, rows: Floats, tail: NDArray[np.uint8]) -> bytes:
+    rows = np.ascontiguousarray(rows)
+    room = int(kernel.line_room(words.starts, words.ends, rows.shape[1], len(tail)))
+    out = np.empty(room, np.uint8)
+    size = int(kernel.write_lines(words.blob, words.starts, words.ends, rows, tail, out))
+    return out[:size].tobytes()
+
+
+def check_words(vocabulary: Vocabulary, path: Name, kind: str) -> None:
+    """Refuses a word that would not come back: an empty one, or one with a byte that ends it in this format."""
+    blanks = re.compile(rb"\n" if kind == "glove" else rb"[\n \t]" if kind != "word2vec-binary" else rb"[\n ]")
+    blob = vocabulary.blob.data
+    for start, end in zip(vocabulary.starts.tolist(), vocabulary.ends.tolist()):
+        word = bytes(blob[start:end])
+        if not word or blanks.search(word) or (kind == "glove" and _ends_badly(word)):
+            raise FormatError(
+                path,
+                f"the word {to_word(word)!r} cannot be written as {kind}: it is empty or holds a blank or a line end",
+                cure="Save it in our own format, a folder, which holds any word",
+            )
+
+
+def _ends_badly(word: bytes) -> bool:
+    """Whether GloVe's splitting from the right would cut this word elsewhere."""
+    last = re.split(rb"[ \t]", word)[-1]
+    return not last or (last != word and NUMBER.fullmatch(last) is not None)
