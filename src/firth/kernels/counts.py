@@ -1,0 +1,196 @@
+"""Counting without sorting pairs: one row of the matrix at a time, in a dense array of cells.
+
+A text is an int32 array of word ids; END stands between sentences and at both ends, HOLE is a word that is not counted
+but keeps its place. Rows are found by the positions of their word, so a row is complete before the next one starts and
+nothing is ever merged between threads. All sums are integers: they do not depend on the order of the additions.
+
+A row is written as (columns, values), columns rising; `columns` has room for one entry more than can be used. `low`
+holds one bit a cell, `high` one bit a word of `low`; cells and bits are all zero between two rows.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numba import njit
+
+END = np.int32(-1)
+HOLE = np.int32(-2)
+ONE = np.uint64(1)
+DE_BRUIJN = np.uint64(0x03F79D71B4CB0A89)
+BIT_OF = np.array(sorted(range(64), key=lambda bit: (0x03F79D71B4CB0A89 << bit) % 2**64 >> 58))
+
+
+@njit(cache=True, nogil=True)
+def lowest_bit(word):
+    """The place of the lowest set bit of a word that is not zero."""
+    return BIT_OF[((word & (~word + ONE)) * DE_BRUIJN) >> np.uint64(58)]
+
+
+@njit(cache=True, nogil=True)
+def close_row(cells, low, high, columns, values, begin, end):
+    """Sorts the used columns, columns[begin:end], moves their cells to values[begin:end] and clears the cells.
+
+    Nothing is compared: each column sets its bit in `low` and the bit of that word in `high`, and the bits are read
+    back in order.
+    """
+    for k in range(begin, end):
+        column = columns[k]
+        low[column >> 6] |= ONE << np.uint64(column & 63)
+        high[column >> 12] |= ONE << np.uint64((column >> 6) & 63)
+    k = begin
+    for top in range(len(high)):
+        upper = high[top]
+        if upper == 0:
+            continue
+        high[top] = 0
+        while upper != 0:
+            middle = (top << 6) + lowest_bit(upper)
+            upper &= upper - ONE
+            lower = low[middle]
+            low[middle] = 0
+            while lower != 0:
+                column = (middle << 6) + lowest_bit(lower)
+                lower &= lower - ONE
+                columns[k] = column
+                values[k] = cells[column]
+                cells[column] = 0
+                k += 1
+
+
+@njit(cache=True, nogil=True)
+def close_up(ids, start, stop, sentences, sentence, kept, keep_places, text, filled):
+    """Writes ids[start:stop] as kept[id] into the text at `filled`, and an END after each sentence that ends there.
+
+    `sentence` is the first sentence that ends after `start` (or at it, if it is empty). A word that is not kept
+    (kept[id] < 0) leaves a HOLE or, unless places are kept, nothing: its neighbours move together.
+    Returns (where the text ended, the first sentence that has not ended).
+    """
+    at = start
+    count = len(sentences) - 1
+    while at < stop or (sentence < count and np.int64(sentences[sentence + 1]) <= stop):
+        end = np.int64(sentences[sentence + 1]) if sentence < count else stop
+        for i in range(at, min(end, stop)):
+            word = kept[ids[i]]
+            if word >= 0:
+                text[filled] = word
+                filled += 1
+            elif keep_places:
+                text[filled] = HOLE
+                filled += 1
+        at = max(at, min(end, stop))
+        if end <= stop and sentence < count:
+            text[filled] = END
+            filled += 1
+            sentence += 1
+    return filled, sentence
+
+
+@njit(cache=True, nogil=True)
+def count_words(text, occurrences):
+    """occurrences[id] += 1 for every word of the text."""
+    for i in range(len(text)):
+        if text[i] >= 0:
+            occurrences[text[i]] += 1
+
+
+@njit(cache=True, nogil=True)
+def sort_positions(text, places, positions):
+    """The positions of every word, word by word and rising: places[id] is where the next one of this word goes."""
+    for i in range(len(text)):
+        word = text[i]
+        if word >= 0:
+            positions[places[word]] = i
+            places[word] += 1
+
+
+@njit(cache=True, nogil=True)
+def count_rows(
+    text, own, positions, starts, first, last, before, after, weights, cells, low, high, lengths, columns, values
+):
+    """Rows first..last of X(w, c) = sum of weights[distance] over all c within `before` and `after` places of a w.
+
+    positions[starts[w]:starts[w + 1]] are the places of w. Of a pair the right-hand word must stand at `own` or later:
+    what lies before was counted with an earlier piece of text. No END lies between such a place and `own`.
+    Returns how many entries were written.
+    """
+    filled = 0
+    for row in range(first, last):
+        begin = filled
+        for k in range(starts[row], starts[row + 1]):
+            position = np.int64(positions[k])
+            if position >= own:
+                for distance in range(1, before + 1):
+                    column = text[position - distance]
+                    if column < 0:
+                        if column == END:
+                            break
+                        continue
+                    cell = cells[column]
+                    columns[filled] = column  # always written, counted only when new: a branch here would cost more
+                    filled += cell == 0
+                    cells[column] = cell + weights[distance]
+            for distance in range(max(1, own - position), after + 1):
+                column = text[position + distance]
+                if column < 0:
+                    if column == END:
+                        break
+                    continue
+                cell = cells[column]
+                columns[filled] = column
+                filled += cell == 0
+                cells[column] = cell + weights[distance]
+        close_row(cells, low, high, columns, values, begin, filled)
+        lengths[row - first] = filled - begin
+    return filled
+
+
+@njit(cache=True, nogil=True)
+def merge_rows(run_starts, run_columns, run_values, rows, cells, low, high, lengths, columns, values):
+    """The sum of several runs of the same rows, laid end to end: run r's row i is at run_starts[r * (rows + 1) + i]."""
+    runs = len(run_starts) // (rows + 1)
+    filled = 0
+    for row in range(rows):
+        begin = filled
+        for run in range(runs):
+            at = run * (rows + 1) + row
+            for k in range(run_starts[at], run_starts[at + 1]):
+                column = run_columns[k]
+                cell = cells[column]
+                columns[filled] = column
+                filled += cell == 0
+                cells[column] = cell + run_values[k]
+        close_row(cells, low, high, columns, values, begin, filled)
+        lengths[row] = filled - begin
+    return filled
+
+
+@njit(cache=True, nogil=True)
+def count_documents(ids, edges, kept, cells, low, high, lengths, columns, values):
+    """How often each kept word stands in each document: document d is ids[edges[d]:edges[d + 1]]."""
+    filled = 0
+    for document in range(len(edges) - 1):
+        begin = filled
+        for i in range(edges[document], edges[document + 1]):
+            column = kept[ids[i]]
+            if column >= 0:
+                cell = cells[column]
+                columns[filled] = column
+                filled += cell == 0
+                cells[column] = cell + 1
+        close_row(cells, low, high, columns, values, begin, filled)
+        lengths[document] = filled - begin
+    return filled
+
+
+@njit(cache=True, nogil=True)
+def multiply_rows(starts, columns, values, dense, first, last, product):
+    """product[i] = sum over the entries k of row i of values[k] * dense[columns[k]], for rows first..last."""
+    width = dense.shape[1]
+    for row in range(first, last):
+        for j in range(width):
+            product[row, j] = 0.0
+        for k in range(starts[row], starts[row + 1]):
+            value = values[k]
+            other = columns[k]
+            for j in range(width):
+                product[row, j] += value * dense[other, j]
