@@ -307,3 +307,7 @@ def test_a_file_of_real_text_counts_as_the_slow_way_does(data):
     rows, columns = counts.nonzero()
     found = {(lists.vocabulary.words[r], lists.vocabulary.words[c]): v for r, c, v in zip(rows, columns, counts.data)}
     assert found == pytest.approx(expected, rel=1e-13)
+
+
+def test_stop_words_may_be_named_with_commas() -> None:
+    assert Counts(stop_words="a,is").stop_list() == {"a", "is"}

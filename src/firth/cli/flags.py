@@ -16,6 +16,12 @@ Inputs = Annotated[
     Parameter(allow_leading_hyphen=True, help="files, folders, patterns, or - for standard input"),
 ]
 Out = Annotated[str, Parameter(allow_leading_hyphen=True, help="where the result is written; - is standard output")]
+Target = Annotated[
+    str,
+    Parameter(
+        allow_leading_hyphen=True, help="where the model goes: a folder, or a file whose ending names its format"
+    ),
+]
 Json = Annotated[bool, Parameter(negative="", help="print the result as JSON")]
 Top = Annotated[int, Parameter(name=["--topn", "-n"], help="how many answers")]
 

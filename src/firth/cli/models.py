@@ -9,7 +9,7 @@ from rich.text import Text
 
 from firth import show
 from firth.cli.answer import answer, load_vectors
-from firth.cli.flags import Inputs, Json, Model, Out, Read, Reading
+from firth.cli.flags import Inputs, Json, Model, Read, Reading, Target
 from firth.errors import OptionError
 from firth.evaluate import Score, rank_sentences
 from firth.evaluate import evaluate as evaluate_vectors
@@ -41,7 +41,7 @@ def info(model: Model, /, *, json: Json = False) -> None:
 
 def convert(
     source: Model,
-    target: Out,
+    target: Target,
     /,
     *,
     format: Annotated[str | None, Parameter(help=f"what to write: {', '.join(FORMATS)}; else by the name")] = None,
@@ -118,7 +118,7 @@ def perplexity(model: Model, inputs: Inputs, /, *, reading: Read = Reading(), js
         firth perplexity model.arpa held-out.txt --tokens whitespace
     """
     language_model = load_language_model(model)
-    found = language_model.perplexity(reading.corpus(inputs).sentences())
+    found = language_model.perplexity(reading.corpus(inputs))
     rows = list(found.as_dict().items())
     answer(found.as_dict(), show.table("", ["", "value"], rows), json)
 

@@ -7,7 +7,7 @@ from cyclopts import App, Parameter
 
 from firth import show
 from firth.cli.answer import answer
-from firth.cli.flags import Inputs, Json, Out, Read, Reading
+from firth.cli.flags import Inputs, Json, Read, Reading, Target
 from firth.cli.models import describe
 from firth.formats.catalogue import save
 from firth.models.recipes import RECIPES
@@ -47,7 +47,7 @@ def trainer(name: str, recipe_class: type[Recipe]) -> Callable[..., None]:
     train.__doc__ = EXAMPLES[name]
     train.__annotations__ = {
         "inputs": Inputs,
-        "out": Out,
+        "out": Target,
         "recipe": Annotated[recipe_class, Parameter(name="*")],
         "reading": Read,
         "json": Json,

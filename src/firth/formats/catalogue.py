@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from firth.errors import FormatError, OptionError
-from firth.files import PACKINGS, Name
+from firth.files import PACKINGS, STDIN, Name
 from firth.formats import arpa, fasttext, fasttext_writing, foreign, native, word2vec_binary, word2vec_text
 from firth.formats.opening import Part, read_head
 from firth.models.ngram_model import NgramModel
@@ -136,6 +136,8 @@ def save(artifact: Any, path: Name, *, format: str | None = None) -> None:
     ...     Path(folder, "tea.vec").read_text()
     '1 2\\ntea 0.1 2.0 \\n'
     """
+    if os.fspath(path) == STDIN:
+        raise OptionError("a model cannot be written to standard output. Name a file or a folder")
     if format is None:
         format = _format_for(artifact, path)
     if format not in FORMATS:

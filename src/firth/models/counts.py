@@ -53,7 +53,7 @@ class Counts(Recipe):
     min_count: int = option(1, "leave out words that are rarer", minimum=1)
     max_words: int | None = option(None, "keep at most so many words, the most frequent ones", minimum=1)
     stop_words: str | tuple[str, ...] = option(
-        (), "words to leave out: a list, or 'english'; one in small letters also matches its capitals"
+        (), "words to leave out: a list (a,is,the) or 'english'; one in small letters also matches its capitals"
     )
     punctuation: bool | None = option(
         None, "keep tokens without a letter or digit; if not given, kept except by document-term and tf-idf"
@@ -99,6 +99,8 @@ class Counts(Recipe):
             return frozenset(self.stop_words)
         if self.stop_words in STOP_WORDS:
             return STOP_WORDS[self.stop_words]
+        if "," in self.stop_words:
+            return frozenset(self.stop_words.split(","))
         names = ", ".join(map(repr, STOP_WORDS))
         raise OptionError(f"Counts: stop_words is {self.stop_words!r}, but must be a list of words or one of {names}")
 

@@ -1,0 +1,332 @@
+r"""ARPA files: the text format of n-gram models that KenLM, SRILM and IRSTLM read and write.
+
+    \data\
+    ngram 1=4
+    ngram 2=2
+
+    \1-grams:
+    -0.5	</s>
+    -99	<s>	-0.3
+    -0.6	tea	-0.2
+    -1.2	<unk>
+
+    \2-grams:
+    -0.2	<s> tea
+    -0.1	tea </s>
+
+    \end\
+
+Numbers are log10; what follows the words is the backoff, 0 where it is missing. Where a file has no <unk>, unknown
+words get log10 -100, as in KenLM. An n-gram whose prefix is not in the file is an error, as in KenLM; a missing suffix
+is not. Probabilities above one, other numbers of lines than the header promises and words that are not among the
+1-grams are errors too.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import re
+from collections.abc import Callable, Iterator
+
+import numpy as np
+from numpy.typing import NDArray
+
+from firth.errors import FormatError
+from firth.files import Name, write_bytes
+from firth.formats.opening import Source, open_source
+from firth.kernels import arpa as lines
+from firth.kernels import ngram as kernel
+from firth.kernels.parse import gather
+from firth.kernels.words import index
+from firth.models.ngram_model import SPELLINGS, NgramModel
+from firth.progress import Progress, Report, silent
+from firth.text.vocabulary import Vocabulary, to_bytes, to_word
+
+LONGEST_LINE = 1 << 20
+ROOM = 1 << 17  # n-grams that are read or bytes that are written at a time
+MOST_ORDERS = 1000
+NO_UNKNOWN = -100.0
+BLANKS = np.frombuffer(b" \t\r\n", np.uint8)
+PROMISE = re.compile(rb"ngram\s+(\d{1,6})\s*=\s*(\d{1,18})")
+PROBLEMS = {
+    lines.NO_NUMBER: "expected a log10 probability, found {0!r}",
+    lines.POSITIVE: "log10 probability {0} is above 0, so the probability is above 1",
+    lines.NO_BACKOFF: "expected a log10 backoff at the end, found {last!r}",
+    lines.FEW_FIELDS: "expected a log10 probability and {n} word(s), found {count} field(s)",
+    lines.MANY_FIELDS: "expected a log10 probability, {n} word(s) and a backoff, found {count} fields",
+    lines.NO_WORD: "{line!r} has a word that is not among the 1-grams",
+    lines.NO_PREFIX: "the first {shorter} words of {line!r} are not among the {shorter}-grams",
+}
+Numbers = NDArray[np.float32]
+Ids = NDArray[np.int64]
+Parse = Callable[[NDArray[np.uint8], int], tuple[int, int, int]]  # (block, place) to (place, rows, problem)
+
+
+def read(path: Name, *, report: Report = silent) -> NgramModel:
+    """The model in an ARPA file, packed or not.
+
+    >>> import os, tempfile
+    >>> text = "ngram 1=3\\n\\n\\\\1-grams:\\n-99\\t<s>\\n-0.3\\t</s>\\n-0.3\\ttea\\n\\n\\\\end\\\\\\n"
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = os.path.join(folder, "tea.arpa")
+    ...     _ = open(path, "w").write("\\\\data\\\\\\n" + text)
+    ...     read(path)
+    NgramModel(order 1: 4 words)
+    """
+    with open_source(path) as source:
+        reader = _Reader(path, whole_lines(path, source), report)
+        promised = read_header(reader)
+        vocabulary, log10, backoffs = read_words(reader, promised[0])
+        trie = _Trie(vocabulary, log10, backoffs)
+        for n, count in enumerate(promised[1:], 2):
+            trie.add(*read_ngrams(reader, n, count, trie))
+        if (line := reader.text_line()) != b"\\end\\":
+            raise reader.error(f"expected \\end\\ after the {len(promised)}-grams, found {show(line)}")
+    return trie.model()
+
+
+def whole_lines(path: Name, source: Source) -> Iterator[NDArray[np.uint8]]:
+    """A file in blocks that end with a line's end; the last line gets one where it has none."""
+    left = np.empty(0, np.uint8)
+    while (block := source.more(left)) is not None:
+        cut = block.tobytes().rfind(b"\n") + 1
+        if len(block) - cut > LONGEST_LINE:
+            raise FormatError(path, f"a line is longer than {LONGEST_LINE:,} bytes", cure="This is not an ARPA file")
+        if cut:
+            yield block[:cut]
+        left = block[cut:]
+    if len(left):
+        yield np.append(left, np.uint8(10))
+
+
+class _Reader:
+    """Where the reading of a file stands: its blocks, the place in the block and the number of the line."""
+
+    def __init__(self, path: Name, blocks: Iterator[NDArray[np.uint8]], report: Report) -> None:
+        self.path, self.blocks, self.report = path, blocks, report
+        self.block = np.empty(0, np.uint8)
+        self.at, self.line = 0, 0
+
+    def error(self, problem: str, cure: str = "") -> FormatError:
+        return FormatError(self.path, problem, line=self.line, cure=cure)
+
+    def has_more(self) -> bool:
+        while self.at == len(self.block):
+            block = next(self.blocks, None)
+            if block is None:
+                return False
+            self.block, self.at = block, 0
+        return True
+
+    def peek(self) -> bytes:
+        stop, _ = lines.line_end(self.block, self.at)
+        return self.block[self.at : stop].tobytes()
+
+    def skip(self) -> None:
+        _, self.at = lines.line_end(self.block, self.at)
+        self.line += 1
+
+    def text_line(self) -> bytes | None:
+        """The next line that is not empty; None at the end of the file."""
+        while self.has_more():
+            line = self.peek()
+            self.skip()
+            if line:
+                return line
+        return None
+
+    def section(self, n: int, promised: int, parse: Parse) -> None:
+        """Hands the lines of one section to `parse`, block by block, and checks their number."""
+        if (line := self.text_line()) != b"\\%d-grams:" % n:
+            raise self.error(f"expected \\{n}-grams: as the header promised, found {show(line)}")
+        found = 0
+        while self.has_more():
+            place, rows, problem = parse(self.block, self.at)
+            self.at, self.line, found = place, self.line + rows, found + rows
+            if problem == lines.HARD_NUMBER:
+                self._simplify()
+            elif problem != lines.FINE:
+                self.line += 1
+                raise self.explain(problem, n)
+            elif rows < ROOM and self.at < len(self.block):
+                break
+            self.report(Progress(f"reading {n}-grams", found, promised, "n-grams"))
+        if found != promised:
+            self.line += 1
+            raise self.error(f"the header promised {promised:,} {n}-grams, but there are {found:,}")
+
+    def explain(self, problem: int, n: int) -> FormatError:
+        line = self.peek()
+        fields = [to_word(one) for one in line.split()]
+        words = " ".join(fields[1 : n + 1])
+        values = {"last": fields[-1], "n": n, "count": len(fields), "line": words, "shorter": n - 1}
+        return self.error(PROBLEMS[problem].format(*fields[:1], **values))
+
+    def _simplify(self) -> None:
+        """Rewrites the numbers of the line at hand in few digits; one like 1e-400 is too hard for a kernel."""
+        _, after = lines.line_end(self.block, self.at)
+        fields = self.peek().split()
+        for i in (0, -1):
+            with contextlib.suppress(ValueError):
+                fields[i] = str(np.float32(float(fields[i]))).encode()
+        line = np.frombuffer(b" ".join(fields) + b"\n", np.uint8)
+        self.block, self.at = np.concatenate([line, self.block[after:]]), 0
+
+
+def show(line: bytes | None) -> str:
+    """A line for a message, cut where it is long."""
+    return "the end of the file" if line is None else repr(to_word(line[:60]))
+
+
+def read_header(reader: _Reader) -> list[int]:
+    r"""How many n-grams of each order the lines after \data\ promise."""
+    if (line := reader.text_line()) != b"\\data\\":
+        raise reader.error(f"expected \\data\\, found {show(line)}", "This is not an ARPA file")
+    promised: list[int] = []
+    while reader.has_more() and not (line := reader.peek()).startswith(b"\\"):
+        reader.skip()
+        found = PROMISE.fullmatch(line)
+        if line and (found is None or int(found[1]) != len(promised) + 1 or len(promised) == MOST_ORDERS):
+            raise reader.error(f"expected 'ngram {len(promised) + 1}=' and a number, found {show(line)}")
+        if found is not None:
+            promised.append(int(found[2]))
+    if not promised or promised[0] == 0:
+        raise reader.error("the header promises no 1-grams")
+    return promised
+
+
+def read_words(reader: _Reader, promised: int) -> tuple[Vocabulary, Numbers, Numbers]:
+    """The single words, with <unk> added where it is missing; <s> and </s> must be there."""
+    words: list[NDArray[np.uint8]] = []
+    sizes: list[Ids] = []
+    numbers: list[tuple[Numbers, Numbers]] = []
+
+    def parse(block: NDArray[np.uint8], at: int) -> tuple[int, int, int]:
+        starts, ends = np.empty(ROOM, np.int64), np.empty(ROOM, np.int64)
+        log10, backoffs = np.empty(ROOM, np.float32), np.empty(ROOM, np.float32)
+        place, rows, problem = lines.read_words(block, at, 0, starts, ends, log10, backoffs)
+        sizes.append((ends - starts)[:rows])
+        words.append(np.empty(sizes[-1].sum(), np.uint8))
+        gather(block, starts[:rows], ends[:rows], words[-1])
+        numbers.append((log10[:rows].copy(), backoffs[:rows].copy()))
+        return place, rows, problem
+
+    reader.section(1, promised, parse)
+    ends = np.cumsum(np.concatenate(sizes))
+    vocabulary = Vocabulary.from_arrays(np.concatenate(words), np.concatenate([[0], ends[:-1]]), ends)
+    log10, backoffs = (np.concatenate(column) for column in zip(*numbers))
+    _check_words(reader, vocabulary)
+    if not any(name in vocabulary for name in SPELLINGS["<unk>"]):
+        vocabulary = Vocabulary([*vocabulary, "<unk>"])
+        log10, backoffs = np.append(log10, np.float32(NO_UNKNOWN)), np.append(backoffs, np.float32(0))
+    return vocabulary, log10, backoffs
+
+
+def _check_words(reader: _Reader, vocabulary: Vocabulary) -> None:
+    slots = np.zeros(1 << max(4, (2 * len(vocabulary)).bit_length()), np.uint64)
+    if index(vocabulary.blob, vocabulary.starts, vocabulary.ends, slots):
+        twice = next(i for i, found in enumerate(vocabulary.ids(vocabulary).tolist()) if found != i)
+        raise reader.error(f"the word {vocabulary[twice]!r} stands among the 1-grams twice")
+    for name in ("<s>", "</s>"):
+        if not any(spelling in vocabulary for spelling in SPELLINGS[name]):
+            raise reader.error(f"{name} is not among the 1-grams", "Every sentence begins with <s> and ends with </s>")
+
+
+class _Trie:
+    """The n-grams read so far."""
+
+    def __init__(self, vocabulary: Vocabulary, log10: Numbers, backoffs: Numbers) -> None:
+        self.vocabulary = vocabulary
+        self.levels = [len(vocabulary)]
+        self.starts = np.array([len(vocabulary)], np.int64)
+        self.words = np.arange(len(vocabulary), dtype=np.uint32)
+        self.log10, self.backoffs = log10, backoffs
+
+    @property
+    def base(self) -> int:
+        """The first node of the longest n-grams."""
+        return sum(self.levels[:-1])
+
+    def add(self, keys: NDArray[np.uint64], log10: Numbers, backoffs: Numbers) -> None:
+        """Adds a level: n-grams by rising key."""
+        children, words = np.empty(self.levels[-1] + 1, np.int64), np.empty(len(keys), np.uint32)
+        kernel.unpack(keys, len(self.vocabulary), len(self.words), children, words)
+        self.starts = np.concatenate([self.starts[:-1], children])
+        self.words = np.concatenate([self.words, words])
+        self.log10, self.backoffs = np.concatenate([self.log10, log10]), np.concatenate([self.backoffs, backoffs])
+        self.levels.append(len(keys))
+
+    def model(self) -> NgramModel:
+        """The finished model; orders without n-grams at its end are left out."""
+        levels = list(self.levels)
+        while levels[-1] == 0:
+            levels.pop()
+        inner = sum(levels[:-1])
+        backoffs = self.backoffs[:inner].copy()
+        return NgramModel(self.vocabulary, levels, self.starts[: inner + 1], self.words, self.log10, backoffs)
+
+
+def read_ngrams(reader: _Reader, n: int, promised: int, trie: _Trie) -> tuple[NDArray[np.uint64], Numbers, Numbers]:
+    """The n-grams of one section of two words or more, sorted as the trie needs them."""
+    vocabulary = trie.vocabulary
+    names = (vocabulary.blob, vocabulary.starts, vocabulary.ends, vocabulary.slots)
+    runs = [(np.empty(0, np.uint64), np.empty(0, np.float32), np.empty(0, np.float32))]
+
+    def parse(block: NDArray[np.uint8], at: int) -> tuple[int, int, int]:
+        keys, log10, backoffs = np.empty(ROOM, np.uint64), np.empty(ROOM, np.float32), np.empty(ROOM, np.float32)
+        place, rows, problem = lines.read_ngrams(
+            block, at, 0, n, names, trie.starts, trie.words, trie.base, keys, log10, backoffs
+        )
+        runs.append((keys[:rows].copy(), log10[:rows].copy(), backoffs[:rows].copy()))
+        return place, rows, problem
+
+    reader.section(n, promised, parse)
+    keys, log10, backoffs = (np.concatenate(column) for column in zip(*runs))
+    if np.all(keys[1:] > keys[:-1]):
+        return keys, log10, backoffs
+    order = np.argsort(keys, kind="stable")
+    keys = keys[order]
+    repeats = np.flatnonzero(keys[1:] == keys[:-1])
+    if len(repeats):
+        reader.line -= len(keys) - 1 - int(order[repeats + 1].min())
+        raise reader.error(f"this {n}-gram stands in the file twice")
+    return keys, log10[order], backoffs[order]
+
+
+def write(model: NgramModel, path: Name, *, report: Report = silent) -> None:
+    """Writes a model as an ARPA file, packed as the name ends. Numbers have the fewest digits that keep every bit."""
+    vocabulary = model.vocabulary
+    packed = np.empty(int((vocabulary.ends - vocabulary.starts).sum()), np.uint8)
+    gather(vocabulary.blob, vocabulary.starts, vocabulary.ends, packed)
+    if np.isin(packed, BLANKS).any() or np.any(vocabulary.starts == vocabulary.ends):
+        raise FormatError(path, "a word of the model is empty or holds a blank, which this format cannot say")
+    if int(model.words.max()) >= len(vocabulary):
+        raise FormatError(path, "the model names words that its vocabulary does not have", cure="Make it again")
+    with write_bytes(path) as file:
+        counts = "".join(f"ngram {n}={count}\n" for n, count in model.counts.items())
+        file.write(b"\\data\\\n" + counts.encode())
+        for n in model.counts:
+            file.write(b"\n\\%d-grams:\n" % n)
+            for done, chunk in _lines(model, n):
+                file.write(chunk)
+                report(Progress(f"writing {n}-grams", done, model.levels[n - 1], "n-grams"))
+        file.write(b"\n\\end\\\n")
+
+
+def _lines(model: NgramModel, n: int) -> Iterator[tuple[int, bytes]]:
+    """The lines of one section in pieces, each with the number of lines up to its end."""
+    vocabulary = model.vocabulary
+    edges = np.cumsum([0, *model.levels])
+    names = (vocabulary.blob, vocabulary.starts, vocabulary.ends)
+    trie = (model.starts, model.words, model.log10, model.backoffs)
+    longest = int((vocabulary.ends - vocabulary.starts).max())
+    out = np.empty(max(ROOM * 16, n * (longest + 1) + 64), np.uint8)
+    node, last, path = int(edges[n - 1]), int(edges[n]), edges[:n].copy()
+    while node < last:
+        node, size, is_hard = lines.write_ngrams(node, last, path, edges[:n], *names, *trie, out)
+        yield node - int(edges[n - 1]), out[:size].tobytes()
+        if is_hard:
+            words = b" ".join(to_bytes(vocabulary[int(model.words[place])]) for place in path)
+            backoff = f"\t{model.backoffs[node]!s}" if node < len(model.backoffs) else ""
+            yield node - int(edges[n - 1]), b"%b\t%b%b\n" % (str(model.log10[node]).encode(), words, backoff.encode())
+            node += 1

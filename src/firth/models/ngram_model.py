@@ -1,0 +1,394 @@
+"""An n-gram language model: how likely a word is after the words before it.
+
+Its n-grams lie in a sorted trie (see `kernels/ngram.py`). Where an n-gram is not known, the model backs off: the
+shorter context's probability, times what the longer context leaves to words that it does not know. Logarithms are
+natural here; the trie and ARPA files hold log10.
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from rich.table import Table
+
+from firth.errors import FirthError, OptionError
+from firth.kernels import ngram as kernel
+from firth.kernels import words as words_kernel
+from firth.parts import Parts
+from firth.runtime import Runtime
+from firth.text.corpus import Corpus
+from firth.text.tokenfile import TokenFile
+from firth.text.vocabulary import Vocabulary
+
+BATCH = 1 << 16  # words that are scored at a time
+SPELLINGS = {"<unk>": ("<unk>", "<UNK>"), "<s>": ("<s>", "<S>"), "</s>": ("</s>", "</S>")}
+Floats = NDArray[np.float64]
+Sentences = Corpus | TokenFile | Iterable[Sequence[str]]
+
+
+@dataclass(frozen=True)
+class SentenceScore:
+    """How likely a sentence is. `per_word` is the geometric mean of its probabilities, that of its end included."""
+
+    words: tuple[str, ...]
+    log_prob: float
+    unknown: int
+    per_word: float
+
+    def as_dict(self) -> dict[str, Any]:
+        """The values by name, ready for JSON."""
+        return asdict(self)
+
+
+@dataclass(frozen=True)
+class Perplexity:
+    """How many equally likely words a model hesitates between, on average: lower is better.
+
+    `value` counts every word, the unknown ones with the probability of <unk>; `without_unknown` leaves those out. The
+    end of a sentence is a word here, so `words` = tokens + sentences.
+    """
+
+    value: float
+    without_unknown: float
+    log_prob: float
+    words: int
+    unknown: int
+    sentences: int
+
+    def as_dict(self) -> dict[str, Any]:
+        """The values by name, ready for JSON."""
+        return asdict(self)
+
+    def __float__(self) -> float:
+        return self.value
+
+
+class NgramModel:
+    """A finished n-gram model: `Ngram(...).fit(corpus)` makes one, `firth.load` opens one.
+
+    >>> from firth.models.ngram import Ngram
+    >>> text = ["he drinks strong tea", "she drinks strong coffee", "he has a powerful computer"]
+    >>> model = Ngram(order=2).fit(Corpus.of(text))
+    >>> model
+    NgramModel(order 2: 13 words, 14 2-grams)
+    >>> model.score(["strong", "tea"]).per_word > model.score(["powerful", "tea"]).per_word
+    True
+
+    `levels` is how many n-grams there are of each order; `starts`, `words`, `log10` and `backoffs` are the trie.
+    """
+
+    kind = "ngram"
+
+    def __init__(
+        self,
+        vocabulary: Vocabulary,
+        levels: Sequence[int],
+        starts: NDArray[Any],
+        words: NDArray[np.uint32],
+        log10: NDArray[np.float32],
+        backoffs: NDArray[np.float32],
+        *,
+        metadata: Mapping[str, Any] | None = None,
+    ) -> None:
+        self.vocabulary, self.levels = vocabulary, tuple(int(level) for level in levels)
+        narrow = len(words) < kernel.GONE and starts.dtype != np.uint32
+        self.starts = starts.astype(np.uint32) if narrow else starts
+        self.words, self.log10, self.backoffs = words, log10, backoffs
+        self.metadata: dict[str, Any] = dict(metadata or {})
+        self._check()
+
+    def _check(self) -> None:
+        """A trie that is not whole would be read outside its arrays."""
+        total, inner = sum(self.levels), sum(self.levels[:-1])
+        sizes = (len(self.words), len(self.log10), len(self.backoffs), len(self.starts))
+        starts = self.starts
+        if (
+            not self.levels
+            or min(self.levels) < 1
+            or self.levels[0] != len(self.vocabulary)
+            or sizes != (total, total, inner, inner + 1)
+            or starts[0] != self.levels[0]
+            or starts[-1] != total
+            or np.any(starts[1:] < starts[:-1])
+        ):
+            raise FirthError("the arrays of this n-gram model do not fit together. Make or download it again")
+
+    @cached_property
+    def unknown(self) -> int:
+        """The id of <unk>; this and the next two are looked for when they are needed, so that a model opens at once."""
+        return _find(self.vocabulary, "<unk>")
+
+    @cached_property
+    def begin(self) -> int:
+        """The id of <s>."""
+        return _find(self.vocabulary, "<s>")
+
+    @cached_property
+    def end(self) -> int:
+        """The id of </s>."""
+        return _find(self.vocabulary, "</s>")
+
+    @property
+    def order(self) -> int:
+        """The length of the longest n-grams."""
+        return len(self.levels)
+
+    @property
+    def counts(self) -> dict[int, int]:
+        """How many n-grams there are of each order."""
+        return dict(enumerate(self.levels, 1))
+
+    @property
+    def nbytes(self) -> int:
+        """The size of the trie."""
+        return sum(array.nbytes for array in self._trie)
+
+    def __len__(self) -> int:
+        return sum(self.levels)
+
+    def __repr__(self) -> str:
+        longer = "".join(f", {count:,} {n}-grams" for n, count in self.counts.items() if n > 1)
+        return f"NgramModel(order {self.order}: {self.levels[0]:,} words{longer})"
+
+    def __rich__(self) -> Table:
+        table = Table(title=f"n-gram model of order {self.order}, {self.nbytes / 1e6:,.1f} MB", title_justify="left")
+        table.add_column("order", justify="right")
+        table.add_column("n-grams", justify="right")
+        for n, count in self.counts.items():
+            table.add_row(str(n), f"{count:,}")
+        return table
+
+    @property
+    def _trie(self) -> tuple[NDArray[Any], NDArray[np.uint32], NDArray[np.float32], NDArray[np.float32]]:
+        return self.starts, self.words, self.log10, self.backoffs
+
+    @cached_property
+    def _table(self) -> NDArray[np.uint32]:
+        """Every word as itself, but <s> and </s> inside a sentence as unknown words; the last place, -1, is unknown."""
+        table = np.append(np.arange(len(self.vocabulary), dtype=np.uint32), np.uint32(self.unknown))
+        table[[self.begin, self.end]] = self.unknown
+        return table
+
+    def log_probs(self, words: Sequence[str]) -> Floats:
+        """The natural logarithm of the probability of each word after those before it, then of the sentence's end."""
+        ids = self._table[self.vocabulary.ids(words)]
+        text = np.concatenate([[self.begin], ids, [self.end]]).astype(np.uint32)
+        return self._score_text(text)[0][1:] * math.log(10)
+
+    def score(self, words: Sequence[str]) -> SentenceScore:
+        """How likely a sentence is, as a whole and a word."""
+        log_prob = float(self.log_probs(words).sum())
+        unknown = int(np.count_nonzero(self._table[self.vocabulary.ids(words)] == self.unknown))
+        return SentenceScore(tuple(words), log_prob, unknown, math.exp(log_prob / (len(words) + 1)))
+
+    def match_lengths(self, words: Sequence[str]) -> list[int]:
+        """How long the n-gram was that gave each word, then the end, its probability."""
+        ids = self._table[self.vocabulary.ids(words)]
+        text = np.concatenate([[self.begin], ids, [self.end]]).astype(np.uint32)
+        return [int(length) for length in self._score_text(text)[1][1:]]
+
+    def _score_text(self, text: NDArray[np.uint32]) -> tuple[Floats, NDArray[np.int32]]:
+        values, lengths = np.empty(len(text)), np.empty(len(text), np.int32)
+        kernel.score(text, self.begin, *self._trie, self.order, values, lengths)
+        return values, lengths
+
+    def perplexity(self, sentences: Sentences, *, runtime: Runtime | None = None) -> Perplexity:
+        """The perplexity of a corpus or of lists of words, with and without unknown words.
+
+        >>> from firth.models.ngram import Ngram
+        >>> model = Ngram(order=1).fit(Corpus.of(["a b", "a b"]))
+        >>> found = model.perplexity([["a", "b"], ["a", "x"]])
+        >>> found.words, found.unknown, found.value > found.without_unknown
+        (6, 1, True)
+        """
+        runtime = runtime or Runtime.from_env()
+        log10, unknown10, words, unknown, count = 0.0, 0.0, 0, 0, 0
+        for text in runtime.stream(self._sums, self._texts(sentences)):
+            log10, unknown10 = log10 + text[0], unknown10 + text[1]
+            words, unknown, count = words + text[2], unknown + text[3], count + text[4]
+        if count == 0:
+            raise OptionError("no sentence was given, so there is no perplexity")
+        value, without = 10 ** (-log10 / words), 10 ** (-(log10 - unknown10) / (words - unknown))
+        return Perplexity(value, without, log10 * math.log(10), words, unknown, count)
+
+    def _sums(self, text: NDArray[np.uint32]) -> tuple[float, float, int, int, int]:
+        values, _ = self._score_text(text)
+        strange = text == self.unknown
+        sentences = int(np.count_nonzero(text == self.begin))
+        unknown10 = float(values[strange].sum())
+        return float(values.sum()), unknown10, len(text) - sentences, int(np.count_nonzero(strange)), sentences
+
+    def _texts(self, sentences: Sentences) -> Iterator[NDArray[np.uint32]]:
+        if isinstance(sentences, Corpus):
+            sentences = sentences.tokens()
+        if isinstance(sentences, TokenFile):
+            return self._texts_of_ids(sentences)
+        return self._texts_of_words(sentences)
+
+    def _texts_of_ids(self, tokens: TokenFile) -> Iterator[NDArray[np.uint32]]:
+        found = np.empty(len(tokens.vocabulary), np.int64)
+        theirs, ours = tokens.vocabulary, self.vocabulary
+        words_kernel.find_all(
+            theirs.blob, theirs.starts, theirs.ends, ours.blob, ours.starts, ours.ends, ours.slots, found
+        )
+        table = self._table[found]
+        wanted = np.arange(0, len(tokens) + BATCH, BATCH, dtype=np.uint64)
+        edges = np.unique(np.append(np.searchsorted(tokens.sentences, wanted), [0, len(tokens.sentences) - 1]))
+        for first, last in itertools.pairwise(edges.clip(max=len(tokens.sentences) - 1).tolist()):
+            offsets = np.asarray(tokens.sentences[first : last + 1])
+            ids = np.asarray(tokens.ids[int(offsets[0]) : int(offsets[-1])])
+            yield self._framed(ids, offsets, table)
+
+    def _texts_of_words(self, sentences: Iterable[Sequence[str]]) -> Iterator[NDArray[np.uint32]]:
+        words: list[str] = []
+        offsets = [0]
+        for sentence in sentences:
+            words.extend(sentence)
+            offsets.append(len(words))
+            if len(words) >= BATCH:
+                yield self._framed(self._ids(words), np.array(offsets), self._table)
+                words, offsets = [], [0]
+        if len(offsets) > 1:
+            yield self._framed(self._ids(words), np.array(offsets), self._table)
+
+    def _ids(self, words: list[str]) -> NDArray[np.int64]:
+        """As `vocabulary.ids`, but the words are encoded in one piece, which is much faster."""
+        try:
+            blob = np.frombuffer("\n".join(words).encode("utf-8", "surrogateescape"), np.uint8)
+        except UnicodeEncodeError:
+            return self.vocabulary.ids(words)
+        ids, ours = np.empty(len(words), np.int64), self.vocabulary
+        found = kernel.find_lines(blob, ours.blob, ours.starts, ours.ends, ours.slots, ids)
+        return ids if found == len(words) else ours.ids(words)  # a word may hold a newline
+
+    def _framed(self, ids: NDArray[Any], offsets: NDArray[Any], table: NDArray[np.uint32]) -> NDArray[np.uint32]:
+        text = np.empty(len(ids) + 2 * len(offsets) - 2, np.uint32)
+        return text[: kernel.frame(ids, offsets, table, self.begin, self.end, text)]
+
+    def _contexts(self, context: Sequence[str]) -> list[int]:
+        """The nodes of the last word, the last two, ... of a context, as far as n-grams reach; NONE if unknown."""
+        near = [int(self._id(word)) for word in context[max(0, len(context) - self.order + 1) :]]
+        found = []
+        for size in range(1, len(near) + 1):
+            node = near[-size]
+            for word in near[len(near) - size + 1 :]:
+                if node != kernel.NONE:
+                    node = int(kernel.child(self.starts, self.words, node, np.uint32(word)))
+            found.append(node)
+        return found
+
+    def _id(self, word: str) -> int:
+        found = self.vocabulary.find(word)
+        if found >= 0:
+            return found
+        named = {"<unk>": self.unknown, "<s>": self.begin, "</s>": self.end}
+        return named.get(word, self.unknown)
+
+    def probability(self, word: str, context: Sequence[str] = ()) -> float:
+        """The probability of a word after others. A context that opens a sentence begins with "<s>".
+
+        A word that the model does not know has the probability of <unk>.
+
+        >>> from firth.models.ngram import Ngram
+        >>> model = Ngram(order=2).fit(Corpus.of(["a b", "a b", "b a"]))
+        >>> model.probability("a", ["<s>"]) > model.probability("b", ["<s>"])
+        True
+        """
+        id = self._id(word)
+        if id == self.begin:
+            return 0.0
+        value = float(self.log10[id])
+        for node in self._contexts(context):
+            if node != kernel.NONE:
+                found = int(kernel.child(self.starts, self.words, node, np.uint32(id)))
+                value = value + float(self.backoffs[node]) if found == kernel.NONE else float(self.log10[found])
+        return float(10**value)
+
+    def distribution(self, context: Sequence[str] = ()) -> Floats:
+        """The probability of every word of the vocabulary after a context, by id. They sum to one."""
+        probs = 10.0 ** self.log10[: len(self.vocabulary)].astype(np.float64)
+        probs[self.begin] = 0.0
+        for node in self._contexts(context):
+            if node != kernel.NONE:
+                first, last = int(self.starts[node]), int(self.starts[node + 1])
+                probs *= 10.0 ** float(self.backoffs[node])
+                probs[self.words[first:last]] = 10.0 ** self.log10[first:last].astype(np.float64)
+        return np.asarray(probs, np.float64)
+
+    def predict(self, context: Sequence[str] = (), topn: int = 10) -> list[tuple[str, float]]:
+        """The likeliest next words and their probabilities; </s> is the end of the sentence, <unk> is left out."""
+        probs = self.distribution(context)
+        probs[self.unknown] = -1.0
+        best = np.argsort(-probs, kind="stable")[:topn]
+        return [(self.vocabulary[int(id)], float(probs[id])) for id in best if probs[id] > 0]
+
+    def sample(
+        self,
+        context: Sequence[str] = (),
+        *,
+        length: int = 40,
+        seed: int = 1,
+        temperature: float = 1.0,
+        top_k: int | None = None,
+    ) -> list[str]:
+        """At most `length` words drawn to go on with a sentence that begins with the context.
+
+        </s> ends it and <unk> is never drawn. A temperature below 1 prefers likely words, above 1 it levels them;
+        `top_k` leaves only the likeliest.
+
+        >>> from firth.models.ngram import Ngram
+        >>> Ngram(order=3).fit(Corpus.of(["to be or not to be"])).sample(["to"], length=1, top_k=1)
+        ['be']
+        """
+        if temperature <= 0 or length < 0 or (top_k is not None and top_k < 1):
+            raise OptionError("sampling needs a temperature above 0, a length of 0 or more and a top_k of at least 1")
+        rng = np.random.default_rng(seed)
+        words = ["<s>", *context]
+        for _ in range(length):
+            probs = self.distribution(words)
+            probs[self.unknown] = 0.0
+            id = _draw(probs, temperature, top_k, rng)
+            if id == self.end:
+                break
+            words.append(self.vocabulary[id])
+        return words[len(context) + 1 :]
+
+    def to_parts(self) -> Parts:
+        """The model, taken apart."""
+        names = ("starts", "words", "log10", "backoffs")
+        config = {"levels": list(self.levels), "metadata": self.metadata}
+        return Parts(self.kind, config, dict(zip(names, self._trie)), {"vocab": self.vocabulary})
+
+    @classmethod
+    def from_parts(cls, parts: Parts) -> NgramModel:
+        """The model that `to_parts` took apart."""
+        starts, words, log10, backoffs = (parts.arrays[name] for name in ("starts", "words", "log10", "backoffs"))
+        metadata = parts.config.get("metadata")
+        return cls(
+            parts.vocabularies["vocab"], parts.config["levels"], starts, words, log10, backoffs, metadata=metadata
+        )
+
+
+def _find(vocabulary: Vocabulary, name: str) -> int:
+    for spelling in SPELLINGS[name]:
+        found = vocabulary.find(spelling)
+        if found >= 0:
+            return found
+    raise FirthError(f"this n-gram model has no {name}, which every sentence needs. Add it to the model's single words")
+
+
+def _draw(probs: Floats, temperature: float, top_k: int | None, rng: np.random.Generator) -> int:
+    if top_k is not None and top_k < len(probs):
+        kept = np.argsort(-probs, kind="stable")[:top_k]
+        probs = np.where(np.isin(np.arange(len(probs)), kept), probs, 0.0)
+    if temperature != 1:
+        probs = (probs / probs.max()) ** (1 / temperature)
+    edges = np.cumsum(probs)
+    return int(np.searchsorted(edges, rng.random() * edges[-1], side="right"))
