@@ -8,12 +8,14 @@ from __future__ import annotations
 import bz2
 import glob
 import gzip
+import io
 import lzma
 import os
 import shutil
 import sys
 import tempfile
-from collections.abc import Iterable, Iterator
+import zlib
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import IO, Any, cast
@@ -59,50 +61,106 @@ def expand(names: Name | Iterable[Name]) -> list[str]:
 def packing(path: Name) -> str | None:
     """How a file is packed ("gz", "bz2", "xz", "zst" or None), by its first bytes and not by its name."""
     with open(path, "rb") as file:
-        head = file.read(6)
+        return _packing_of(file.read(6))
+
+
+def _packing_of(head: bytes) -> str | None:
     return next((name for magic, name in PACKINGS.items() if head.startswith(magic)), None)
 
 
 @contextmanager
 def open_bytes(path: Name) -> Iterator[IO[bytes]]:
-    """The unpacked bytes of a file, or of standard input for '-'; broken packing is a FormatError."""
-    if os.fspath(path) == STDIN:
-        yield sys.stdin.buffer
-        return
-    how = packing(path)
+    """The unpacked bytes of a file, or of standard input for '-'; broken packing is a FormatError.
+
+    The file is opened once and only looked into, so that a pipe loses nothing.
+    """
+    is_stdin = os.fspath(path) == STDIN
+    raw: Any = sys.stdin.buffer if is_stdin else open(path, "rb")
+    if not hasattr(raw, "peek"):
+        raw = io.BufferedReader(raw)
     try:
-        with _unpacked(path, how) as file:
-            yield file
-    except (EOFError, gzip.BadGzipFile, lzma.LZMAError) as error:
-        raise FormatError(path, f"the {how} data is broken or cut short ({error})") from error
-    except OSError as error:
-        if how == "bz2" and error.errno is None:  # bz2 has no error of its own
-            raise FormatError(path, f"the bz2 data is broken ({error})") from error
-        raise
+        how = _packing_of(raw.peek(6)[:6])
+        try:
+            yield raw if how is None else _unpacked(raw, how)
+        except (EOFError, gzip.BadGzipFile, lzma.LZMAError, zlib.error) as error:
+            if how is None:
+                raise
+            raise FormatError(path, f"the {how} data is broken or cut short ({error})") from error
+        except OSError as error:
+            if how == "bz2" and error.errno is None:  # bz2 has no error of its own
+                raise FormatError(path, f"the bz2 data is broken ({error})") from error
+            raise
+    finally:
+        if not is_stdin:
+            raw.close()
 
 
-def _unpacked(path: Name, how: str | None) -> IO[bytes]:
+def _unpacked(raw: IO[bytes], how: str) -> IO[bytes]:
     if how == "gz":
-        return cast(IO[bytes], gzip.open(path, "rb"))
+        return cast(IO[bytes], gzip.GzipFile(fileobj=raw, mode="rb"))
     if how == "bz2":
-        return cast(IO[bytes], bz2.open(path, "rb"))
+        return cast(IO[bytes], bz2.BZ2File(raw))
     if how == "xz":
-        return cast(IO[bytes], lzma.open(path, "rb"))
-    if how == "zst":
-        return _open_zst(path, "rb")
-    return open(path, "rb")
+        return cast(IO[bytes], lzma.LZMAFile(raw))
+    return cast(IO[bytes], io.BufferedReader(_ZstStream(raw), 1 << 17))
 
 
-def _open_zst(path: Name, mode: str) -> IO[bytes]:
+class _ZstStream(io.RawIOBase):
+    """All frames of a .zst file, one after another; a last frame that is cut short is an EOFError, never silence."""
+
+    def __init__(self, packed: IO[bytes]) -> None:
+        self._packed = packed
+        self._start_frame, self._broken = _zst_frames()
+        self._frame: Any = None
+        self._rest, self._ready = b"", b""
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: Any) -> int:
+        while not self._ready:
+            packed = self._rest or self._packed.read(1 << 14)
+            if not packed and self._frame is not None:
+                raise EOFError("the last frame has no end")
+            if not packed:
+                return 0
+            self._frame = self._frame or self._start_frame()
+            try:
+                self._ready = self._frame.decompress(packed)
+            except self._broken as error:
+                raise EOFError(str(error)) from error
+            self._rest = self._frame.unused_data if self._frame.eof else b""
+            self._frame = None if self._frame.eof else self._frame
+        size = min(len(buffer), len(self._ready))
+        buffer[:size], self._ready = self._ready[:size], self._ready[size:]
+        return size
+
+
+def _zst_frames() -> tuple[Callable[[], Any], type[Exception]]:
+    """What unpacks one frame, and the error it raises."""
     if sys.version_info >= (3, 14):
         from compression import zstd
 
-        return cast(IO[bytes], zstd.open(path, mode))
+        return zstd.ZstdDecompressor, zstd.ZstdError
+    zstandard = _zstandard()
+    return lambda: zstandard.ZstdDecompressor().decompressobj(), zstandard.ZstdError
+
+
+def _zstandard() -> Any:
     try:
         import zstandard
     except ImportError as error:
         raise MissingExtra("reading and writing .zst files", "zst") from error
-    return cast(IO[bytes], zstandard.open(path, mode))
+    return zstandard
+
+
+def _write_zst(path: Name, mode: str) -> IO[bytes]:
+    if sys.version_info >= (3, 14):
+        from compression import zstd
+
+        return cast(IO[bytes], zstd.open(path, mode, options={zstd.CompressionParameter.checksum_flag: 1}))
+    zstandard = _zstandard()
+    return cast(IO[bytes], zstandard.open(path, mode, cctx=zstandard.ZstdCompressor(write_checksum=True)))
 
 
 @contextmanager
@@ -116,7 +174,7 @@ def write_bytes(path: Name) -> Iterator[IO[bytes]]:
         sys.stdout.buffer.flush()
         return
     with whole_file(path) as draft:
-        openers: dict[str, Any] = {".gz": _gzip_without_time, ".bz2": bz2.open, ".xz": lzma.open, ".zst": _open_zst}
+        openers: dict[str, Any] = {".gz": _gzip_without_time, ".bz2": bz2.open, ".xz": lzma.open, ".zst": _write_zst}
         with openers.get(Path(path).suffix, open)(draft, "wb") as file:
             yield file
 

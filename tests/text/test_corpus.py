@@ -8,6 +8,7 @@ import gzip
 import io
 import json
 import lzma
+import subprocess
 import sys
 from pathlib import Path
 
@@ -321,3 +322,30 @@ def test_sentences_of_many_lines_stream_in_order() -> None:
     lines = [f"line {i}" for i in range(9000)]
     corpus = Corpus.of(["\n".join(lines)], tokenizer=SPLIT)
     assert [" ".join(words) for words in corpus.sentences()] == lines
+
+
+MEMORY = """
+import sys
+from pathlib import Path
+from firth.text.corpus import Corpus
+from firth.text.tokenize import Tokenizer
+
+def peak():
+    return int(Path("/proc/self/status").read_text().split("VmHWM:")[1].split()[0])
+
+def read(path):
+    for tokenizer in (Tokenizer(mode="whitespace"), Tokenizer()):
+        Corpus(path, tokenizer=tokenizer, threads=2).tokens()
+    return peak()
+
+print(read(sys.argv[1]), read(sys.argv[2]))
+"""
+
+
+@pytest.mark.skipif(not Path("/proc/self/status").exists(), reason="needs /proc to know the peak memory")
+def test_memory_does_not_grow_with_the_text(tmp_path: Path) -> None:
+    lines = "".join(f"word{i} and word{i * 7 % 1000} in a line of ten words .\n" for i in range(20_000)).encode()
+    short, long = write(tmp_path / "short.txt", lines * 8), write(tmp_path / "long.txt", lines * 64)
+    command = [sys.executable, "-c", MEMORY, str(short), str(long)]
+    before, after = map(int, subprocess.run(command, check=True, capture_output=True, text=True).stdout.split())
+    assert (after - before) * 1024 < (long.stat().st_size - short.stat().st_size) / 4

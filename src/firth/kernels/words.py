@@ -15,7 +15,7 @@ PRIME = np.uint64(1099511628211)
 MIX = np.uint64(0xFF51AFD7ED558CCD)
 HIGH = np.uint64(0xFFFFFFFF00000000)
 LOW = np.uint64(0x00000000FFFFFFFF)
-TAB, NEWLINE = np.uint8(9), np.uint8(10)
+TAB, NEWLINE, BACKSLASH, LETTER_N = np.uint8(9), np.uint8(10), np.uint8(92), np.uint8(110)
 
 
 @njit(cache=True, inline="always")
@@ -129,6 +129,93 @@ def scan_counts(blob, starts, ends, counts):
         line += 1
         start = stop + 1
     return -1
+
+
+@njit(cache=True, nogil=True)
+def unescape(blob, starts, ends, out):
+    """Copies the words to `out`, \\n as a newline and \\\\ as a backslash; starts and ends become places there."""
+    used = 0
+    for word in range(len(starts)):
+        at, stop = starts[word], ends[word]
+        starts[word] = used
+        while at < stop:
+            byte = blob[at]
+            if byte == BACKSLASH and at + 1 < stop:
+                at += 1
+                byte = NEWLINE if blob[at] == LETTER_N else blob[at]
+            out[used] = byte
+            used += 1
+            at += 1
+        ends[word] = used
+    return used
+
+
+@njit(cache=True, nogil=True)
+def print_counts(blob, starts, ends, counts, out):
+    """Writes lines `word TAB count` to `out`, escaped for `unescape`; returns how many bytes they take.
+
+    A line needs at most 2 * length + 22 bytes.
+    """
+    used = 0
+    digits = np.empty(20, np.uint8)
+    for word in range(len(starts)):
+        for i in range(starts[word], ends[word]):
+            byte = blob[i]
+            if byte in (NEWLINE, BACKSLASH):
+                out[used] = BACKSLASH
+                used += 1
+                byte = LETTER_N if byte == NEWLINE else byte
+            out[used] = byte
+            used += 1
+        out[used] = TAB
+        used += 1
+        number = counts[word]
+        size = 0
+        while size == 0 or number > 0:
+            digits[size] = 48 + number % 10
+            number //= 10
+            size += 1
+        for i in range(size):
+            out[used + i] = digits[size - 1 - i]
+        out[used + size] = NEWLINE
+        used += size + 1
+    return used
+
+
+@njit(cache=True, nogil=True)
+def heads(blob, starts, ends, numbers):
+    """numbers[i] becomes the first eight bytes of word i as one big-endian number, shorter words filled with zeros."""
+    for word in range(len(starts)):
+        number = np.uint64(0)
+        for i in range(8):
+            number <<= np.uint64(8)
+            if starts[word] + i < ends[word]:
+                number |= np.uint64(blob[starts[word] + i])
+        numbers[word] = number
+
+
+@njit(cache=True, nogil=True)
+def is_before(blob, a_start, a_end, b_start, b_end):
+    """Whether one run of bytes comes before another in the order of their bytes."""
+    for i in range(min(a_end - a_start, b_end - b_start)):
+        if blob[a_start + i] != blob[b_start + i]:
+            return blob[a_start + i] < blob[b_start + i]
+    return a_end - a_start < b_end - b_start
+
+
+@njit(cache=True, nogil=True)
+def settle(blob, starts, ends, order, firsts, lasts):
+    """Puts the words order[first:last] of each short run into the order of their bytes, by insertion."""
+    for run in range(len(firsts)):
+        for i in range(firsts[run] + 1, lasts[run]):
+            word = order[i]
+            j = i
+            while j > firsts[run] and is_before(
+                blob, starts[word], ends[word], starts[order[j - 1]], ends[order[j - 1]]
+            ):
+                order[j] = order[j - 1]
+                j -= 1
+            order[j] = word
 
 
 @njit(cache=True, nogil=True)

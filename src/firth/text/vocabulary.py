@@ -98,9 +98,13 @@ class Vocabulary(Sequence[str]):
         return to_word(self.blob[self.starts[id] : self.ends[id]].tobytes())
 
     def __iter__(self) -> Iterator[str]:
+        for first in range(0, len(self), 65536):
+            yield from map(to_word, self._raw(first, first + 65536))
+
+    def _raw(self, first: int, last: int) -> Iterator[bytes]:
         blob = self.blob.data
-        for start, end in zip(self.starts.tolist(), self.ends.tolist()):
-            yield to_word(bytes(blob[start:end]))
+        for start, end in zip(self.starts[first:last].tolist(), self.ends[first:last].tolist()):
+            yield bytes(blob[start:end])
 
     def __contains__(self, word: object) -> bool:
         return isinstance(word, str) and self.find(word) >= 0
@@ -114,7 +118,7 @@ class Vocabulary(Sequence[str]):
         return same_counts and self.words == other.words
 
     def __hash__(self) -> int:
-        return id(self)
+        return hash((len(self), self[:4]))
 
     def __repr__(self) -> str:
         known = "" if self.counts is None else f", {self.total:,} tokens"
@@ -191,6 +195,11 @@ class Vocabulary(Sequence[str]):
         counts = None if self.counts is None else self.counts[:n]
         return Vocabulary.from_arrays(self.blob, self.starts[:n], self.ends[:n], counts)
 
+    def most_common(self, n: int) -> list[tuple[str, int]]:
+        """The first n words with their counts, 0 where they are not known."""
+        counts = [0] * min(n, len(self)) if self.counts is None else self.counts[:n].tolist()
+        return list(zip(self[:n], counts))
+
     def take(self, ids: Sequence[int] | Ids) -> Vocabulary:
         """The words with these ids, in this order."""
         chosen = np.asarray(ids, np.int64)
@@ -227,25 +236,20 @@ class Vocabulary(Sequence[str]):
     def fingerprint(self) -> str:
         """A short name for exactly these words in this order."""
         digest = hashlib.sha256()
-        for word in self:
-            digest.update(to_bytes(word) + b"\n")
+        for first in range(0, len(self), 65536):
+            digest.update(b"".join(raw + b"\n" for raw in self._raw(first, first + 65536)))
         return digest.hexdigest()[:16]
 
     def save(self, path: Name) -> None:
         """Writes lines `word TAB count`, by id; a newline in a word is written as \\n and a backslash as \\\\."""
         counts = np.zeros(len(self), np.int64) if self.counts is None else self.counts
         with whole_file(path) as draft, open(draft, "wb") as file:
-            blob = np.ascontiguousarray(self.blob).data
-            lines = []
-            for start, end, count in zip(self.starts.tolist(), self.ends.tolist(), counts.tolist()):
-                raw = bytes(blob[start:end])
-                if b"\n" in raw or b"\\" in raw:
-                    raw = raw.replace(b"\\", b"\\\\").replace(b"\n", b"\\n")
-                lines.append(b"%b\t%d\n" % (raw, count))
-                if len(lines) == 65536:
-                    file.writelines(lines)
-                    lines.clear()
-            file.writelines(lines)
+            for first in range(0, len(self), 65536):
+                part = slice(first, first + 65536)
+                starts, ends = self.starts[part], self.ends[part]
+                lines = np.empty(int(2 * (ends - starts).sum()) + 22 * len(starts), np.uint8)
+                used = int(kernel.print_counts(self.blob, starts, ends, counts[part], lines))
+                file.write(lines[:used].data)
 
     @classmethod
     def load(cls, path: Name) -> Vocabulary:
@@ -266,12 +270,9 @@ class Vocabulary(Sequence[str]):
         known = counts if counts.any() else None
         if mapped.find(b"\\") < 0:
             return cls.from_arrays(blob, starts, ends, known)
-        raw = [mapped[start:end] for start, end in zip(starts.tolist(), ends.tolist())]
-        return cls([to_word(_unescape(word)) for word in raw], known)
-
-
-def _unescape(raw: bytes) -> bytes:
-    return b"\\".join(part.replace(b"\\n", b"\n") for part in raw.split(b"\\\\"))
+        plain = np.empty(int((ends - starts).sum()), np.uint8)
+        used = int(kernel.unescape(blob, starts, ends, plain))
+        return cls.from_arrays(plain[:used], starts, ends, known)
 
 
 def rank(blob: Bytes, starts: Ids, ends: Ids, counts: Ids) -> Ids:
@@ -280,16 +281,17 @@ def rank(blob: Bytes, starts: Ids, ends: Ids, counts: Ids) -> Ids:
     Most words are rare, so ties are the rule: the first eight bytes of a word, as one big-endian number, settle almost
     all of them, and only runs that are still equal are compared byte by byte.
     """
-    width = np.minimum(ends - starts, 8)
-    heads = np.zeros(len(starts), np.uint64)
-    for i in range(8):
-        has = width > i
-        heads[has] |= blob[starts[has] + i].astype(np.uint64) << np.uint64(56 - 8 * i)
-    order = np.lexsort((heads, -counts))
+    heads = np.empty(len(starts), np.uint64)
+    kernel.heads(blob, starts, ends, heads)
+    by_head = np.argsort(heads)
+    order = by_head[np.argsort(-counts[by_head], kind="stable")]
     same = (counts[order][1:] == counts[order][:-1]) & (heads[order][1:] == heads[order][:-1])
     edges = np.flatnonzero(np.diff(np.concatenate([[False], same, [False]]).astype(np.int8)))
-    for first, last in zip(edges[::2].tolist(), edges[1::2].tolist()):
-        run = order[first : last + 1]
+    firsts, lasts = edges[::2], edges[1::2] + 1
+    short = lasts - firsts <= 32
+    kernel.settle(blob, starts, ends, order, firsts[short], lasts[short])
+    for first, last in zip(firsts[~short].tolist(), lasts[~short].tolist()):
+        run = order[first:last]
         run[:] = sorted(run.tolist(), key=lambda i: blob[starts[i] : ends[i]].tobytes())
     return order
 

@@ -1,0 +1,210 @@
+"""A text as numbers on disk: word ids, where sentences end, where documents end.
+
+    bytes 0-63     magic, version, checksum of the counts, and how many tokens, sentences, documents and words there are
+    then           ids (uint32), padded to a multiple of eight bytes
+    then           sentences (uint64): ids before each sentence's start, and before the end
+    then           documents (uint64): sentences before each document's start, and before the end
+
+All numbers are little-endian. The vocabulary lies beside the file (`name.tokens` and `name.vocab`), as readable text.
+"""
+
+from __future__ import annotations
+
+import bisect
+import hashlib
+import os
+import shutil
+import struct
+import tempfile
+import zlib
+from collections.abc import Mapping
+from functools import cached_property
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from firth.errors import FormatError
+from firth.files import Name
+from firth.kernels import reading as kernel
+from firth.runtime import Runtime
+from firth.text.vocabulary import Vocabulary
+
+MAGIC = b"FIRTHTOK"
+VERSION = 1
+HEADER = struct.Struct("<8sII4Q16x")  # magic, version, checksum, tokens, sentences, documents, words
+BLOCK = 1 << 20
+
+
+class TokenFile:
+    """A corpus that has been read: ids of all its words, memory-mapped.
+
+    `ids` are ranks in `vocabulary`, which holds every word that was seen. Sentence s is
+    `ids[sentences[s]:sentences[s + 1]]`, document d is the sentences from `documents[d]` to `documents[d + 1]`.
+    """
+
+    def __init__(self, path: Name, vocabulary: Vocabulary | None = None) -> None:
+        self.path = Path(path)
+        tokens, sentences, documents, words = _read_header(self.path)
+        at = HEADER.size
+        self.ids = _map(self.path, np.dtype("<u4"), at, tokens)
+        at += 4 * tokens + (-4 * tokens) % 8
+        self.sentences = _map(self.path, np.dtype("<u8"), at, sentences + 1)
+        self.documents = _map(self.path, np.dtype("<u8"), at + 8 * (sentences + 1), documents + 1)
+        if self.sentences[-1] != tokens or self.documents[-1] != sentences:
+            raise FormatError(self.path, "the offsets do not end where the text ends", cure="Read the corpus again")
+        self.vocabulary = Vocabulary.load(vocabulary_path(self.path)) if vocabulary is None else vocabulary
+        if len(self.vocabulary) != words or self.vocabulary.total != tokens:
+            problem = f"the vocabulary beside it has {len(self.vocabulary):,} words, not the {words:,} of this text"
+            raise FormatError(self.path, problem, cure="Read the corpus again")
+
+    @classmethod
+    def open(cls, path: Name) -> Self:
+        """Opens a token file and the vocabulary beside it."""
+        return cls(path)
+
+    def __len__(self) -> int:
+        return len(self.ids)
+
+    def __repr__(self) -> str:
+        sentences, documents = len(self.sentences) - 1, len(self.documents) - 1
+        return (
+            f"TokenFile({len(self):,} tokens of {len(self.vocabulary):,} words, "
+            f"{sentences:,} sentence{'s' * (sentences != 1)}, {documents:,} document{'s' * (documents != 1)})"
+        )
+
+    def sentence(self, number: int) -> NDArray[np.uint32]:
+        """The ids of one sentence."""
+        return self.ids[int(self.sentences[number]) : int(self.sentences[number + 1])]
+
+    def document(self, number: int) -> NDArray[np.uint32]:
+        """The ids of one document."""
+        first, last = int(self.documents[number]), int(self.documents[number + 1])
+        return self.ids[int(self.sentences[first]) : int(self.sentences[last])]
+
+    @cached_property
+    def fingerprint(self) -> str:
+        """A short name for exactly this text: its ids, sentences, documents and words."""
+        digest = hashlib.sha256(self.vocabulary.fingerprint.encode())
+        for array in (self.ids, self.sentences, self.documents):
+            for start in range(0, len(array), BLOCK):
+                digest.update(array[start : start + BLOCK].data)
+        return digest.hexdigest()[:16]
+
+
+def vocabulary_path(path: Name) -> Path:
+    """Where the vocabulary of a token file lies."""
+    return Path(path).with_suffix(".vocab")
+
+
+def _read_header(path: Path) -> tuple[int, int, int, int]:
+    with open(path, "rb") as file:
+        head = file.read(HEADER.size)
+        size = os.fstat(file.fileno()).st_size
+    if len(head) < HEADER.size or not head.startswith(MAGIC):
+        raise FormatError(path, "not a token file")
+    _, version, checksum, *counts = HEADER.unpack(head)
+    if version != VERSION:
+        raise FormatError(path, f"written by another firth: version {version}, not {VERSION}")
+    if checksum != _checksum(counts):
+        raise FormatError(path, "the header is damaged", cure="Read the corpus again")
+    tokens, sentences, documents, words = counts
+    whole = HEADER.size + 4 * tokens + (-4 * tokens) % 8 + 8 * (sentences + 1) + 8 * (documents + 1)
+    if size != whole:
+        raise FormatError(path, f"has {size:,} bytes, but {whole:,} were written", cure="Read the corpus again")
+    return tokens, sentences, documents, words
+
+
+def _checksum(counts: list[int]) -> int:
+    return zlib.crc32(struct.pack("<4Q", *counts))
+
+
+def _map(path: Path, kind: np.dtype[Any], offset: int, count: int) -> NDArray[Any]:
+    if count == 0:
+        return np.zeros(0, kind)  # an empty range cannot be mapped
+    return np.memmap(path, kind, mode="r", offset=offset, shape=(count,))
+
+
+class TokenWriter:
+    """Writes a token file in one pass: ids as the workers' tables gave them, renumbered in place at the end.
+
+    Nothing grows with the text but the file itself: offsets wait in two unnamed files beside it.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self.tokens, self.sentences, self.documents = 0, 0, 0
+        self.last_end = 0  # the number of ids before the end of the last whole sentence
+        self.runs: list[tuple[int, int]] = []  # (place of the first id, table): who gave the ids from there on
+        self._ids = open(path, "wb")
+        self._ids.write(bytes(HEADER.size))
+        self._sentences, self._documents = (tempfile.TemporaryFile(dir=path.parent) for _ in range(2))
+        self._sentences.write(bytes(8))
+        self._documents.write(bytes(8))
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: object, trace: TracebackType | None) -> None:
+        for file in (self._ids, self._sentences, self._documents):
+            file.close()
+
+    def add(self, table: int, ids: NDArray[np.uint32], ends: NDArray[np.uint32]) -> None:
+        """Appends ids that a table gave and the ends of the sentences among them; the last sentence may stay open."""
+        places = ends.astype(np.uint64) + np.uint64(self.tokens)
+        if len(places) and places[0] == self.last_end:  # a line that went on in this chunk without a word
+            places = places[1:]
+        if len(ids) and (not self.runs or self.runs[-1][1] != table):
+            self.runs.append((self.tokens, table))
+        self._ids.write(ids.data)
+        self.tokens += len(ids)
+        self._end_sentences(places)
+
+    def end_sentence(self) -> None:
+        """Ends the sentence that is open, if any."""
+        if self.last_end < self.tokens:
+            self._end_sentences(np.array([self.tokens], np.uint64))
+
+    def _end_sentences(self, places: NDArray[np.uint64]) -> None:
+        if len(places):
+            self._sentences.write(places.data)
+            self.sentences += len(places)
+            self.last_end = int(places[-1])
+
+    def end_documents(self, places: NDArray[np.uint64]) -> None:
+        """Ends documents after so many sentences, counted from the start of the file."""
+        self._documents.write(places.data)
+        self.documents += len(places)
+
+    def renumber(self, numbers: Mapping[int, NDArray[np.uint32]], runtime: Runtime) -> None:
+        """Gives every id its final number: numbers[table][id]."""
+        self._ids.flush()
+        runtime.spread(lambda start: self._renumber_block(start, numbers), range(0, self.tokens, BLOCK))
+
+    def _renumber_block(self, start: int, numbers: Mapping[int, NDArray[np.uint32]]) -> None:
+        ids = np.empty(min(BLOCK, self.tokens - start), np.uint32)
+        with open(self.path, "r+b", buffering=0) as file:
+            file.seek(HEADER.size + 4 * start)
+            file.readinto(ids.data.cast("B"))
+            run = bisect.bisect_right(self.runs, start, key=lambda run: run[0]) - 1
+            at = 0
+            while at < len(ids):
+                last = run + 1 == len(self.runs)
+                stop = len(ids) if last else min(len(ids), self.runs[run + 1][0] - start)
+                kernel.renumber(ids[at:stop], numbers[self.runs[run][1]])
+                at, run = stop, run + 1
+            file.seek(HEADER.size + 4 * start)
+            file.write(ids.data)
+
+    def finish(self, words: int) -> None:
+        """Appends the offsets and writes the header: the file is whole."""
+        self._ids.write(bytes((-4 * self.tokens) % 8))
+        for offsets in (self._sentences, self._documents):
+            offsets.seek(0)
+            shutil.copyfileobj(offsets, self._ids, 1 << 20)
+        counts = [self.tokens, self.sentences, self.documents, words]
+        self._ids.seek(0)
+        self._ids.write(HEADER.pack(MAGIC, VERSION, _checksum(counts), *counts))
+        self._ids.flush()

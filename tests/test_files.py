@@ -1,0 +1,181 @@
+"""Files: which ones are meant, how they are packed, and that none is ever half written."""
+
+from __future__ import annotations
+
+import bz2
+import gzip
+import io
+import lzma
+import os
+import sys
+import threading
+from pathlib import Path
+from typing import IO
+
+import pytest
+import zstandard
+
+from firth.errors import FormatError, OptionError
+from firth.files import expand, open_bytes, packing, whole_file, whole_folder, write_bytes
+
+TEXT = b"".join(b"line %d\n" % i for i in range(20_000))
+ZST = zstandard.ZstdCompressor(write_checksum=True)
+PACKERS = {"gz": gzip.compress, "bz2": bz2.compress, "xz": lzma.compress, "zst": ZST.compress}
+
+
+def read(path: Path) -> bytes:
+    with open_bytes(path) as file:
+        return file.read()
+
+
+def test_names_folders_and_patterns_become_files_in_a_stable_order(tmp_path: Path) -> None:
+    for name in ("b.txt", "a.txt", "deep/c.txt", ".hidden", "deep/d.log"):
+        path = tmp_path / name
+        path.parent.mkdir(exist_ok=True)
+        path.write_text(name)
+    found = [str(tmp_path / name) for name in ("a.txt", "b.txt", "deep/c.txt", "deep/d.log")]
+    assert expand(tmp_path) == found
+    assert expand(str(tmp_path / "**" / "*.txt")) == found[:3]
+    assert expand([tmp_path / "b.txt", "-", str(tmp_path / "a*")]) == [found[1], "-", found[0]]
+
+
+def test_a_file_whose_name_looks_like_a_pattern_is_that_file(tmp_path: Path) -> None:
+    (tmp_path / "a[1].txt").write_text("x")
+    assert expand(tmp_path / "a[1].txt") == [str(tmp_path / "a[1].txt")]
+
+
+def test_names_that_mean_nothing_are_refused(tmp_path: Path) -> None:
+    with pytest.raises(OptionError, match="no such file, folder or pattern"):
+        expand(tmp_path / "*.txt")
+    with pytest.raises(OptionError, match="holds no files"):
+        expand(tmp_path)
+    with pytest.raises(OptionError, match="no input"):
+        expand([])
+
+
+@pytest.mark.parametrize("how", PACKERS)
+def test_packing_is_told_by_the_first_bytes_and_undone(tmp_path: Path, how: str) -> None:
+    path = tmp_path / "anything.txt"
+    path.write_bytes(PACKERS[how](TEXT))
+    assert packing(path) == how
+    assert read(path) == TEXT
+
+
+@pytest.mark.parametrize("content", [b"", b"a", b"plain text", b"\x1f", b"BZ"])
+def test_plain_files_are_read_as_they_are(tmp_path: Path, content: bytes) -> None:
+    (tmp_path / "a.gz").write_bytes(content)
+    assert packing(tmp_path / "a.gz") is None
+    assert read(tmp_path / "a.gz") == content
+
+
+@pytest.mark.parametrize("how", PACKERS)
+def test_packed_parts_that_follow_each_other_are_all_read(tmp_path: Path, how: str) -> None:
+    (tmp_path / "a").write_bytes(PACKERS[how](TEXT) + PACKERS[how](b"the end"))
+    assert read(tmp_path / "a") == TEXT + b"the end"
+
+
+@pytest.mark.parametrize("how", PACKERS)
+@pytest.mark.parametrize("left", [0.3, 0.7, 0.999])
+def test_a_packed_file_that_was_cut_short_is_an_error(tmp_path: Path, how: str, left: float) -> None:
+    packed = PACKERS[how](TEXT)
+    (tmp_path / "a").write_bytes(packed[: int(len(packed) * left)])
+    with pytest.raises(FormatError, match=f"a: the {how} data is broken"):
+        read(tmp_path / "a")
+
+
+@pytest.mark.parametrize("how", PACKERS)
+def test_a_packed_file_with_changed_bytes_is_an_error(tmp_path: Path, how: str) -> None:
+    packed = bytearray(PACKERS[how](TEXT))
+    packed[len(packed) // 3 : len(packed) // 3 + 20] = bytes(20)
+    (tmp_path / "a").write_bytes(packed)
+    with pytest.raises(FormatError, match=f"a: the {how} data is broken"):
+        read(tmp_path / "a")
+
+
+def test_errors_of_the_reader_stay_what_they_are(tmp_path: Path) -> None:
+    (tmp_path / "a").write_bytes(b"plain")
+    with pytest.raises(EOFError, match="mine"), open_bytes(tmp_path / "a"):
+        raise EOFError("mine")
+
+
+@pytest.mark.parametrize("content", [b"plain text", gzip.compress(b"plain text")])
+def test_a_pipe_loses_no_bytes(tmp_path: Path, content: bytes) -> None:
+    os.mkfifo(tmp_path / "pipe")
+    writer = threading.Thread(target=(tmp_path / "pipe").write_bytes, args=(content,))
+    writer.start()
+    assert expand(tmp_path / "pipe") == [str(tmp_path / "pipe")]
+    assert read(tmp_path / "pipe") == b"plain text"
+    writer.join()
+
+
+def test_standard_input_may_be_packed_and_stays_open(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(bz2.compress(b"text"))))
+    with open_bytes("-") as file:
+        assert file.read() == b"text"
+    assert not sys.stdin.closed
+
+
+@pytest.mark.parametrize("name", ["a.txt", "a.gz", "a.bz2", "a.xz", "a.zst"])
+def test_what_is_written_is_packed_as_the_name_says_and_read_back(tmp_path: Path, name: str) -> None:
+    with write_bytes(tmp_path / "new" / name) as file:
+        file.write(TEXT)
+    path = tmp_path / "new" / name
+    assert packing(path) == (None if name == "a.txt" else name[2:])
+    assert read(path) == TEXT
+    assert [other.name for other in path.parent.iterdir()] == [name]
+
+
+def test_the_same_text_gives_the_same_gzip_file(tmp_path: Path) -> None:
+    for name in ("a.gz", "b.gz"):
+        with write_bytes(tmp_path / name) as file:
+            file.write(TEXT)
+    a, b = (gzip.decompress((tmp_path / name).read_bytes()) for name in ("a.gz", "b.gz"))
+    assert a == b
+    assert (tmp_path / "a.gz").read_bytes()[4:8] == bytes(4)  # no time of writing
+
+
+def test_a_failure_leaves_the_old_file_and_no_draft(tmp_path: Path) -> None:
+    path = tmp_path / "a.txt"
+    path.write_text("old")
+    with pytest.raises(KeyboardInterrupt), write_bytes(path) as file:
+        _write_half(file)
+    assert path.read_text() == "old"
+    assert list(tmp_path.iterdir()) == [path]
+
+
+def _write_half(file: IO[bytes]) -> None:
+    file.write(b"half")
+    raise KeyboardInterrupt
+
+
+def test_a_file_appears_only_when_whole_and_with_the_usual_rights(tmp_path: Path) -> None:
+    path = tmp_path / "a.txt"
+    with whole_file(path) as draft:
+        draft.write_text("new")
+        assert not path.exists()
+    plain = tmp_path / "b.txt"
+    plain.write_text("")
+    assert path.read_text() == "new"
+    assert path.stat().st_mode == plain.stat().st_mode
+
+
+def test_a_folder_is_replaced_as_a_whole(tmp_path: Path) -> None:
+    target = tmp_path / "model"
+    for content in ("one", "two"):
+        with whole_folder(target) as draft:
+            (draft / "config.json").write_text(content)
+            (draft / content).write_text("")
+    assert sorted(path.name for path in target.iterdir()) == ["config.json", "two"]
+    with pytest.raises(ZeroDivisionError), whole_folder(target) as draft:
+        (draft / "config.json").write_text(str(1 / 0))
+    assert (target / "config.json").read_text() == "two"
+    assert list(tmp_path.iterdir()) == [target]
+
+
+def test_a_folder_of_other_files_is_never_replaced(tmp_path: Path) -> None:
+    (tmp_path / "photo.jpg").write_text("")
+    with pytest.raises(OptionError, match="holds other files"), whole_folder(tmp_path):
+        pass
+    with pytest.raises(OptionError, match="is a file"), whole_folder(tmp_path / "photo.jpg"):
+        pass
+    assert (tmp_path / "photo.jpg").exists()
