@@ -70,3 +70,19 @@ class MissingExtra(FirthError, ImportError):
     def __init__(self, purpose: str, extra: str) -> None:
         self.extra = extra
         super().__init__(f"{purpose} needs an extra: pip install 'firth[{extra}]'")
+
+
+class Diverged(FirthError, ArithmeticError):
+    """Training ran away: the loss is no number any more, or far beyond that of guessing.
+
+    >>> raise Diverged(5_000_000, 100.0, float("nan"))
+    Traceback (most recent call last):
+    firth.errors.Diverged: training diverged after 5,000,000 words: the loss is nan. Use a learning rate below 100
+    """
+
+    def __init__(self, step: int, learning_rate: float, loss: float, *, unit: str = "words", place: str = "") -> None:
+        self.step, self.learning_rate, self.loss, self.place = step, learning_rate, loss, place
+        super().__init__(
+            f"training diverged after {step:,} {unit}{place and ', ' + place}: the loss is {loss:.4g}. "
+            f"Use a learning rate below {learning_rate:.4g}"
+        )

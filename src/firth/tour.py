@@ -218,8 +218,9 @@ def neighbours(luggage: Luggage) -> Step:
         "PPMI and SVD",
         "Positive pointwise mutual information, then a truncated SVD: words with like company get like vectors.",
         Columns(tables, padding=(0, 3)),
-        f"firth train counts {luggage.name} --kind svd --dim {luggage.vectors.dim} --window 2 --min-count 2 --stop-words english "
-        f"--no-punctuation --fold-case --out vectors/ && firth neighbors vectors/ {' '.join(asked)}",
+        f"firth train counts {luggage.name} --kind svd --dim {luggage.vectors.dim} --window 2 --min-count 2 "
+        f"--stop-words english --no-punctuation --fold-case --out vectors/ && "
+        f"firth neighbors vectors/ {' '.join(asked)}",
         found,
     )
 
