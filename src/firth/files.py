@@ -70,7 +70,14 @@ def _packing_of(head: bytes) -> str | None:
 
 @contextmanager
 def open_bytes(path: Name) -> Iterator[IO[bytes]]:
-    """The unpacked bytes of a file, or of standard input for '-'; broken packing is a FormatError.
+    """The unpacked bytes of a file, or of standard input for '-'; broken packing is a FormatError."""
+    with open_counted(path) as (file, _):
+        yield file
+
+
+@contextmanager
+def open_counted(path: Name) -> Iterator[tuple[IO[bytes], Callable[[], int | None]]]:
+    """As `open_bytes`, with a function that tells how many bytes on disk have been read so far (None for a pipe).
 
     The file is opened once and only looked into, so that a pipe loses nothing.
     """
@@ -81,7 +88,7 @@ def open_bytes(path: Name) -> Iterator[IO[bytes]]:
     try:
         how = _packing_of(raw.peek(6)[:6])
         try:
-            yield raw if how is None else _unpacked(raw, how)
+            yield raw if how is None else _unpacked(raw, how), lambda: raw.tell() if raw.seekable() else None
         except (EOFError, gzip.BadGzipFile, lzma.LZMAError, zlib.error) as error:
             if how is None:
                 raise

@@ -11,6 +11,7 @@ import lzma
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -327,6 +328,7 @@ def test_sentences_of_many_lines_stream_in_order() -> None:
 MEMORY = """
 import sys
 from pathlib import Path
+from typing import Any
 from firth.text.corpus import Corpus
 from firth.text.tokenize import Tokenizer
 
@@ -349,3 +351,15 @@ def test_memory_does_not_grow_with_the_text(tmp_path: Path) -> None:
     command = [sys.executable, "-c", MEMORY, str(short), str(long)]
     before, after = map(int, subprocess.run(command, check=True, capture_output=True, text=True).stdout.split())
     assert (after - before) * 1024 < (long.stat().st_size - short.stat().st_size) / 4
+
+
+@pytest.mark.parametrize("opener, name", [(gzip.open, "t.gz"), (lzma.open, "t.xz"), (bz2.open, "t.bz2")])
+def test_progress_through_a_packed_file_ends_at_its_size_on_disk(tmp_path: Path, opener: Any, name: str) -> None:
+    path = tmp_path / name
+    with opener(path, "wb") as file:
+        file.write(b"".join(b"word%d and word%d\n" % (i, i * i) for i in range(100_000)))
+    seen: list[Progress] = []
+    Corpus(path, threads=2).tokens(seen.append)
+    assert len(seen) > 1
+    assert [one.done for one in seen] == sorted(one.done for one in seen)
+    assert seen[-1].done == seen[-1].total == path.stat().st_size

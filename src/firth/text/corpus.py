@@ -23,7 +23,7 @@ from typing import Any, Literal, get_args
 import numpy as np
 
 from firth.errors import FormatError, OptionError
-from firth.files import STDIN, Name, expand, packing, whole_file
+from firth.files import STDIN, Name, expand, whole_file
 from firth.kernels import reading as kernel
 from firth.progress import Progress, Report, silent
 from firth.runtime import Runtime
@@ -189,7 +189,7 @@ class Corpus:
     def _total(self) -> int | None:
         if self._texts is not None:
             return sum(map(len, self._texts))
-        if any(not os.path.isfile(path) or packing(path) for path in self.paths):
+        if not all(map(os.path.isfile, self.paths)):
             return None
         return sum(map(os.path.getsize, self.paths))
 
@@ -239,16 +239,16 @@ class Corpus:
             data = self._decode(chunk).encode() + PADDING
             size = len(data) - len(PADDING)
         found = tables.scan(data, size, chunk.is_continued)
-        return Scan(*found, size=chunk.size, is_last=chunk.is_last)
+        return Scan(*found, size=chunk.read, is_last=chunk.is_last)
 
     def _scan_running(self, tables: Tables, chunk: Chunk) -> Scan:
         lines = self.tokenizer.to_lines(self._decode(chunk))
         found = tables.scan(lines + PADDING, len(lines))
-        return Scan(*found, size=chunk.size, is_last=chunk.is_last)
+        return Scan(*found, size=chunk.read, is_last=chunk.is_last)
 
     def _scan_documents(self, tables: Tables, chunk: Chunk) -> Scan:
         found = self._scan_texts(tables, [(text, (chunk.path, line)) for text, line in self._split(chunk)])
-        return Scan(found.table, found.ids, found.ends, found.documents, chunk.size, chunk.is_last)
+        return Scan(found.table, found.ids, found.ends, found.documents, chunk.read, chunk.is_last)
 
     def _scan_texts(self, tables: Tables, texts: list[tuple[str, tuple[str, int | None]]]) -> Scan:
         lines = [self.tokenizer.to_lines(self._whole(text, *place)) for text, place in texts]

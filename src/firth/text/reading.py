@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from firth.errors import FormatError
-from firth.files import Name, open_bytes
+from firth.files import Name, open_counted
 from firth.kernels import reading as kernel
 from firth.text.vocabulary import Vocabulary, rank
 
@@ -46,6 +46,7 @@ class Chunk:
     line: int = 0
     is_continued: bool = False
     is_last: bool = True
+    read: int = 0  # bytes on disk that it took
 
     @property
     def text(self) -> bytes:
@@ -67,9 +68,9 @@ class Scan:
 
 def chunks(path: Name, cuts: Cuts = AT_LINES, *, size: int = CHUNK, count_lines: bool = False) -> Iterator[Chunk]:
     """A file cut where `cuts` allows it, as late as possible; the last chunk says so and may be empty."""
-    offset, line, continued = 0, 0, False
+    offset, line, continued, read = 0, 0, False, 0
     rest = b""
-    with open_bytes(path) as file:
+    with open_counted(path) as (file, position):
         while True:
             data = bytearray(len(rest) + size + kernel.PADDING)
             data[: len(rest)] = rest
@@ -88,11 +89,13 @@ def chunks(path: Name, cuts: Cuts = AT_LINES, *, size: int = CHUNK, count_lines:
             data[cut : cut + kernel.PADDING] = PADDING
             start = 3 if offset == 0 and data.startswith(BYTE_ORDER_MARK) else 0
             data[:start] = b" " * start
-            yield Chunk(str(path), data, start, cut, offset, line, continued, ended)
+            place = position()
+            taken = cut if place is None else place - read
+            yield Chunk(str(path), data, start, cut, offset, line, continued, ended, taken)
             if ended:
                 return
             line += data.count(b"\n", 0, cut) if count_lines else 0
-            offset, continued = offset + cut, data[cut - 1] != ord("\n")
+            offset, continued, read = offset + cut, data[cut - 1] != ord("\n"), read + taken
 
 
 def _fill(file: IO[bytes], data: bytearray, filled: int) -> int:
