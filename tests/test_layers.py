@@ -31,6 +31,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     "evaluation": {"data", "errors", "files", "neighbours", "runtime", "text", "vectors"},
     "evaluate": {"data", "errors", "evaluation", "files", "progress", "runtime", "vectors"},
     "show": {"progress"},
+    "card": set(),
 }
 MAY_IMPORT["tour"] = set(MAY_IMPORT)
 MAY_IMPORT["cli"] = set(MAY_IMPORT)

@@ -53,7 +53,12 @@ def build() -> App:
 def main(arguments: Sequence[str] | None = None) -> None:
     """Runs one command. Exit code 0 is success, 2 a mistake that the message tells how to mend."""
     try:
-        build()(arguments, exit_on_error=False, print_error=False)
+        given = list(sys.argv[1:] if arguments is None else arguments)
+        if given[:1] == ["train"]:
+            from firth.cli.recipe_file import with_recipe_file
+
+            given = with_recipe_file(given)
+        build()(given, exit_on_error=False, print_error=False)
     except (FirthError, CycloptsError) as error:
         fail(" ".join(str(error).split()))
     except BrokenPipeError:  # the reader of our output, such as `head`, has gone

@@ -1,11 +1,14 @@
 """`firth train RECIPE`: one command for every recipe, its flags the recipe's fields."""
 
+import inspect
 from collections.abc import Callable
+from pathlib import Path
 from typing import Annotated, Any
 
 from cyclopts import App, Parameter
 
 from firth import show
+from firth.card import model_card, write_card
 from firth.cli.answer import answer
 from firth.cli.flags import Inputs, Json, Read, Reading, Target
 from firth.cli.models import describe
@@ -14,6 +17,17 @@ from firth.models.recipes import RECIPES
 from firth.options import Recipe
 from firth.runtime import Runtime
 
+Checkpoint = Annotated[
+    str | None,
+    Parameter(help="a folder that keeps the state: a run that was stopped goes on where it was"),
+]
+HELP = """Train a model from text.
+
+For example:
+
+    firth train word2vec corpus.txt --out vectors/
+    firth train --recipe my.toml corpus.txt --out vectors/      # name = "word2vec", dim = 300, …
+"""
 EXAMPLES = {
     "counts": """One-hot, document-term, TF-IDF, co-occurrence, PPMI and SVD: words as counts.
 
@@ -35,13 +49,20 @@ EXAMPLES = {
 
 def trainer(name: str, recipe_class: type[Recipe]) -> Callable[..., None]:
     """The command that trains one recipe: its flags are the recipe's fields."""
+    resumable = "checkpoint" in inspect.signature(recipe_class.fit).parameters  # type: ignore[attr-defined]
 
-    def train(inputs: Any, /, *, out: Any, recipe: Any, reading: Any = Reading(), json: Any = False) -> None:
+    def train(
+        inputs: Any, /, *, out: Any, recipe: Any, reading: Any = Reading(), checkpoint: Any = None, json: Any = False
+    ) -> None:
         corpus = reading.corpus(inputs)
+        more = {"checkpoint": checkpoint} if resumable else {}
         with show.progress() as report:
-            artifact = recipe.fit(corpus, runtime=Runtime.from_env(reading.threads), report=report)
+            artifact = recipe.fit(corpus, runtime=Runtime.from_env(reading.threads), report=report, **more)
             save(artifact, out)
-        answer({"out": out, "model": name, "recipe": recipe.as_dict(), **describe(artifact)}, artifact, json)
+        page = model_card(Path(out).name, len(artifact), getattr(artifact, "dim", None), artifact.metadata)
+        card = write_card(Path(out), page)
+        values = {"out": out, "card": str(card), "model": name, "recipe": recipe.as_dict(), **describe(artifact)}
+        answer(values, artifact, json)
 
     train.__name__ = name
     train.__doc__ = EXAMPLES[name]
@@ -50,13 +71,14 @@ def trainer(name: str, recipe_class: type[Recipe]) -> Callable[..., None]:
         "out": Target,
         "recipe": Annotated[recipe_class, Parameter(name="*")],
         "reading": Read,
+        "checkpoint": Checkpoint if resumable else Annotated[None, Parameter(show=False, parse=False)],
         "json": Json,
         "return": None,
     }
-    train.__kwdefaults__ = {"recipe": recipe_class(), "reading": Reading(), "json": False}
+    train.__kwdefaults__ = {"recipe": recipe_class(), "reading": Reading(), "checkpoint": None, "json": False}
     return train
 
 
-train = App(name="train", help="Train a model from text.", help_format="markdown")
+train = App(name="train", help=HELP, help_format="markdown")
 for name, recipe in RECIPES.items():
     train.command(trainer(name, recipe), name=name)

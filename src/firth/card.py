@@ -1,0 +1,65 @@
+"""The card of a model: what it is, what it was made from and how to use it, as a page that people and hubs read."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+
+def model_card(name: str, words: int, dim: int | None, metadata: Mapping[str, Any]) -> str:
+    """A page in Markdown, made from what the model itself knows; a part that it does not know is left out.
+
+    >>> page = model_card("tea", 3, 2, {"recipe": {"name": "word2vec", "dim": 2}, "loss": [4.1, 2.5]})
+    >>> print(page.split("## ")[1].strip())
+    Recipe
+    <BLANKLINE>
+    | option | value |
+    |---|---|
+    | name | `"word2vec"` |
+    | dim | `2` |
+    """
+    recipe = dict(metadata.get("recipe", {}))
+    kind = str(recipe.get("name", "vectors"))
+    parts = [
+        f"---\nlibrary_name: firth\ntags:\n- word-representations\n- {kind}\n---",
+        f"# {name}",
+        f"A {kind} model of {words:,} words" + (f", {dim} numbers each." if dim else "."),
+    ]
+    if recipe:
+        parts += ["## Recipe", _table(recipe, "option")]
+    corpus = {
+        **_flat(metadata.get("corpus", {})),
+        **{name: metadata[name] for name in ("tokens", "tokenizer") if name in metadata},
+    }
+    if corpus:
+        parts += ["## Text it was made from", _table(corpus, "what")]
+    losses = metadata.get("loss") or metadata.get("cost")
+    if losses:
+        rows = [f"| {epoch} | {loss:.6f} |" for epoch, loss in enumerate(losses, start=1)]
+        parts += ["## Loss", "\n".join(["| epoch | mean loss |", "|---|---|", *rows])]
+    use = f'import firth\n\nmodel = firth.load("{name}")'
+    if dim:
+        use += '\nmodel.most_similar("word")'
+    parts += ["## Use", f"```python\n{use}\n```"]
+    return "\n\n".join(parts) + "\n"
+
+
+def write_card(path: Path, page: str) -> Path:
+    """Writes a card beside a model: README.md in its folder, or NAME.md next to its file. Returns where it lies."""
+    place = path / "README.md" if path.is_dir() else path.with_name(path.name + ".md")
+    place.write_text(page, encoding="utf-8")
+    return place
+
+
+def _flat(values: object) -> dict[str, Any]:
+    return dict(values) if isinstance(values, Mapping) else {"fingerprint": values}
+
+
+def _table(values: Mapping[str, Any], head: str) -> str:
+    lines = [f"| {head} | value |", "|---|---|"]
+    for name, value in values.items():
+        shown = json.dumps(value, ensure_ascii=False).replace("|", "\\|")
+        lines.append(f"| {name} | `{shown}` |")
+    return "\n".join(lines)

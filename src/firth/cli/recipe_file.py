@@ -1,0 +1,59 @@
+"""`firth train --recipe my.toml`: a file of options becomes flags, and flags given by hand go before it."""
+
+import tomllib
+from pathlib import Path
+from typing import Any
+
+from firth.errors import FormatError, OptionError
+from firth.models.recipes import RECIPES
+
+FLAG = "--recipe"
+
+
+def with_recipe_file(arguments: list[str]) -> list[str]:
+    """The arguments with `--recipe FILE` replaced by what the file says; others pass through.
+
+    The file names its recipe (`name = "word2vec"`) unless the command line does.
+    """
+    if arguments[:1] != ["train"] or FLAG not in arguments:
+        return arguments
+    at = arguments.index(FLAG)
+    if at + 1 == len(arguments):
+        raise OptionError(f"{FLAG} needs the name of a TOML file")
+    path, rest = arguments[at + 1], [*arguments[1:at], *arguments[at + 2 :]]
+    values = read(path)
+    name = values.pop("name", None)
+    if rest[:1] and rest[0] in RECIPES:
+        if name not in (None, rest[0]):
+            raise OptionError(f"{path}: is a recipe for {name}, but the command says {rest[0]}")
+        name, rest = rest[0], rest[1:]
+    if name not in RECIPES:
+        raise OptionError(f"{path}: names no recipe. Add a line name = one of {', '.join(map(repr, RECIPES))}")
+    RECIPES[name].from_dict(values)  # a wrong name or value is an error of the file, before anything else
+    return ["train", name, *rest, *flags(values, rest)]
+
+
+def read(path: str) -> dict[str, Any]:
+    """The keys and values of a TOML file."""
+    try:
+        return tomllib.loads(Path(path).read_text(encoding="utf-8"))
+    except (UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
+        raise FormatError(path, f"not a recipe in TOML: {error}") from error
+
+
+def flags(values: dict[str, Any], given: list[str]) -> list[str]:
+    """Options as flags, those that are given already left out.
+
+    >>> flags({"dim": 50, "cbow_mean": False, "prune": [0, 1]}, ["--dim", "100"])
+    ['--no-cbow-mean', '--prune=0', '--prune=1']
+    """
+    made = []
+    for name, value in values.items():
+        flag = name.replace("_", "-")
+        if any(one.split("=")[0] in (f"--{flag}", f"--no-{flag}") for one in given):
+            continue
+        if isinstance(value, bool):
+            made.append(f"--{flag}" if value else f"--no-{flag}")
+        else:
+            made += [f"--{flag}={one}" for one in (value if isinstance(value, list) else [value])]
+    return made
