@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+import firth
 from firth.cli.main import main
 from firth.cli.recipe_file import with_recipe_file
 from firth.errors import FormatError, OptionError
@@ -32,7 +33,7 @@ def test_the_recipe_is_kept_with_the_model_and_told_on_its_card(
     text.write_text("tea and milk\ntea and sugar\ncoffee and milk\ncoffee and sugar\n")
     main(["train", "--recipe", recipe, str(text), "--out", str(tmp_path / "model"), "--json"])
     values = json.loads(capsys.readouterr().out)
-    kept = json.loads((tmp_path / "model" / "config.json").read_text())["metadata"]["recipe"]
+    kept = firth.load(tmp_path / "model").metadata["recipe"]
     assert (values["dim"], kept["dim"], kept["stop_words"]) == (3, 3, ["the", "a"])
     assert "| dim | `3` |" in Path(values["card"]).read_text()
 
