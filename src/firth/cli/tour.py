@@ -1,5 +1,6 @@
 """The command that walks through all the others."""
 
+from pathlib import Path
 from typing import Annotated
 
 from cyclopts import Parameter
@@ -7,10 +8,15 @@ from rich.padding import Padding
 from rich.rule import Rule
 from rich.text import Text
 
-from firth import show
+from firth import kernels, show
 from firth.cli.answer import answer
 from firth.cli.flags import Json
 from firth.tour import STEPS, Step, walk
+
+
+def compiled() -> bool:
+    """Whether kernels have been compiled and kept before."""
+    return any(Path(str(kernels.__path__[0]), "__pycache__").glob("*.nbi"))
 
 
 def tour(
@@ -29,6 +35,10 @@ def tour(
         firth tour my-novel.txt
     """
     console = show.stdout()
+    if not json and not compiled():
+        console.print(
+            Text("The first run compiles the hot loops and keeps them; later runs take seconds.", style="dim")
+        )
 
     def visit(number: int, step: Step) -> None:
         if json:

@@ -18,6 +18,7 @@ from firth.formats.opening import Part
 from firth.formats.table import select
 from firth.models.count_matrix import CountMatrix
 from firth.models.ngram_model import NgramModel
+from firth.models.phrases import PhraseModel
 from firth.parts import Artifact, Parts
 from firth.text.vocabulary import Vocabulary
 from firth.vectors import SubwordVectors, WordVectors
@@ -28,6 +29,7 @@ KINDS: dict[str, type[Artifact]] = {
     "subword-vectors": SubwordVectors,
     "count-matrix": CountMatrix,
     "ngram": NgramModel,
+    "phrases": PhraseModel,
 }
 LIST_NAME = re.compile(r"[a-z][a-z0-9_-]{0,63}")
 CONFIG, ARRAYS = "config.json", "model.safetensors"
