@@ -38,6 +38,10 @@ COMMANDS = {
     "vector": "firth.cli.words:vector",
     "explain": "firth.cli.words:explain",
     "ratio": "firth.cli.words:ratio",
+    "predict": "firth.cli.labels:predict",
+    "test": "firth.cli.labels:examine",
+    "quantize": "firth.cli.labels:quantize",
+    "phrases": "firth.cli.labels:phrases",
 }
 
 
@@ -55,9 +59,9 @@ def main(arguments: Sequence[str] | None = None) -> None:
     try:
         given = list(sys.argv[1:] if arguments is None else arguments)
         if given[:1] == ["train"]:
-            from firth.cli.recipe_file import with_recipe_file
+            from firth.cli.recipe_file import with_labels, with_recipe_file
 
-            given = with_recipe_file(given)
+            given = with_recipe_file(with_labels(given))
         build()(given, exit_on_error=False, print_error=False)
     except (FirthError, CycloptsError) as error:
         fail(" ".join(str(error).split()))

@@ -33,6 +33,17 @@ def with_recipe_file(arguments: list[str]) -> list[str]:
     return ["train", name, *rest, *flags(values, rest)]
 
 
+def with_labels(arguments: list[str]) -> list[str]:
+    """`train fasttext … --labels` is another name of `train classifier …`.
+
+    >>> with_labels(["train", "fasttext", "a.txt", "--labels"])
+    ['train', 'classifier', 'a.txt']
+    """
+    if arguments[:2] != ["train", "fasttext"] or "--labels" not in arguments:
+        return arguments
+    return ["train", "classifier", *(one for one in arguments[2:] if one != "--labels")]
+
+
 def read(path: str) -> dict[str, Any]:
     """The keys and values of a TOML file."""
     try:

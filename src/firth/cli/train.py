@@ -2,6 +2,7 @@
 
 import inspect
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -17,6 +18,7 @@ from firth.models.recipes import RECIPES
 from firth.options import Recipe
 from firth.runtime import Runtime
 
+TOKENS: dict[str, Any] = {"classifier": "whitespace"}  # labelled lines are cut at blanks, as fastText does
 Checkpoint = Annotated[
     str | None,
     Parameter(help="a folder that keeps the state: a run that was stopped goes on where it was"),
@@ -44,6 +46,39 @@ EXAMPLES = {
         firth train ngram corpus.txt --order 3 --out model.arpa
         firth train ngram corpus.txt --order 5 --prune 0 0 1 --out model/
     """,
+    "word2vec": """Word vectors by prediction: skip-gram or CBOW.
+
+    For example:
+
+        firth train word2vec corpus.txt --out vectors/
+        firth train word2vec corpus/ --dim 300 --architecture cbow --checkpoint state/ --out vectors.bin
+    """,
+    "glove": """Word vectors from the ratios of co-occurrence probabilities.
+
+    For example:
+
+        firth train glove corpus.txt --dim 100 --window 10 --out vectors/
+        firth train glove corpus.txt --out vectors.glove
+    """,
+    "fasttext": """Word vectors from pieces of words: also for words that were never seen.
+
+    For example:
+
+        firth train fasttext corpus.txt --out model.bin
+        firth train fasttext labelled.txt --labels --out classifier.bin      # as firth train classifier
+    """,
+    "classifier": """fastText's classifier of texts: one text a line, its labels written as __label__NAME.
+
+    For example:
+
+        firth train classifier labelled.txt --word-ngrams 2 --epochs 20 --out classifier.bin
+    """,
+    "phrases": """Pairs of words that belong together, such as New York, in several passes.
+
+    For example:
+
+        firth train phrases corpus.txt --threshold 100 --passes 2 --out phrases/
+    """,
 }
 
 
@@ -54,7 +89,7 @@ def trainer(name: str, recipe_class: type[Recipe]) -> Callable[..., None]:
     def train(
         inputs: Any, /, *, out: Any, recipe: Any, reading: Any = Reading(), checkpoint: Any = None, json: Any = False
     ) -> None:
-        corpus = reading.corpus(inputs)
+        corpus = replace(reading, tokens=TOKENS.get(name, reading.tokens)).corpus(inputs)
         more = {"checkpoint": checkpoint} if resumable else {}
         with show.progress() as report:
             artifact = recipe.fit(corpus, runtime=Runtime.from_env(reading.threads), report=report, **more)

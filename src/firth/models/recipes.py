@@ -3,6 +3,20 @@
 from __future__ import annotations
 
 from firth.models.counts import Counts
+from firth.models.fasttext import FastText
+from firth.models.fasttext_labels import FastTextClassifier
+from firth.models.glove import Glove
 from firth.models.ngram import Ngram
+from firth.models.phrases import Phrases
+from firth.models.word2vec import Word2Vec
+from firth.options import Recipe
 
-RECIPES: dict[str, type[Counts] | type[Ngram]] = {"counts": Counts, "ngram": Ngram}
+RECIPES: dict[str, type[Recipe]] = {
+    "counts": Counts,
+    "ngram": Ngram,
+    "word2vec": Word2Vec,
+    "glove": Glove,
+    "fasttext": FastText,
+    "classifier": FastTextClassifier,
+    "phrases": Phrases,
+}

@@ -1,0 +1,167 @@
+"""The cells of a co-occurrence matrix, laid out for training: random, and yet near each other in memory.
+
+Cells come in blocks, from a matrix or from a file, twice: once to be counted, once to be dealt into pieces (see
+`kernels/glove.py`). A laid-out cell takes 16 bytes; beyond the memory limit they lie in files that are mapped.
+"""
+
+from __future__ import annotations
+
+import math
+import tempfile
+import zlib
+from collections.abc import Iterator
+from contextlib import ExitStack
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.sparse import csr_matrix
+
+from firth.errors import OptionError
+from firth.kernels import glove as kernel
+from firth.progress import Progress, Report
+from firth.runtime import Runtime
+
+NEAR = 1 << 19  # bytes of rows that a block may have: two blocks stay in a cache of a megabyte
+MOST_BLOCKS = 2048
+FEWEST_CELLS = 256  # cells of a tile, on average, that are worth fetching its rows for
+PIECE = 4096
+BATCH = 1 << 20  # cells in one block of a matrix
+CELL = 16  # bytes
+
+Ids = NDArray[np.int32]
+Floats = NDArray[np.float64]
+Batch = tuple[Ids, Ids, Floats]
+
+
+class Cells(Protocol):
+    """Cells (row, column, X), ids from 0, in batches of any size, as often as they are asked for."""
+
+    def __iter__(self) -> Iterator[Batch]: ...
+
+
+@dataclass(frozen=True, eq=False)
+class MatrixCells:
+    """The cells of a sparse matrix.
+
+    >>> [tuple(part.tolist() for part in batch) for batch in MatrixCells(csr_matrix([[0.0, 2.0], [0.5, 0.0]]))]
+    [([0, 1], [1, 0], [2.0, 0.5])]
+    """
+
+    matrix: csr_matrix
+
+    def __iter__(self) -> Iterator[Batch]:
+        matrix = self.matrix
+        for first in range(0, matrix.nnz, BATCH):
+            last = min(first + BATCH, matrix.nnz)
+            top, bottom = np.searchsorted(matrix.indptr, [first, last - 1], side="right") - 1
+            edges = np.clip(matrix.indptr[top : bottom + 2], first, last)
+            rows = np.repeat(np.arange(top, bottom + 1, dtype=np.int32), np.diff(edges))
+            values = matrix.data[first:last].astype(np.float64, copy=False)
+            if not (values > 0).all() or not np.isfinite(values).all():
+                raise OptionError(
+                    "GloVe takes the logarithm of counts, but this matrix has some that are 0, less or no number"
+                )
+            yield rows, matrix.indices[first:last].astype(np.int32, copy=False), values
+
+
+@dataclass(frozen=True, eq=False)
+class Layout:
+    """Cells in pieces: piece p is the cells from starts[p] to starts[p + 1].
+
+    `pairs` are (row, column), `targets` (log X, f(X)), and `guess` is the mean cost of a cell where all rows are zero.
+    """
+
+    pairs: NDArray[np.uint32]
+    targets: NDArray[np.float32]
+    starts: NDArray[np.int64]
+    guess: float
+
+    def __len__(self) -> int:
+        return len(self.pairs)
+
+    def shares(self, order: NDArray[np.int64], size: int) -> list[NDArray[np.int64]]:
+        """Pieces in this order, cut into runs of about `size` cells."""
+        ends = np.cumsum(np.diff(self.starts)[order])
+        return np.split(order, np.searchsorted(ends, np.arange(size, len(self), size)))
+
+    @property
+    def checksum(self) -> int:
+        """A number that changes with any cell and with their order."""
+        found = 0
+        for array in (self.pairs, self.targets):
+            for start in range(0, len(array), BATCH):
+                found = zlib.crc32(array[start : start + BATCH].data, found)
+        return found
+
+
+def lay_out(
+    cells: Cells,
+    words: int,
+    row_bytes: int,
+    *,
+    x_max: float,
+    alpha: float,
+    seed: int,
+    memory_limit: int,
+    stack: ExitStack,
+    folder: str | None,
+    runtime: Runtime,
+    report: Report,
+) -> Layout:
+    """The cells of a matrix of so many words, dealt into shuffled pieces. Files are gone when the stack closes."""
+    bits, tiles = count_tiles(cells, words, row_bytes)
+    total = int(tiles.sum())
+    if not total:
+        raise OptionError("no two words stand near each other, so there is nothing to train on. Give a longer text")
+    firsts = np.empty(tiles.size + 1, np.int64)
+    starts = np.empty(int(np.maximum(tiles // PIECE, tiles > 0).sum()) + 1, np.int64)
+    pieces = int(kernel.lay_pieces(tiles.ravel(), PIECE, firsts, starts))
+    pairs, targets = _room(total, memory_limit, stack, folder)
+    dealt = np.zeros(tiles.size, np.int64)
+    cost, done = 0.0, 0
+    for rows, columns, values in cells:
+        cost += float(
+            kernel.deal(rows, columns, values, bits, len(tiles), dealt, firsts, starts, x_max, alpha, pairs, targets)
+        )
+        done += len(rows)
+        report(Progress("shuffling", done, total, "pairs"))
+
+    def shuffle(share: slice) -> None:
+        kernel.shuffle_pieces(pairs, targets, starts, share.start, share.stop, seed)
+
+    runtime.spread(shuffle, runtime.shares(pieces))
+    return Layout(pairs, targets, starts, cost / total)
+
+
+def count_tiles(cells: Cells, words: int, row_bytes: int) -> tuple[int, NDArray[np.int64]]:
+    """The size of a block of words, as a power of two, and how many cells each tile of two blocks has.
+
+    Blocks are as large as the cache allows, and larger where tiles would be all but empty.
+    """
+    bits = max(0, math.floor(math.log2(NEAR / row_bytes)))
+    while words > MOST_BLOCKS << bits:
+        bits += 1
+    blocks = ((words - 1) >> bits) + 1
+    tiles = np.zeros((blocks, blocks), np.int64)
+    for rows, columns, _ in cells:
+        kernel.count_cells(rows, columns, bits, tiles)
+    while len(tiles) > 1 and tiles.sum() < FEWEST_CELLS * tiles.size:
+        even = np.pad(tiles, (0, len(tiles) % 2))
+        tiles = even.reshape(len(even) // 2, 2, len(even) // 2, 2).sum(axis=(1, 3))
+        bits += 1
+    return bits, tiles
+
+
+def _room(
+    total: int, memory_limit: int, stack: ExitStack, folder: str | None
+) -> tuple[NDArray[np.uint32], NDArray[np.float32]]:
+    """Arrays for so many cells, in memory or, beyond the limit, in mapped files."""
+    if total * CELL <= memory_limit:
+        return np.empty((total, 2), np.uint32), np.empty((total, 2), np.float32)
+    place = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="firth-glove-", dir=folder)))
+    kinds: tuple[Any, Any] = (np.uint32, np.float32)
+    pairs, targets = (np.memmap(place / np.dtype(kind).name, kind, "w+", shape=(total, 2)) for kind in kinds)
+    return np.asarray(pairs), np.asarray(targets)

@@ -1,0 +1,285 @@
+"""The kernels of fastText against plain NumPy, and their steps against finite differences."""
+
+import numpy as np
+import pytest
+
+from firth.kernels import fasttext as kernel
+from firth.kernels import random as random_kernel
+from firth.kernels.floats import matrix
+from firth.models.huffman import Tree
+
+DIM, WORDS, NEGATIVES, WINDOW, RATE = 20, 12, 5, 2, 0.1
+STATE = np.uint64(77)
+NOISE = random_kernel.alias_table(np.arange(WORDS, 0, -1).astype(np.float64))
+
+
+class Stage:
+    """Words with rows of their own and rows in common, weights, a text of two sentences, and its windows."""
+
+    def __init__(self, shared=True, seed=0):
+        rng = np.random.default_rng(seed)
+        lengths = rng.integers(1, 6, WORDS)
+        self.pointers = np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64)
+        total = int(self.pointers[-1])
+        some = [rng.choice(WORDS + 6, length, replace=False) for length in lengths]
+        self.rows = np.concatenate(some if shared else [rng.permutation(total)]).astype(np.uint32)
+        self.inputs, self.outputs = matrix(int(self.rows.max()) + 1, DIM), matrix(WORDS, DIM)
+        for weights in (self.inputs, self.outputs):
+            weights[:, :DIM] = rng.normal(0, 0.3, (len(weights), DIM))
+        words = rng.integers(0, WORDS, 16) if shared else rng.permutation(WORDS)
+        self.words = words.astype(np.uint32)
+        cut = len(words) // 2 - 1
+        place = np.arange(len(words))
+        first, last = np.where(place < cut, 0, cut), np.where(place < cut, cut, len(words))
+        reach = rng.integers(1, WINDOW + 1, len(words))
+        self.before = np.minimum(reach, place - first).astype(np.int32)
+        self.after = np.minimum(reach, last - 1 - place).astype(np.int32)
+
+    def own(self, word):
+        return self.rows[self.pointers[word] : self.pointers[word + 1]]
+
+    def around(self, c):
+        return [i for i in range(c - self.before[c], c + self.after[c] + 1) if i != c]
+
+    @property
+    def laid(self):
+        return self.words, self.before, self.after, self.rows, self.pointers
+
+    def weights(self):
+        return self.inputs[:, :DIM].astype(np.float64), self.outputs[:, :DIM].astype(np.float64)
+
+
+def drawn():
+    """The endless stream of negatives that the kernels draw from STATE."""
+    state = STATE
+    while True:
+        with np.errstate(over="ignore"):
+            state = state + random_kernel.STEP
+            bits = random_kernel.mix(state)
+        yield int(random_kernel.draw(bits, NOISE))
+
+
+def take(stream, count):
+    return [next(stream) for _ in range(count)]
+
+
+def logistic(hidden, outputs, targets, signs, weights, rate):
+    """The plain step of all targets at once: (loss, error); outputs are changed."""
+    signs, weights = np.array(signs, float), np.array(weights, float)
+    scores = outputs[targets] @ hidden
+    loss = weights @ np.log1p(np.exp(-signs * scores))
+    gradients = rate * weights * signs / (1 + np.exp(signs * scores))
+    error = np.zeros(DIM)
+    for target, gradient in zip(targets, gradients):  # in turn, because a target may come twice
+        error += gradient * outputs[target]
+        outputs[target] += gradient * hidden
+    return loss, error
+
+
+def rate_at(c, count):
+    return np.float32(RATE * (1 - 0.5 * c / count))
+
+
+STEPS = (RATE, RATE / 2)
+
+
+def plain_skip_gram(stage, share):
+    """As fastText does it: every pair sums the rows of the centre anew. With share 0 it also draws anew."""
+    inputs, outputs = stage.weights()
+    stream, loss, pairs = drawn(), 0.0, 0
+    for c, word in enumerate(stage.words):
+        if share and c % share == 0:
+            common = take(stream, 2 * WINDOW * NEGATIVES)
+        source = iter(common) if share else stream
+        for i in stage.around(c):
+            target, negatives = int(stage.words[i]), take(source, NEGATIVES)
+            hidden = inputs[stage.own(word)].mean(axis=0)
+            weights = [1.0] + [float(n != target) for n in negatives]
+            signs = [1.0] + [-1.0] * NEGATIVES
+            found, error = logistic(hidden, outputs, [target, *negatives], signs, weights, rate_at(c, len(stage.words)))
+            np.add.at(inputs, stage.own(word), error)
+            loss, pairs = loss + found, pairs + 1
+    return inputs, outputs, loss, pairs
+
+
+def plain_cbow(stage, share):
+    """As fastText does it: every centre sums the rows of its neighbours anew."""
+    inputs, outputs = stage.weights()
+    stream, loss, centres = drawn(), 0.0, 0
+    for c, word in enumerate(stage.words):
+        if c % share == 0:
+            negatives = take(stream, NEGATIVES)
+        rows = [row for i in stage.around(c) for row in stage.own(stage.words[i])]
+        if not rows:
+            continue
+        weights = [1.0] + [float(n != word) for n in negatives]
+        signs = [1.0] + [-1.0] * NEGATIVES
+        hidden, rate = inputs[rows].mean(axis=0), rate_at(c, len(stage.words))
+        found, error = logistic(hidden, outputs, [int(word), *negatives], signs, weights, rate)
+        np.add.at(inputs, rows, error)
+        loss, centres = loss + found, centres + 1
+    return inputs, outputs, loss, centres
+
+
+def agree(stage, expected, found, tolerance=2e-5):
+    inputs, outputs, loss, count = expected
+    np.testing.assert_allclose(stage.inputs[:, :DIM], inputs, atol=tolerance)
+    np.testing.assert_allclose(stage.outputs[:, :DIM], outputs, atol=tolerance)
+    assert found[0] == pytest.approx(loss, rel=1e-5)
+    assert found[1] == count
+
+
+def desk(negatives=NEGATIVES):
+    return kernel.make_desk(WINDOW, negatives, DIM)
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_skip_gram_by_pair_is_fasttext_although_it_sums_the_rows_only_once(seed):
+    stage = Stage(seed=seed)
+    expected = plain_skip_gram(stage, 0)
+    found = kernel.skip_gram_by_pair(*stage.laid, stage.inputs, stage.outputs, NOISE, NEGATIVES, *STEPS, STATE, desk())
+    agree(stage, expected, found)
+
+
+@pytest.mark.parametrize("share", [1, 3])
+def test_skip_gram_with_common_negatives_equals_plain_numpy(share):
+    stage = Stage()
+    expected = plain_skip_gram(stage, share)
+    rest = NOISE, NEGATIVES, share, *STEPS, STATE, desk()
+    agree(stage, expected, kernel.skip_gram(*stage.laid, stage.inputs, stage.outputs, *rest))
+
+
+@pytest.mark.parametrize("share", [1, 3])
+def test_cbow_is_fasttext_where_words_in_reach_share_no_rows(share):
+    stage = Stage(shared=False)
+    expected = plain_cbow(stage, share)
+    rest = NOISE, NEGATIVES, share, *STEPS, STATE, desk()
+    agree(stage, expected, kernel.cbow(*stage.laid, stage.inputs, stage.outputs, *rest))
+
+
+def test_cbow_stays_near_fasttext_where_words_in_reach_share_rows():
+    stage = Stage()
+    expected = plain_cbow(stage, 1)
+    rest = NOISE, NEGATIVES, 1, *STEPS, STATE, desk()
+    found = kernel.cbow(*stage.laid, stage.inputs, stage.outputs, *rest)
+    assert found[0] == pytest.approx(expected[2], rel=0.02)
+    assert np.abs(stage.inputs[:, :DIM] - expected[0]).max() < 0.05
+
+
+def test_a_step_goes_down_the_gradient_of_the_loss():
+    stage = Stage(seed=3)
+    hidden, error = matrix(1, DIM), matrix(1, DIM)
+    hidden[0, :DIM] = np.random.default_rng(5).normal(0, 0.5, DIM)
+    targets = np.array([3, 1, 4, 7, 5, 9], np.uint32)
+    signs, weights = np.zeros((1, 16), np.float32), np.zeros((1, 16), np.float32)
+    signs[0, :6], weights[0, :6] = [1, 1, -1, -1, -1, 1], [1, 1, 2.5, 0.5, 1, 0]
+    x, y = hidden[0, :DIM].astype(np.float64), stage.outputs[:, :DIM].astype(np.float64)
+
+    def loss_of(x, y):
+        return float(weights[0, :6] @ np.log1p(np.exp(-signs[0, :6] * (y[targets] @ x))))
+
+    def slope(values, rebuild):
+        found = np.zeros_like(values)
+        for place in np.ndindex(values.shape):
+            change = np.zeros_like(values)
+            change[place] = 1e-6
+            found[place] = (loss_of(*rebuild(values + change)) - loss_of(*rebuild(values - change))) / 2e-6
+        return found
+
+    before, start = stage.outputs.copy(), hidden.copy()
+    loss = one_step(hidden, stage.outputs, targets, signs, weights, 0.25, error)
+    assert loss == pytest.approx(loss_of(x, y), rel=1e-6)
+    np.testing.assert_allclose(error[0, :DIM], -0.25 * slope(x, lambda value: (value, y)), atol=1e-6)
+    np.testing.assert_allclose(hidden - start, error, atol=1e-6)
+    moved = (stage.outputs - before)[:, :DIM]
+    np.testing.assert_allclose(moved, -0.25 * slope(y, lambda value: (x, value)), atol=1e-6)
+
+
+def one_step(hidden, outputs, targets, signs, weights, rate, error):
+    """The Python body of the step, which is its own reference."""
+    gradients = np.zeros((1, 16), np.float32)
+    return kernel.step(hidden, outputs, targets, signs, weights, 0, np.float32(rate), gradients, error)
+
+
+def plain_by_path(stage, tree, architecture):
+    inputs, outputs = stage.weights()
+    loss, count = 0.0, 0
+    for c, word in enumerate(stage.words):
+        if architecture == "cbow":
+            rows = [row for i in stage.around(c) for row in stage.own(stage.words[i])]
+            cases = [(rows, word)] if rows else []
+        else:
+            cases = [(stage.own(word), stage.words[i]) for i in stage.around(c)]
+        for rows, target in cases:
+            hidden, rate, end = inputs[rows].mean(axis=0), rate_at(c, len(stage.words)), tree.starts[target + 1]
+            for at in range(tree.starts[target], end, 6):  # six nodes at a time
+                path = slice(at, min(at + 6, end))
+                signs = 1.0 - 2.0 * tree.turns[path]
+                found, error = logistic(hidden, outputs, tree.nodes[path], signs, np.ones(len(signs)), rate)
+                hidden = hidden + error
+                np.add.at(inputs, rows, error)
+                loss += found
+            count += 1
+    return inputs, outputs, loss, count
+
+
+@pytest.mark.parametrize("architecture", ["skip-gram", "cbow"])
+def test_hierarchical_softmax_equals_plain_numpy(architecture):
+    stage, tree = Stage(shared=False), Tree.of_counts(2 ** np.arange(WORDS, 0, -1))
+    assert max(np.diff(tree.starts)) > 6  # some paths need more than one group
+    expected = plain_by_path(stage, tree, architecture)
+    train = kernel.cbow_by_path if architecture == "cbow" else kernel.skip_gram_by_path
+    path = tree.starts, tree.nodes, tree.turns
+    agree(stage, expected, train(*stage.laid, stage.inputs, stage.outputs, *path, *STEPS, desk(1)))
+
+
+def plain_softmax(stage, architecture):
+    inputs, outputs = stage.weights()
+    loss, count = 0.0, 0
+    for c, word in enumerate(stage.words):
+        if architecture == "cbow":
+            rows = [row for i in stage.around(c) for row in stage.own(stage.words[i])]
+            cases = [(rows, word)] if rows else []
+        else:
+            cases = [(stage.own(word), stage.words[i]) for i in stage.around(c)]
+        for rows, target in cases:
+            hidden = inputs[rows].mean(axis=0)
+            scores = outputs @ hidden
+            chances = np.exp(scores) / np.exp(scores).sum()
+            loss -= np.log(chances[target])
+            gradients = rate_at(c, len(stage.words)) * ((np.arange(WORDS) == target) - chances)
+            error = gradients @ outputs
+            outputs += gradients[:, None] * hidden
+            np.add.at(inputs, rows, error)
+            count += 1
+    return inputs, outputs, loss, count
+
+
+@pytest.mark.parametrize("architecture", ["skip-gram", "cbow"])
+def test_full_softmax_equals_plain_numpy(architecture):
+    stage = Stage(shared=False)
+    expected = plain_softmax(stage, architecture)
+    train = kernel.cbow_softmax if architecture == "cbow" else kernel.skip_gram_softmax
+    chances = np.zeros(WORDS, np.float32)
+    agree(stage, expected, train(*stage.laid, stage.inputs, stage.outputs, *STEPS, desk(1), chances))
+
+
+@pytest.mark.parametrize("name", ["skip_gram", "cbow"])
+def test_the_python_body_of_a_kernel_is_its_own_reference(name):
+    stage, other = Stage(seed=9), Stage(seed=9)
+    rest = NOISE, NEGATIVES, 1, *STEPS, STATE
+    found = getattr(kernel, name)(*stage.laid, stage.inputs, stage.outputs, *rest, desk())
+    with np.errstate(over="ignore"):
+        read = getattr(kernel, name).py_func(*other.laid, other.inputs, other.outputs, *rest, desk())
+    np.testing.assert_allclose(stage.inputs, other.inputs, atol=1e-5)
+    assert found[0] == pytest.approx(read[0], rel=1e-5)
+
+
+def test_a_text_without_words_changes_nothing():
+    stage = Stage()
+    before = stage.inputs.copy()
+    nothing = stage.words[:0], stage.before[:0], stage.after[:0], stage.rows, stage.pointers
+    for name, share in (("skip_gram", (1,)), ("skip_gram_by_pair", ()), ("cbow", (1,))):
+        rest = NOISE, NEGATIVES, *share, *STEPS, STATE, desk()
+        assert getattr(kernel, name)(*nothing, stage.inputs, stage.outputs, *rest) == (0.0, 0)
+    np.testing.assert_array_equal(stage.inputs, before)

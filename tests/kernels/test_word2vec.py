@@ -1,0 +1,201 @@
+"""Skip-gram and CBOW against a plain reference, and their gradients against finite differences."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from firth.kernels import random as random_kernel
+from firth.kernels import word2vec as kernel
+from firth.kernels.floats import matrix
+
+DIM, SIZE, WINDOW = 20, 12, 3
+STATE = np.uint64(77)
+
+
+def network(seed: int = 0) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Random inputs and outputs of a small vocabulary, and its noise."""
+    rng = np.random.default_rng(seed)
+    inputs, outputs = matrix(SIZE, DIM), matrix(SIZE, DIM)
+    inputs[:, :DIM], outputs[:, :DIM] = rng.normal(size=(2, SIZE, DIM)) * 0.5
+    return inputs, outputs, random_kernel.alias_table(np.arange(SIZE, 0, -1.0))
+
+
+def text(length: int = 40, seed: int = 0) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Two sentences of random words with windows of random reach."""
+    ids = np.random.default_rng(seed).integers(0, SIZE, length).astype(np.uint32)
+    keep = np.full(SIZE, random_kernel.SURE, np.uint32)
+    words, before, after = np.zeros(length, np.uint32), np.zeros(length, np.int32), np.zeros(length, np.int32)
+    ends = np.array([length // 3, length])
+    assert kernel.lay_windows(ids, ends, keep, WINDOW, True, STATE, words, before, after) == length
+    return words, before, after
+
+
+class Drawn:
+    """The same negatives that the kernels draw, one set after another."""
+
+    def __init__(self, noise: np.ndarray, negatives: int) -> None:
+        self.noise, self.negatives, self.state = noise, negatives, STATE
+
+    def next(self) -> list[int]:
+        found = []
+        with np.errstate(over="ignore"):
+            for _ in range(self.negatives):
+                self.state += random_kernel.STEP
+                found.append(int(random_kernel.draw(random_kernel.mix(self.state), self.noise)))
+        return found
+
+
+def sigmoid(x: float) -> float:
+    return 1 / (1 + np.exp(-x))
+
+
+def reference(words, before, after, inputs, outputs, noise, negatives, share, rate, mode):
+    """word2vec written out in float64: (loss, predictions). `mode` is "shared", "pair", "mean" or "sum"."""
+    x, y = inputs.astype(np.float64), outputs.astype(np.float64)
+    drawn, loss, count = Drawn(noise, negatives), 0.0, 0
+    for c, centre in enumerate(words.tolist()):
+        if mode != "pair" and c % share == 0:
+            negative = drawn.next()
+        around = [words[i] for i in range(c - before[c], c + after[c] + 1) if i != c]
+        groups = {"shared": [around], "pair": [[row] for row in around]}.get(mode, [around] if around else [])
+        for rows in groups:
+            if mode == "pair":
+                negative = drawn.next()
+            targets = [(centre, 1)] + [(word, -1) for word in negative if word != centre]
+            hidden = x[rows].copy()
+            if mode in ("mean", "sum"):
+                hidden = hidden.sum(axis=0, keepdims=True) / (len(rows) if mode == "mean" else 1)
+            step_x, step_y = np.zeros_like(hidden), np.zeros_like(y)
+            for h, vector in enumerate(hidden):
+                count += 1
+                for target, sign in targets:
+                    score = sign * vector @ y[target]
+                    loss -= np.log(sigmoid(score))
+                    gradient = rate * sign * sigmoid(-score)
+                    step_x[h] += gradient * y[target]
+                    step_y[target] += gradient * vector
+            y += step_y
+            if mode in ("mean", "sum"):
+                for row in rows:
+                    x[row] += step_x[0]
+            else:
+                np.add.at(x, rows, step_x)
+    return loss, count, x, y
+
+
+def run(mode, words, before, after, inputs, outputs, noise, negatives, share, rate, python=False):
+    desk = kernel.make_desk(WINDOW, negatives, DIM)
+    chosen = {"shared": kernel.skip_gram, "pair": kernel.skip_gram_by_pair}.get(mode, kernel.cbow)
+    chosen = chosen.py_func if python else chosen
+    laid = words, before, after, WINDOW
+    rest = rate, rate, STATE, desk
+    if mode == "shared":
+        return chosen(*laid, inputs, outputs, noise, negatives, share, *rest)
+    if mode == "pair":
+        return chosen(*laid, inputs, outputs, noise, negatives, *rest)
+    return chosen(*laid, mode == "mean", inputs, outputs, noise, negatives, share, *rest)
+
+
+@pytest.mark.parametrize("mode", ["shared", "pair", "mean", "sum"])
+@pytest.mark.parametrize("negatives, share", [(5, 1), (5, 3), (2, 1)])
+def test_a_kernel_does_what_the_formulas_say(mode, negatives, share):
+    words, before, after = text()
+    inputs, outputs, noise = network()
+    start = inputs.copy()
+    loss, count, x, y = reference(words, before, after, inputs, outputs, noise, negatives, share, 1e-3, mode)
+    found = run(mode, words, before, after, inputs, outputs, noise, negatives, share, 1e-3)
+    assert found[1] == count
+    # A word that is there twice sees its own first step in the kernel: a difference of the order of rate².
+    assert found[0] == pytest.approx(loss, rel=1e-4)
+    assert abs(inputs - start).max() > 5e-3
+    np.testing.assert_allclose(inputs, x, atol=2e-4)
+    np.testing.assert_allclose(outputs, y, atol=2e-4)
+
+
+@pytest.mark.parametrize("mode", ["shared", "pair", "mean", "sum"])
+def test_more_negatives_than_a_group_holds_all_take_part(mode):
+    words, before, after = text()
+    inputs, outputs, noise = network()
+    start, rate = outputs.copy(), 1e-5
+    loss, _, _, y = reference(words, before, after, inputs, outputs, noise, 13, 2, rate, mode)
+    found = run(mode, words, before, after, inputs, outputs, noise, 13, 2, rate)
+    assert found[0] == pytest.approx(loss, rel=1e-3)
+    moved = (outputs - start) / rate
+    assert abs(moved).max() > 5
+    np.testing.assert_allclose(moved, (y - start) / rate, atol=0.5)
+
+
+@pytest.mark.parametrize("mode", ["shared", "pair", "mean"])
+def test_the_python_of_a_kernel_gives_the_same_numbers(mode):
+    words, before, after = text(15)
+    inputs, outputs, noise = network()
+    plain_inputs, plain_outputs = inputs.copy(), outputs.copy()
+    found = run(mode, words, before, after, inputs, outputs, noise, 5, 2, 0.05)
+    with np.errstate(over="ignore"):
+        plain = run(mode, words, before, after, plain_inputs, plain_outputs, noise, 5, 2, 0.05, python=True)
+    assert found[1] == plain[1]
+    assert found[0] == pytest.approx(float(plain[0]), rel=1e-5)
+    np.testing.assert_allclose(inputs, plain_inputs, atol=1e-5)
+    np.testing.assert_allclose(outputs, plain_outputs, atol=1e-5)
+
+
+def exact_loss(x, y, rows, targets, signs, mean):
+    """The loss of one step, in float64."""
+    hidden = x[rows].mean(axis=0, keepdims=True) if mean else x[rows]
+    return -np.log(sigmoid((hidden @ y[targets].T) * signs)).sum()
+
+
+@pytest.mark.parametrize("mode", ["shared", "mean"])
+def test_a_step_follows_the_gradient(mode):
+    """A step of rate r moves each number by -r · dloss/dnumber; after a mean, inputs get it times their count."""
+    inputs, outputs, noise = network(3)
+    words, before, after = np.array([4, 7, 2], np.uint32), np.array([0, 1, 0], np.int32), np.array([0, 1, 0], np.int32)
+    negative, rate, small = Drawn(noise, 5).next(), 1e-3, 1e-5
+    assert 7 not in negative
+    x, y = inputs.astype(np.float64), outputs.astype(np.float64)
+    targets, signs = np.array([7, *negative]), np.array([1, -1, -1, -1, -1, -1])
+    run(mode, words, before, after, inputs, outputs, noise, 5, 3, rate)
+    times = 2 if mode == "mean" else 1
+    for table, moved, row, scale in ((x, inputs, 4, times), (x, inputs, 2, times), (y, outputs, 7, 1)):
+        for d in range(DIM):
+            sides = []
+            for sign in (1, -1):
+                table[row, d] += sign * small
+                sides.append(exact_loss(x, y, [4, 2], targets, signs, mode == "mean"))
+                table[row, d] -= sign * small
+            slope = (sides[0] - sides[1]) / (2 * small)
+            assert moved[row, d] - table[row, d] == pytest.approx(-rate * slope * scale, abs=2e-6)
+
+
+def test_windows_are_laid_after_unknown_and_dropped_words_are_gone():
+    ids = np.array([0, 9, 1, 2, 1, 0, 9, 2], np.uint32)
+    keep = np.array([random_kernel.SURE, random_kernel.SURE, 0], np.uint32)  # 2 is always dropped, 9 is unknown
+    words, before, after = np.zeros(8, np.uint32), np.zeros(8, np.int32), np.zeros(8, np.int32)
+    count = kernel.lay_windows(ids, np.array([5, 8]), keep, 2, False, STATE, words, before, after)
+    assert words[:count].tolist() == [0, 1, 1, 0]
+    assert before[:count].tolist() == [0, 1, 2, 0]
+    assert after[:count].tolist() == [2, 1, 0, 0]
+
+
+def test_a_dynamic_window_takes_every_reach_equally_often():
+    ids, keep = np.zeros(30_000, np.uint32), np.full(1, random_kernel.SURE, np.uint32)
+    words, before, after = np.zeros(30_000, np.uint32), np.zeros(30_000, np.int32), np.zeros(30_000, np.int32)
+    kernel.lay_windows(ids, np.array([30_000]), keep, 5, True, STATE, words, before, after)
+    shares = np.bincount(before, minlength=6)[1:] / 30_000
+    np.testing.assert_allclose(shares, 0.2, atol=0.02)
+
+
+def test_subsampling_keeps_its_share():
+    ids, keep = np.zeros(50_000, np.uint32), np.array([2**32 // 4], np.uint32)
+    words, before, after = np.zeros(50_000, np.uint32), np.zeros(50_000, np.int32), np.zeros(50_000, np.int32)
+    count = kernel.lay_windows(ids, np.array([50_000]), keep, 5, True, STATE, words, before, after)
+    assert count / 50_000 == pytest.approx(0.25, abs=0.01)
+
+
+def test_the_hidden_vector_of_the_textbook_example():
+    """W holds 1 … 36 in nine rows of four; the context {this, sample, corpus} are the rows 0, 2 and 3."""
+    inputs, hidden = matrix(9, 4), matrix(1, 4)
+    inputs[:, :4] = np.arange(1, 37).reshape(9, 4)
+    kernel.sum_rows(inputs, np.array([0, 2, 3], np.uint32), 3, np.float32(1 / 3), hidden)
+    assert hidden[0, :4].round(2).tolist() == pytest.approx([7.67, 8.67, 9.67, 10.67])
