@@ -26,17 +26,22 @@ from firth.errors import OptionError
 from firth.formats.catalogue import load, save
 from firth.models.count_matrix import CountMatrix
 from firth.models.counts import ENGLISH_STOP_WORDS, Counts
+from firth.models.fasttext import FastText
+from firth.models.glove import Glove
 from firth.models.ngram import Ngram
 from firth.models.ngram_model import NgramModel
+from firth.models.word2vec import Word2Vec
+from firth.options import Recipe
 from firth.text.corpus import Corpus
 from firth.text.normalize import Normalizer
 from firth.text.tokenize import Tokenizer
 from firth.text.vocabulary import Vocabulary
-from firth.vectors import WordVectors
+from firth.vectors import SubwordVectors, WordVectors
 
 OWN = "tour.txt"
 OWN_WORDS = ("tea", "coffee", "king", "queen", "dog", "cat", "boat", "ferry", "rain", "snow", "bread", "fish")
 OWN_PROBES = ("ice", "steam", "solid", "gas", "water", "fashion")
+OWN_ANALOGIES: tuple[tuple[str, str, str], ...] = (("man", "king", "woman"), ("mother", "tea", "father"))
 OWN_SENTENCES = ("strong tea", "powerful tea", "strong engine", "powerful engine")
 PERSIAN = "او كتاب‌ها را می‌خواند، و چای می‌نوشد."
 
@@ -101,6 +106,14 @@ class Luggage:
         if not isinstance(made, WordVectors):
             raise TypeError(f"svd made a {type(made).__name__}")
         return made
+
+    @property
+    def fasttext_recipe(self) -> FastText:
+        return FastText(dim=30, epochs=60, min_count=2, buckets=20_000, subsample=0.0)
+
+    @cached_property
+    def fasttext(self) -> SubwordVectors:
+        return self.fasttext_recipe.fit(self.corpus)
 
     @cached_property
     def ngrams(self) -> NgramModel:
@@ -261,6 +274,78 @@ def sentences(luggage: Luggage) -> Step:
     )
 
 
+def trained(luggage: Luggage) -> Step:
+    """The three families that predict, on the same words."""
+    recipes: dict[str, Recipe] = {
+        "word2vec": Word2Vec(dim=30, epochs=60, min_count=2, window=3, subsample=0.0),
+        "glove": Glove(dim=30, epochs=60, min_count=2, window=3),
+        "fasttext": luggage.fasttext_recipe,
+    }
+    asked = [word for word in luggage.words[:8:2] if word in luggage.vectors]
+    rows, values = [], {}
+    for name, recipe in recipes.items():
+        begin = time.perf_counter()
+        vectors = luggage.fasttext if name == "fasttext" else recipe.fit(luggage.corpus)  # type: ignore[attr-defined]
+        seconds = time.perf_counter() - begin
+        near = {word: meaningful_neighbour(vectors, word) for word in asked if word in vectors.vocabulary}
+        rows.append((name, f"{seconds:.1f} s", *(near.get(word, "–") for word in asked)))
+        values[name] = near
+    return Step(
+        "Trained vectors",
+        "word2vec, GloVe and fastText on the same text; each column the nearest word. So small a text teaches little.",
+        show.table("", ["family", "trained in", *asked], rows),
+        f"firth train word2vec {luggage.name} --dim 30 --epochs 60 --min-count 2 --window 3 --subsample 0 --fold-case "
+        "--out word2vec/",
+        values,
+    )
+
+
+def meaningful_neighbour(vectors: WordVectors, word: str) -> str:
+    """The nearest word that is more than grammar."""
+    near = vectors.most_similar(word, topn=1, allowed=lambda other: other.isalpha() and other not in ENGLISH_STOP_WORDS)
+    return near[0][0] if near else "–"
+
+
+def analogies(luggage: Luggage) -> Step:
+    """What is to one word as another is to a third?"""
+    questions = OWN_ANALOGIES
+    if luggage.paths:
+        first, second, third, *_ = luggage.words
+        questions = ((first, second, third),)
+    found = {(a, b, c): luggage.fasttext.analogy(a, b, c, topn=3) for a, b, c in questions}
+    tables = [
+        show.bars(f"{a} : {b} = {c} : ?", near, header=("answer", "cosine"), width=8)
+        for (a, b, c), near in found.items()
+    ]
+    return Step(
+        "Analogies",
+        "The step from one word to another, taken from a third: vectors can be added.",
+        Columns(tables, padding=(0, 3)),
+        f"firth analogy model.bin {' '.join(questions[0])}",
+        {" ".join(question): near for question, near in found.items()},
+    )
+
+
+def unseen(luggage: Luggage) -> Step:
+    """A word that the text never had gets a vector from its pieces."""
+    known = luggage.fasttext.vocabulary
+    word = next(made for base in luggage.words for made in (base + "like", base + "ish") if made not in known)
+    near = luggage.fasttext.most_similar(word, topn=5, allowed=lambda other: other.isalpha() and len(other) > 2)
+    shares = [(share.ngram, share.share) for share in luggage.fasttext.explain(word)][:5]
+    tables = [
+        show.bars(f"near {word}", near, header=("neighbour", "cosine"), width=8),
+        show.bars(f"pieces of {word}", shares, header=("piece", "share"), width=8),
+    ]
+    return Step(
+        "An unseen word",
+        f"The text has no {word!r}, but fastText has its pieces.",
+        Columns(tables, padding=(0, 3)),
+        f"firth train fasttext {luggage.name} --dim 30 --epochs 60 --min-count 2 --buckets 20000 --subsample 0 "
+        f"--fold-case --out model.bin && firth neighbors model.bin {word} && firth explain model.bin {word}",
+        {"word": word, "neighbors": near, "pieces": shares},
+    )
+
+
 def formats(luggage: Luggage) -> Step:
     """Every classic file, there and back."""
     rows = []
@@ -290,6 +375,9 @@ STEPS: tuple[Callable[[Luggage], Step], ...] = (
     ratios,
     neighbours,
     word_map,
+    trained,
+    unseen,
+    analogies,
     sentences,
     formats,
 )

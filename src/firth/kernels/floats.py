@@ -22,6 +22,7 @@ from numba.extending import models, register_jitable, register_model
 from numpy.typing import NDArray
 
 LANES = 16
+ASKED = 8  # cache lines of a row that are asked for; the processor sees by itself how a longer row goes on
 FAST = ("contract", "reassoc", "nsz")  # may fuse and reorder, but NaN and infinity stay what they are
 
 f32, i32, i64 = ir.FloatType(), ir.IntType(32), ir.IntType(64)
@@ -250,8 +251,10 @@ def _prefetch(context, builder, kinds, arguments):
     row = context.cast(builder, arguments[1], kinds[1], types.int64)
     width = cgutils.unpack_tuple(builder, array.shape)[-1]
     first = builder.gep(array.data, [builder.mul(row, width)])
+    most = ir.Constant(i64, ASKED * LANES)
+    asked = builder.select(builder.icmp_signed("<", width, most), width, most)
     to_write, keep_near, data = ir.Constant(i32, 1), ir.Constant(i32, 3), ir.Constant(i32, 1)
-    with cgutils.for_range_slice(builder, ir.Constant(i64, 0), width, ir.Constant(i64, LANES), i64) as (column, _):
+    with cgutils.for_range_slice(builder, ir.Constant(i64, 0), asked, ir.Constant(i64, LANES), i64) as (column, _):
         address = builder.bitcast(builder.gep(first, [column]), ir.IntType(8).as_pointer())
         call(builder, "llvm.prefetch.p0", ir.VoidType(), address, to_write, keep_near, data)
 
