@@ -20,8 +20,13 @@ if TYPE_CHECKING:
     from firth.models.count_matrix import CountMatrix as CountMatrix
     from firth.models.counts import Counts as Counts
     from firth.models.estimator import CountsTransformer as CountsTransformer
+    from firth.models.fasttext import FastText as FastText
+    from firth.models.fasttext_labels import FastTextClassifier as FastTextClassifier
+    from firth.models.glove import Glove as Glove
     from firth.models.ngram import Ngram as Ngram
     from firth.models.ngram_model import NgramModel as NgramModel
+    from firth.models.phrases import Phrases as Phrases
+    from firth.models.word2vec import Word2Vec as Word2Vec
     from firth.runtime import Runtime as Runtime
     from firth.text.corpus import Corpus as Corpus
     from firth.text.normalize import Normalizer as Normalizer
@@ -37,14 +42,19 @@ PLACES = {
     "CountMatrix": "firth.models.count_matrix",
     "Counts": "firth.models.counts",
     "CountsTransformer": "firth.models.estimator",
+    "FastText": "firth.models.fasttext",
+    "FastTextClassifier": "firth.models.fasttext_labels",
     "FirthError": "firth.errors",
+    "Glove": "firth.models.glove",
     "Ngram": "firth.models.ngram",
     "NgramModel": "firth.models.ngram_model",
     "Normalizer": "firth.text.normalize",
+    "Phrases": "firth.models.phrases",
     "Runtime": "firth.runtime",
     "SubwordVectors": "firth.vectors",
     "Tokenizer": "firth.text.tokenize",
     "Vocabulary": "firth.text.vocabulary",
+    "Word2Vec": "firth.models.word2vec",
     "WordVectors": "firth.vectors",
     "load": "firth.formats.catalogue",
     "save": "firth.formats.catalogue",

@@ -157,8 +157,6 @@ def _norm_centroids(norms: Floats, seed: int) -> Floats:
     distinct = np.unique(norms)
     if len(distinct) <= CENTROIDS:  # each stands for itself
         return np.pad(distinct, (0, CENTROIDS - len(distinct)), mode="edge").astype(np.float32)[None]
-    if len(norms) <= CENTROIDS:
-        return np.resize(norms, (1, CENTROIDS))
     by_rank = np.quantile(norms, np.linspace(0, 1, CENTROIDS // 2))
     by_size = np.linspace(norms.min(), norms.max(), CENTROIDS // 2)
     table = np.sort(np.concatenate([by_rank, by_size])).astype(np.float32)[None]
