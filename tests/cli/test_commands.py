@@ -168,3 +168,42 @@ def test_the_tour_walks_over_a_text_of_the_users(capsys: pytest.CaptureFixture[s
     path = tmp_path / "mine.txt"
     path.write_text("The old lighthouse keeper watched the ships. The ships passed the lighthouse at night.\n" * 20)
     assert "lighthouse" in json.dumps(answer(capsys, "tour", str(path)))
+
+
+def test_a_classifier_is_trained_tested_asked_and_made_small(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    lines = tmp_path / "labelled.txt"
+    lines.write_text("__label__drink hot tea\n__label__sky hot sun\n__label__drink cold milk\n" * 20)
+    model = str(tmp_path / "c.bin")
+    options = ("--dim", "8", "--learning-rate", "0.5", "--buckets", "0", "--out", model)
+    answer(capsys, "train", "fasttext", str(lines), "--labels", *options)
+    assert answer(capsys, "test", model, str(lines))["precision"] == 1.0
+    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(b"milk tea\n\nhot sun\n")))
+    found = answer(capsys, "predict", model, "-")
+    assert [max(one["labels"], key=one["labels"].get) for one in found] == ["__label__drink", "__label__sky"]
+    small = answer(capsys, "quantize", model, str(tmp_path / "c.ftz"))
+    assert answer(capsys, "info", str(tmp_path / "c.ftz"))["words"] == small["words"]
+
+
+def test_phrases_are_found_and_joined(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    text = tmp_path / "text.txt"
+    text.write_text("the new york times\nnew york wakes\nthe times change\n" * 3)
+    found = str(tmp_path / "found")
+    answer(capsys, "train", "phrases", str(text), "--threshold", "2", "--delta", "2", "--out", found)
+    answer(capsys, "phrases", found, str(text), "--out", str(tmp_path / "joined.txt"))
+    assert "the new_york times" in (tmp_path / "joined.txt").read_text()
+
+
+def test_word2vec_and_glove_are_trained_from_the_command_line(
+    capsys: pytest.CaptureFixture[str], text: str, tmp_path: Path
+) -> None:
+    for name in ("word2vec", "glove"):
+        out = str(tmp_path / name)
+        flags = ("--dim", "10", "--min-count", "2", "--epochs", "2", "--fold-case")
+        values = answer(
+            capsys, "train", name, text, *flags, "--out", out, "--checkpoint", str(tmp_path / f"{name}-state")
+        )
+        assert values["metadata"]["recipe"]["name"] == name
+        assert (tmp_path / f"{name}-state" / "config.json").exists()
+        assert answer(capsys, "info", out)["dim"] == 10

@@ -5,6 +5,7 @@ from typing import Annotated, Literal
 
 from cyclopts import Parameter
 
+from firth.files import STDIN, open_bytes
 from firth.options import Recipe, option
 from firth.text.corpus import Corpus
 from firth.text.normalize import Normalizer
@@ -24,6 +25,18 @@ Target = Annotated[
 ]
 Json = Annotated[bool, Parameter(negative="", help="print the result as JSON")]
 Top = Annotated[int, Parameter(name=["--topn", "-n"], help="how many answers")]
+
+
+def given_lines(texts: list[str]) -> list[str]:
+    """The texts of a command line; `-` stands for the lines of standard input that are not blank."""
+    lines: list[str] = []
+    for text in texts:
+        if text == STDIN:
+            with open_bytes(STDIN) as file:
+                lines += [line.decode("utf-8", "surrogateescape").rstrip("\r\n") for line in file if line.strip()]
+        else:
+            lines.append(text)
+    return lines
 
 
 @dataclass(frozen=True)

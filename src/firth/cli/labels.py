@@ -8,10 +8,9 @@ from rich.text import Text
 
 from firth import show
 from firth.cli.answer import answer, load_vectors
-from firth.cli.flags import Inputs, Json, Model, Out, Read, Reading, Target
+from firth.cli.flags import Inputs, Json, Model, Out, Read, Reading, Target, given_lines
 from firth.cli.models import describe
 from firth.errors import OptionError
-from firth.files import open_bytes
 from firth.formats.catalogue import load, save
 from firth.models.classifier import Classifier
 from firth.models.phrases import PhraseModel
@@ -46,13 +45,7 @@ def predict(
         firth predict classifier.bin "a warm cup of tea"
         firth predict lid.176.ftz - -k 3 < lines.txt
     """
-    given: list[str] = []
-    for text in texts:
-        if text == "-":
-            with open_bytes("-") as lines:
-                given += [line.decode("utf-8", "surrogateescape").rstrip("\n") for line in lines]
-        else:
-            given.append(text)
+    given = given_lines(texts)
     found = Classifier(load_subwords(model)).predict_all(given, k, threshold)
     values = [{"text": text, "labels": dict(labels)} for text, labels in zip(given, found)]
     tables = [show.bars(text, labels, header=("label", "probability")) for text, labels in zip(given, found)]

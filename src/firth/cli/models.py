@@ -9,11 +9,10 @@ from rich.text import Text
 
 from firth import show
 from firth.cli.answer import answer, load_vectors
-from firth.cli.flags import Inputs, Json, Model, Read, Reading, Target
+from firth.cli.flags import Inputs, Json, Model, Read, Reading, Target, given_lines
 from firth.errors import OptionError
 from firth.evaluate import Score, rank_sentences
 from firth.evaluate import evaluate as evaluate_vectors
-from firth.files import open_bytes
 from firth.formats.catalogue import FORMATS, load, save
 from firth.models.ngram_model import NgramModel
 from firth.vectors import WordVectors
@@ -92,15 +91,8 @@ def score(
         firth score model.arpa - < candidates.txt
     """
     language_model = load_language_model(model)
-    given: list[str] = []
-    for sentence in sentences:
-        if sentence == "-":
-            with open_bytes("-") as lines:
-                given += [line.decode("utf-8", "replace").rstrip("\n") for line in lines if line.strip()]
-        else:
-            given.append(sentence)
     tokenizer = reading.tokenizer()
-    ranked = rank_sentences(language_model, [tokenizer.words(sentence) for sentence in given])
+    ranked = rank_sentences(language_model, [tokenizer.words(sentence) for sentence in given_lines(sentences)])
     columns = ["sentence", "per word", "log probability", "words", "unknown", ""]
     best = ranked[0].per_word or 1.0
     rows = [
