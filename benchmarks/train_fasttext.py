@@ -32,6 +32,7 @@ from firth.text.tokenize import Tokenizer
 
 DATA = Path(os.environ.get("FIRTH_DATA", Path(__file__).resolve().parents[2] / "shared")) / "data"
 WHITESPACE = Tokenizer(mode="whitespace", normalizer=None)
+SHARED = FastText().shared_negatives
 SETS = ("wordsim353", "simlex999", "men", "rarewords")
 PEER = """
 import json, resource, sys, time
@@ -101,7 +102,7 @@ def show(name: str, numbers: list[float], unit: str) -> None:
 def compare(args: argparse.Namespace, text: Path, words: int, architecture: str, dim: int) -> None:
     """Prints one block of the table: the peer, ours with shared and with own negatives, and the ratios."""
     model = "skipgram" if architecture == "skip-gram" else "cbow"
-    shares = {"firth": 1, "firth, own negatives": 0} if model == "skipgram" else {"firth": 1}
+    shares = {"firth": SHARED, "firth, own negatives": 0 if model == "skipgram" else 1}
     recipes = {
         name: FastText(dim=dim, architecture=architecture, epochs=1, subsample=args.subsample, shared_negatives=shared)
         for name, shared in shares.items()
@@ -136,7 +137,7 @@ def quality(args: argparse.Namespace, text: Path, folder: Path) -> None:
     """Trains both for five epochs and judges them."""
     for architecture in ("skip-gram", "cbow"):
         print(f"quality of {architecture}, dim 100, 5 epochs, subsampling {args.subsample}")
-        for name, shared in (("firth", 1), ("firth, own negatives", 0)):
+        for name, shared in (("firth", SHARED), ("firth, own negatives", 0)):
             recipe = FastText(architecture=architecture, subsample=args.subsample, shared_negatives=shared)
             judge(name, train_ours(text, recipe, args.threads)[1])
         if args.fasttext_python:
@@ -162,7 +163,7 @@ def main() -> None:
         text = Path(folder) / "text.txt"
         words = take_words(DATA / "corpora" / "en-01.txt.xz", 60_000, text)
         for architecture in ("skip-gram", "cbow"):
-            for shared in (0, 1):
+            for shared in (0, SHARED):
                 train_ours(text, FastText(dim=16, epochs=1, architecture=architecture, shared_negatives=shared), 1)
         words = take_words(DATA / "corpora" / "en-01.txt.xz", args.words, text)
         print(f"{words:,} words; load {os.getloadavg()[0]:.1f}; Python {sys.version.split()[0]}")

@@ -25,6 +25,9 @@ LANES = 16
 ASKED = 8  # cache lines of a row that are asked for; the processor sees by itself how a longer row goes on
 FAST = ("contract", "reassoc", "nsz")  # may fuse and reorder, but NaN and infinity stay what they are
 
+# A function of a kernel that is part of its caller: a call would pass each array as seven numbers, for little work.
+inlined = register_jitable(forceinline=True)
+
 f32, i32, i64 = ir.FloatType(), ir.IntType(32), ir.IntType(64)
 vector, whole_numbers = ir.VectorType(f32, LANES), ir.VectorType(i32, LANES)
 
@@ -279,7 +282,7 @@ for _instruction, _symbols in OPERATORS.items():
         _arithmetic(_symbol, _instruction)
 
 
-@register_jitable
+@inlined
 def exp_of_minus(value):
     """exp(-value) for value ≥ 0: 2^whole · 2^rest, the rest in ±1/2 by its Taylor series (7 digits)."""
     power = larger(value * np.float32(-1.4426950408889634), splat(-126.0))
@@ -294,7 +297,7 @@ def exp_of_minus(value):
     return series * power_of_two(whole)
 
 
-@register_jitable
+@inlined
 def log_of_one_plus(value):
     """log(1 + value) for 0 ≤ value ≤ 1: 2·atanh(z) with z = value / (2 + value) ≤ 1/3 (6 digits)."""
     z = value / (value + np.float32(2.0))

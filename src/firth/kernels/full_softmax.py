@@ -11,13 +11,12 @@ import math
 
 import numpy as np
 from numba import njit
-from numba.extending import register_jitable
 
-from firth.kernels.floats import LANES, load, splat, store, total
+from firth.kernels.floats import LANES, inlined, load, splat, store, total
 from firth.kernels.word2vec import add_to_rows, clear, gather, sum_rows
 
 
-@register_jitable
+@inlined
 def softmax(hidden, row, outputs, chances):
     """chances[j] = p(j | hidden[row]); returns the logarithm of what the scores were divided by."""
     most = np.float32(-np.inf)
@@ -36,7 +35,7 @@ def softmax(hidden, row, outputs, chances):
     return np.float64(most) + math.log(whole)
 
 
-@register_jitable
+@inlined
 def step(hidden, row, outputs, target, rate, chances, errors):
     """One gradient step of a prediction; returns its loss before it. errors[0] grows by the input's step."""
     score = splat(0.0)

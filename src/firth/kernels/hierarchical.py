@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import numpy as np
 from numba import njit
-from numba.extending import register_jitable
 
+from firth.kernels.floats import inlined
 from firth.kernels.word2vec import (
     GROUP,
     HALF,
@@ -71,7 +71,7 @@ def walk(parents, codes, size, starts, nodes, turns):
                 nodes[place] = at - size
 
 
-@register_jitable
+@inlined
 def set_path(starts, nodes, turns, word, at, targets, signs):
     """The next six nodes of a word's path, from place `at`, with their signs; left-over places have the sign 0."""
     last = starts[word + 1]

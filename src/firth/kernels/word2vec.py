@@ -14,13 +14,13 @@ from typing import Any
 
 import numpy as np
 from numba import njit
-from numba.extending import register_jitable
 from numpy.typing import NDArray
 
 from firth.kernels.floats import (
     LANES,
     choose,
     exp_of_minus,
+    inlined,
     larger,
     load,
     log_of_one_plus,
@@ -67,7 +67,7 @@ def lay_windows(ids, ends, keep, window, dynamic, state, words, before, after):
     return count
 
 
-@register_jitable
+@inlined
 def two_by_six(inputs, a, b, outputs, targets, at):
     """The scores of two input rows and six targets, in the lanes 0 … 5 and 8 … 13."""
     t0, t1, t2 = targets[at], targets[at + 1], targets[at + 2]
@@ -90,7 +90,7 @@ def two_by_six(inputs, a, b, outputs, targets, at):
     return totals(a0, a1, a2, a3, a4, a5, b0, b1, b2, b3, b4, b5)
 
 
-@register_jitable
+@inlined
 def one_by_six(inputs, a, outputs, targets, at):
     """The scores of one input row and six targets, in the lanes 0 … 5."""
     t0, t1, t2 = targets[at], targets[at + 1], targets[at + 2]
@@ -104,7 +104,7 @@ def one_by_six(inputs, a, outputs, targets, at):
     return totals(a0, a1, a2, a3, a4, a5, zero, zero, zero, zero, zero, zero)
 
 
-@register_jitable
+@inlined
 def pull(scores, sign, rate):
     """The gradients rate · t · σ(-t·s) and the losses -log σ(t·s) of sixteen scores s with the signs t."""
     z = scores * sign
@@ -115,7 +115,7 @@ def pull(scores, sign, rate):
     return share * sign * rate, loss * sign * sign
 
 
-@register_jitable
+@inlined
 def update(inputs, rows, count, outputs, targets, at, gradients):
     """Adds Σ g·y to each input row and Σ g·x to each target, with g = gradients[row, target]."""
     t0, t1, t2 = targets[at], targets[at + 1], targets[at + 2]
@@ -141,7 +141,7 @@ def update(inputs, rows, count, outputs, targets, at, gradients):
         store(outputs, t5, d, load(outputs, t5, d) + s5)
 
 
-@register_jitable
+@inlined
 def step(inputs, rows, count, outputs, targets, at, signs, rate, gradients):
     """One gradient step between `count` input rows and six targets; returns the loss before it.
 
@@ -162,7 +162,7 @@ def step(inputs, rows, count, outputs, targets, at, signs, rate, gradients):
     return np.float64(total(loss))
 
 
-@register_jitable
+@inlined
 def step_of_one(inputs, row, outputs, targets, at, signs, rate, gradients, errors, place):
     """One gradient step between an input row and six targets; errors[place] grows by Σ g·y. Returns the loss before it.
 
@@ -171,17 +171,31 @@ def step_of_one(inputs, row, outputs, targets, at, signs, rate, gradients, error
     scores = one_by_six(inputs, row, outputs, targets, at)
     gradient, losses = pull(scores, load(signs, 1, 0), rate)
     store(gradients, 0, 0, gradient)
+    t0, t1, t2 = targets[at], targets[at + 1], targets[at + 2]
+    t3, t4, t5 = targets[at + 3], targets[at + 4], targets[at + 5]
+    g0, g1, g2 = gradients[0, 0], gradients[0, 1], gradients[0, 2]
+    g3, g4, g5 = gradients[0, 3], gradients[0, 4], gradients[0, 5]
     for d in range(0, inputs.shape[1], LANES):
         x, error = load(inputs, row, d), load(errors, place, d)
-        for k in range(GROUP):
-            y = load(outputs, targets[at + k], d)
-            error = error + gradients[0, k] * y
-            store(outputs, targets[at + k], d, y + gradients[0, k] * x)
+        error = add_target(outputs, t0, d, g0, x, error)
+        error = add_target(outputs, t1, d, g1, x, error)
+        error = add_target(outputs, t2, d, g2, x, error)
+        error = add_target(outputs, t3, d, g3, x, error)
+        error = add_target(outputs, t4, d, g4, x, error)
+        error = add_target(outputs, t5, d, g5, x, error)
         store(errors, place, d, error)
     return np.float64(total(losses))
 
 
-@register_jitable
+@inlined
+def add_target(outputs, target, d, g, x, error):
+    """Adds g·x to a target's row; returns error + g·y, with the row y as it was."""
+    y = load(outputs, target, d)
+    store(outputs, target, d, y + g * x)
+    return error + g * y
+
+
+@inlined
 def set_signs(targets, at, negatives, signs):
     """The signs of six targets: + for the centre, - for a negative, 0 for the centre drawn as one, or for no target."""
     for k in range(GROUP):
@@ -190,10 +204,11 @@ def set_signs(targets, at, negatives, signs):
             sign = np.float32(1.0)
         elif at + k > negatives or targets[at + k] == targets[0]:
             sign = np.float32(0.0)
-        signs[0, k] = signs[0, HALF + k] = signs[1, k] = sign
+        if signs[1, k] != sign:  # seldom; to store numbers and load them as one vector right away is slow
+            signs[0, k] = signs[0, HALF + k] = signs[1, k] = sign
 
 
-@register_jitable
+@inlined
 def gather(words, centre, before, after, rows):
     """The words around a centre; returns how many."""
     count = 0
@@ -206,17 +221,18 @@ def gather(words, centre, before, after, rows):
     return count
 
 
-@register_jitable
-def draw_negatives(negatives, noise, outputs, state, targets):
-    """Draws targets[1 … negatives] and asks for their rows."""
+@inlined
+def draw_negatives(negatives, noise, outputs, state, drawn, place):
+    """Draws drawn[place, 1 … negatives] and asks for their rows."""
     for k in range(1, negatives + 1):
         state += STEP
-        targets[k] = draw(mix(state), noise)
-        prefetch(outputs, targets[k])
+        word = draw(mix(state), noise)
+        drawn[place, k] = word
+        prefetch(outputs, word)
     return state
 
 
-@register_jitable
+@inlined
 def ask_for_rows(words, centre, window, inputs, outputs):
     """Asks for the rows that the next centre will need and this one does not have."""
     if centre + 1 < len(words):
@@ -225,12 +241,11 @@ def ask_for_rows(words, centre, window, inputs, outputs):
         prefetch(inputs, words[centre + window + 1])
 
 
-@register_jitable
-def set_targets(centre, negatives, drawn, targets):
-    """The centre, the negatives, and the centre again in the places that are left over."""
-    targets[:] = centre
-    for k in range(1, negatives + 1):
-        targets[k] = drawn[k]
+@inlined
+def set_targets(centre, negatives, drawn, place, targets):
+    """The centre, the negatives drawn[place], and the centre again in the places that are left over."""
+    for k in range(len(targets)):
+        targets[k] = drawn[place, k] if 0 < k <= negatives else centre
 
 
 @njit(cache=True, nogil=True)
@@ -243,13 +258,14 @@ def skip_gram(words, before, after, window, inputs, outputs, noise, negatives, s
     rows, targets, drawn, signs, gradients, _ = desk
     loss, pairs = 0.0, 0
     count = len(words)
-    state = draw_negatives(negatives, noise, outputs, state, drawn[1])
+    place = 0
+    state = draw_negatives(negatives, noise, outputs, state, drawn, 1)
     for c in range(count):
         if c % share == 0:
-            drawn[0] = drawn[1]
-            state = draw_negatives(negatives, noise, outputs, state, drawn[1])
+            state = draw_negatives(negatives, noise, outputs, state, drawn, place)
+            place = 1 - place
         ask_for_rows(words, c, window, inputs, outputs)
-        set_targets(words[c], negatives, drawn[0], targets)
+        set_targets(words[c], negatives, drawn, place, targets)
         around = gather(words, c, before[c], after[c], rows)
         pairs += around
         now = np.float32(rate + (last_rate - rate) * c / count)
@@ -266,15 +282,15 @@ def skip_gram_by_pair(words, before, after, window, inputs, outputs, noise, nega
     errors = hidden[1:]
     loss, pairs = 0.0, 0
     count = len(words)
-    for ahead in range(1, len(drawn)):
-        state = draw_negatives(negatives, noise, outputs, state, drawn[ahead])
+    for ahead in range(1, AHEAD):
+        state = draw_negatives(negatives, noise, outputs, state, drawn, ahead)
     for c in range(count):
         ask_for_rows(words, c, window, inputs, outputs)
         around = gather(words, c, before[c], after[c], rows)
         now = np.float32(rate + (last_rate - rate) * c / count)
         for i in range(around):
-            set_targets(words[c], negatives, drawn[(pairs + 1) % len(drawn)], targets)
-            state = draw_negatives(negatives, noise, outputs, state, drawn[pairs % len(drawn)])
+            set_targets(words[c], negatives, drawn, (pairs + 1) % AHEAD, targets)
+            state = draw_negatives(negatives, noise, outputs, state, drawn, pairs % AHEAD)
             pairs += 1
             if len(targets) == GROUP:
                 set_signs(targets, 0, negatives, signs)
@@ -298,17 +314,18 @@ def cbow(words, before, after, window, mean, inputs, outputs, noise, negatives, 
     errors = hidden[1:]
     loss, centres = 0.0, 0
     count = len(words)
-    state = draw_negatives(negatives, noise, outputs, state, drawn[1])
+    place = 0
+    state = draw_negatives(negatives, noise, outputs, state, drawn, 1)
     for c in range(count):
         if c % share == 0:
-            drawn[0] = drawn[1]
-            state = draw_negatives(negatives, noise, outputs, state, drawn[1])
+            state = draw_negatives(negatives, noise, outputs, state, drawn, place)
+            place = 1 - place
         ask_for_rows(words, c, window, inputs, outputs)
         around = gather(words, c, before[c], after[c], rows)
         if around == 0:
             continue
         centres += 1
-        set_targets(words[c], negatives, drawn[0], targets)
+        set_targets(words[c], negatives, drawn, place, targets)
         sum_rows(inputs, rows, around, np.float32(1.0 / around if mean else 1.0), hidden)
         clear(errors)
         now = np.float32(rate + (last_rate - rate) * c / count)
@@ -319,7 +336,7 @@ def cbow(words, before, after, window, mean, inputs, outputs, noise, negatives, 
     return loss, centres
 
 
-@register_jitable
+@inlined
 def sum_rows(inputs, rows, count, scale, hidden):
     """hidden[0] = scale · the sum of the rows."""
     for d in range(0, inputs.shape[1], LANES):
@@ -329,7 +346,7 @@ def sum_rows(inputs, rows, count, scale, hidden):
         store(hidden, 0, d, x * scale)
 
 
-@register_jitable
+@inlined
 def add_to_rows(inputs, rows, count, errors):
     """Adds errors[0] to each of the rows."""
     for d in range(0, inputs.shape[1], LANES):
@@ -338,7 +355,7 @@ def add_to_rows(inputs, rows, count, errors):
             store(inputs, rows[i], d, load(inputs, rows[i], d) + error)
 
 
-@register_jitable
+@inlined
 def clear(errors):
     """errors[0] = 0."""
     for d in range(0, errors.shape[1], LANES):
