@@ -19,111 +19,113 @@ from typing import Any
 
 import numpy as np
 from numba import njit
-from numba.extending import register_jitable
 
 from firth.kernels import full_softmax
-from firth.kernels.floats import LANES, load, matrix, prefetch, splat, store, total
+from firth.kernels.floats import LANES, inlined, load, matrix, prefetch, splat, store, total
 from firth.kernels.random import STEP, draw, mix
-from firth.kernels.word2vec import GROUP, add_to_rows, clear, one_by_six, pull, sum_rows
+from firth.kernels.word2vec import GROUP, add_target, add_to_rows, clear, one_by_six, pull, sum_rows
 
-HIDDEN, ERROR, STEP_ERROR = 0, 1, 2  # the rows of the desk's matrix
+HIDDEN, ERROR, STEP_ERROR = 0, 1, 2  # the rows of `hidden`
+GRADIENTS, SIGNS, WEIGHTS = 0, 1, 2  # the rows of `lanes`; signs and weights of the next six targets follow
 
 
-@register_jitable
-def step(hidden, outputs, targets, signs, weights, group, rate, gradients, error):
+@inlined
+def step(hidden, outputs, targets, lanes, group, rate):
     """One gradient step between hidden[0] and six targets; returns the loss before it.
 
     With s = hidden·y, sign t and weight w the loss is -w·log σ(t·s), and g = rate·w·t·σ(-t·s). A target y becomes
-    y + g·hidden; hidden[0] moves by Σ g·y, and error[0] grows by as much.
+    y + g·hidden; hidden[0] moves by Σ g·y, and hidden[ERROR] grows by as much.
     """
     at = group * GROUP
-    scores = one_by_six(hidden, 0, outputs, targets, at)
-    gradient, loss = pull(scores, load(signs, group, 0), rate)
-    weight = load(weights, group, 0)
-    store(gradients, 0, 0, gradient * weight)
+    scores = one_by_six(hidden, HIDDEN, outputs, targets, at)
+    gradient, loss = pull(scores, load(lanes, 2 * group + SIGNS, 0), rate)
+    weight = load(lanes, 2 * group + WEIGHTS, 0)
+    store(lanes, GRADIENTS, 0, gradient * weight)
     t0, t1, t2 = targets[at], targets[at + 1], targets[at + 2]
     t3, t4, t5 = targets[at + 3], targets[at + 4], targets[at + 5]
-    g0, g1, g2 = gradients[0, 0], gradients[0, 1], gradients[0, 2]
-    g3, g4, g5 = gradients[0, 3], gradients[0, 4], gradients[0, 5]
+    g0, g1, g2 = lanes[GRADIENTS, 0], lanes[GRADIENTS, 1], lanes[GRADIENTS, 2]
+    g3, g4, g5 = lanes[GRADIENTS, 3], lanes[GRADIENTS, 4], lanes[GRADIENTS, 5]
     for d in range(0, outputs.shape[1], LANES):
-        x, e = load(hidden, 0, d), splat(0.0)
-        # Each target is read when its turn comes, because two targets may be the same word.
-        y = load(outputs, t0, d)
-        e = e + g0 * y
-        store(outputs, t0, d, y + g0 * x)
-        y = load(outputs, t1, d)
-        e = e + g1 * y
-        store(outputs, t1, d, y + g1 * x)
-        y = load(outputs, t2, d)
-        e = e + g2 * y
-        store(outputs, t2, d, y + g2 * x)
-        y = load(outputs, t3, d)
-        e = e + g3 * y
-        store(outputs, t3, d, y + g3 * x)
-        y = load(outputs, t4, d)
-        e = e + g4 * y
-        store(outputs, t4, d, y + g4 * x)
-        y = load(outputs, t5, d)
-        e = e + g5 * y
-        store(outputs, t5, d, y + g5 * x)
-        store(hidden, 0, d, x + e)
-        store(error, 0, d, load(error, 0, d) + e)
+        x, error = load(hidden, HIDDEN, d), splat(0.0)
+        error = add_target(outputs, t0, d, g0, x, error)
+        error = add_target(outputs, t1, d, g1, x, error)
+        error = add_target(outputs, t2, d, g2, x, error)
+        error = add_target(outputs, t3, d, g3, x, error)
+        error = add_target(outputs, t4, d, g4, x, error)
+        error = add_target(outputs, t5, d, g5, x, error)
+        store(hidden, HIDDEN, d, x + error)
+        store(hidden, ERROR, d, load(hidden, ERROR, d) + error)
     return np.float64(total(loss * weight))
 
 
-@register_jitable
-def put(targets, signs, weights, place, target, sign, weight):
-    """Sets one target with its sign and weight."""
-    targets[place] = target
-    group, lane = place // GROUP, place % GROUP
-    # The lanes are soon read all together, and would have to wait for a single one that was just written.
-    if signs[group, lane] != sign:
-        signs[group, lane] = sign
-    if weights[group, lane] != weight:
-        weights[group, lane] = weight
+@inlined
+def lay_signs(negatives, lanes):
+    """The signs and weights of a target and its negatives; returns how many groups they fill."""
+    groups = negatives // GROUP + 1
+    for group in range(groups):
+        for k in range(GROUP):
+            place = group * GROUP + k
+            lanes[2 * group + SIGNS, k] = np.float32(1.0 if place == 0 else -1.0)
+            lanes[2 * group + WEIGHTS, k] = np.float32(1.0 if place <= negatives else 0.0)
+    return groups
 
 
-@register_jitable
-def fill_up(targets, signs, weights, places):
-    """Repeats the first target with weight 0 in the last group's left-over places; returns the number of groups."""
-    while places % GROUP != 0:
-        put(targets, signs, weights, places, targets[0], np.float32(1.0), np.float32(0.0))
-        places += 1
-    return places // GROUP
+@inlined
+def leave_out(targets, groups, lanes):
+    """Gives the weight 0 to negatives that are the target itself."""
+    for group in range(groups):
+        for k in range(GROUP):
+            if group + k > 0 and targets[group * GROUP + k] == targets[0]:
+                lanes[2 * group + WEIGHTS, k] = np.float32(0.0)
 
 
-@register_jitable
-def set_noise(drawn, first, negatives, target, targets, signs, weights):
-    """A target and its negatives drawn[first …]; one that is the target itself takes no part."""
-    put(targets, signs, weights, 0, target, np.float32(1.0), np.float32(1.0))
+@inlined
+def predict(target, drawn, turn, first, negatives, groups, outputs, rate, targets, lanes, hidden):
+    """One gradient step between hidden[0] and a target with its negatives, drawn[turn, first …]; returns the loss.
+
+    Signs and weights lie ready (see `lay_signs`). They change only in the rare case that the target itself was drawn:
+    lanes that are read all together would have to wait for a single one that was just written.
+    """
+    clash = False
+    for place in range(len(targets)):
+        targets[place] = target
     for k in range(negatives):
-        negative = drawn[first + k]
-        weight = np.float32(0.0 if negative == target else 1.0)
-        put(targets, signs, weights, 1 + k, negative, np.float32(-1.0), weight)
-    return fill_up(targets, signs, weights, 1 + negatives)
+        negative = drawn[turn, first + k]
+        targets[1 + k] = negative
+        clash |= negative == target
+    if clash:
+        leave_out(targets, groups, lanes)
+    loss = 0.0
+    for group in range(groups):
+        loss += step(hidden, outputs, targets, lanes, group, rate)
+    if clash:
+        lay_signs(negatives, lanes)
+    return loss
 
 
-@register_jitable
-def set_path(starts, nodes, turns, word, at, targets, signs, weights):
+@inlined
+def set_path(starts, nodes, turns, word, at, targets, lanes):
     """The next six nodes of a word's path through the tree (see `kernels/hierarchical.py`), from place `at`."""
     for k in range(GROUP):
         inside = at + k < starts[word + 1]
         place = at + k if inside else at
-        sign = np.float32(1.0) - np.float32(2.0) * np.float32(turns[place])
-        put(targets, signs, weights, k, nodes[place], sign, np.float32(1.0 if inside else 0.0))
+        targets[k] = nodes[place]
+        lanes[SIGNS, k] = np.float32(1.0) - np.float32(2.0) * np.float32(turns[place])
+        lanes[WEIGHTS, k] = np.float32(1.0 if inside else 0.0)
 
 
-@register_jitable
-def draw_ahead(count, noise, outputs, state, drawn):
-    """Draws negatives and asks for their rows."""
-    for k in range(count):
+@inlined
+def draw_ahead(turn, first, last, noise, outputs, state, drawn):
+    """Draws the negatives drawn[turn, first … last - 1] and asks for their rows."""
+    for k in range(first, last):
         state += STEP
-        drawn[k] = draw(mix(state), noise)
-        prefetch(outputs, drawn[k])
+        negative = draw(mix(state), noise)
+        drawn[turn, k] = negative
+        prefetch(outputs, negative)
     return state
 
 
-@register_jitable
+@inlined
 def ask_for(words, at, rows, pointers, inputs):
     """Asks for the rows of a word that will soon be gathered."""
     if at < len(words):
@@ -131,14 +133,14 @@ def ask_for(words, at, rows, pointers, inputs):
             prefetch(inputs, rows[k])
 
 
-@register_jitable
+@inlined
 def ask_for_target(words, at, outputs):
     """Asks for a word's row as a target."""
     if at < len(words):
         prefetch(outputs, words[at])
 
 
-@register_jitable
+@inlined
 def move(hidden, errors):
     """hidden[0] and the errors so far, errors[0], grow by the error of a step, errors[1], which becomes 0."""
     for d in range(0, hidden.shape[1], LANES):
@@ -148,7 +150,7 @@ def move(hidden, errors):
         store(errors, 1, d, splat(0.0))
 
 
-@register_jitable
+@inlined
 def begin(word, rows, pointers, inputs, hidden):
     """hidden = the mean of a word's rows, with no errors yet."""
     own = rows[pointers[word] : pointers[word + 1]]
@@ -156,55 +158,52 @@ def begin(word, rows, pointers, inputs, hidden):
     clear(hidden[ERROR:])
 
 
-@register_jitable
+@inlined
 def finish(word, rows, pointers, inputs, errors):
     """Adds errors[0] to each of a word's rows."""
     own = rows[pointers[word] : pointers[word + 1]]
     add_to_rows(inputs, own, len(own), errors)
 
 
-@register_jitable
-def predict_around(words, c, before, after, outputs, drawn, negatives, rate, desk):
-    """Predicts the neighbours of a centre in turn, each with the next negatives of a set."""
-    _, _, targets, signs, weights, gradients, hidden, _, _ = desk
+@inlined
+def predict_around(words, c, reach, drawn, turn, pool, negatives, groups, outputs, rate, targets, lanes, hidden):
+    """Predicts the neighbours of a centre in turn, each with the next negatives of a pool, and round again."""
     loss, first = 0.0, 0
-    for i in range(c - before, c + after + 1):
-        if i == c:
-            continue
-        groups = set_noise(drawn, first, negatives, words[i], targets, signs, weights)
-        for group in range(groups):
-            loss += step(hidden, outputs, targets, signs, weights, group, rate, gradients, hidden[ERROR:])
-        first += negatives
+    for i in range(c - reach[0], c + reach[1] + 1):
+        if i != c:
+            loss += predict(words[i], drawn, turn, first, negatives, groups, outputs, rate, targets, lanes, hidden)
+            first += negatives
+            if first == pool:
+                first = 0
     return loss
-
-
-@register_jitable
-def draw_part(part, parts, noise, outputs, state, drawn):
-    """Draws one of so many parts of a set of negatives."""
-    first, last = part * len(drawn) // parts, (part + 1) * len(drawn) // parts
-    return draw_ahead(last - first, noise, outputs, state, drawn[first:last])
 
 
 @njit(cache=True, nogil=True)
 def skip_gram(
     words, before, after, rows, pointers, inputs, outputs, noise, negatives, share, rate, last_rate, state, desk
 ):
-    """Predicts all neighbours of each centre, where `share` centres in a row take their negatives from one set.
+    """Predicts all neighbours of each centre, where `share` centres in a row take their negatives from one pool.
 
-    Pairs of one centre still have different negatives. The rate goes from `rate` to `last_rate`. Returns (loss, pairs),
-    where the loss is summed over the pairs.
+    Neighbours of one centre still have different negatives, unless there are more of them than usual. The rate goes
+    from `rate` to `last_rate`. Returns (loss, pairs), where the loss is summed over the pairs.
     """
-    window, drawn, hidden = desk[0], desk[1], desk[6]
+    window, drawn, targets, lanes, hidden, _, _ = desk
+    groups = lay_signs(negatives, lanes)
+    pool = window * negatives  # what a centre needs on average
     loss, pairs, count = 0.0, 0, len(words)
-    state = draw_part(0, 1, noise, outputs, state, drawn[0])
+    state = draw_ahead(0, 0, pool, noise, outputs, state, drawn)
     for c in range(count):
         ask_for(words, c + 1, rows, pointers, inputs)
         ask_for_target(words, c + 1 + window, outputs)
-        turn = c // share % 2
-        state = draw_part(c % share, share, noise, outputs, state, drawn[1 - turn])
+        turn, part = c // share % 2, c % share
+        first, last = part * pool // share, (part + 1) * pool // share
+        state = draw_ahead(1 - turn, first, last, noise, outputs, state, drawn)
         now = np.float32(rate + (last_rate - rate) * c / count)
+        reach = before[c], after[c]
         begin(words[c], rows, pointers, inputs, hidden)
-        loss += predict_around(words, c, before[c], after[c], outputs, drawn[turn], negatives, now, desk)
+        loss += predict_around(
+            words, c, reach, drawn, turn, pool, negatives, groups, outputs, now, targets, lanes, hidden
+        )
         finish(words[c], rows, pointers, inputs, hidden[ERROR:])
         pairs += before[c] + after[c]
     return loss, pairs
@@ -215,19 +214,23 @@ def skip_gram_by_pair(
     words, before, after, rows, pointers, inputs, outputs, noise, negatives, rate, last_rate, state, desk
 ):
     """As `skip_gram`, but every pair draws its own negatives, as in fastText: slower, since more rows are touched."""
-    window, drawn, hidden = desk[0], desk[1], desk[6]
+    window, drawn, targets, lanes, hidden, _, _ = desk
+    groups = lay_signs(negatives, lanes)
     loss, pairs, count = 0.0, 0, len(words)
     for c in range(-1, count):
         ask_for(words, c + 1, rows, pointers, inputs)
         ask_for_target(words, c + 1 + window, outputs)
         if c + 1 < count:
             needed = negatives * (before[c + 1] + after[c + 1])
-            state = draw_ahead(needed, noise, outputs, state, drawn[(c + 1) % 2])
+            state = draw_ahead((c + 1) % 2, 0, needed, noise, outputs, state, drawn)
         if c < 0:
             continue
         now = np.float32(rate + (last_rate - rate) * c / count)
+        reach, pool = (before[c], after[c]), drawn.shape[1]
         begin(words[c], rows, pointers, inputs, hidden)
-        loss += predict_around(words, c, before[c], after[c], outputs, drawn[c % 2], negatives, now, desk)
+        loss += predict_around(
+            words, c, reach, drawn, c % 2, pool, negatives, groups, outputs, now, targets, lanes, hidden
+        )
         finish(words[c], rows, pointers, inputs, hidden[ERROR:])
         pairs += before[c] + after[c]
     return loss, pairs
@@ -238,7 +241,7 @@ def skip_gram_by_path(
     words, before, after, rows, pointers, inputs, outputs, starts, nodes, turns, rate, last_rate, desk
 ):
     """As `skip_gram_by_pair`, with hierarchical softmax: a neighbour is a path through a tree."""
-    _, _, targets, signs, weights, gradients, hidden, _, _ = desk
+    _, _, targets, lanes, hidden, _, _ = desk
     error = hidden[ERROR:]
     loss, pairs, count = 0.0, 0, len(words)
     for c in range(count):
@@ -249,8 +252,8 @@ def skip_gram_by_path(
             if i == c:
                 continue
             for at in range(starts[words[i]], starts[words[i] + 1], GROUP):
-                set_path(starts, nodes, turns, words[i], at, targets, signs, weights)
-                loss += step(hidden, outputs, targets, signs, weights, 0, now, gradients, error)
+                set_path(starts, nodes, turns, words[i], at, targets, lanes)
+                loss += step(hidden, outputs, targets, lanes, 0, now)
         pairs += before[c] + after[c]
         finish(words[c], rows, pointers, inputs, error)
     return loss, pairs
@@ -259,7 +262,7 @@ def skip_gram_by_path(
 @njit(cache=True, nogil=True)
 def skip_gram_softmax(words, before, after, rows, pointers, inputs, outputs, rate, last_rate, desk, chances):
     """As `skip_gram_by_pair`, with the full softmax of `kernels/full_softmax.py`."""
-    _, _, _, _, _, _, hidden, _, _ = desk
+    _, _, _, _, hidden, _, _ = desk
     error = hidden[ERROR:]
     loss, pairs, count = 0.0, 0, len(words)
     for c in range(count):
@@ -275,7 +278,7 @@ def skip_gram_softmax(words, before, after, rows, pointers, inputs, outputs, rat
     return loss, pairs
 
 
-@register_jitable
+@inlined
 def come(words, at, rows, pointers, inputs, sums, waiting):
     """A word comes into reach: its rows are summed, and no errors wait for them."""
     if 0 <= at < len(words):
@@ -285,7 +288,7 @@ def come(words, at, rows, pointers, inputs, sums, waiting):
         clear(waiting[slot:])
 
 
-@register_jitable
+@inlined
 def go(words, at, rows, pointers, inputs, waiting):
     """A word falls out of reach: its rows take the errors that wait for them."""
     if 0 <= at < len(words):
@@ -293,7 +296,7 @@ def go(words, at, rows, pointers, inputs, waiting):
         finish(words[at], rows, pointers, inputs, waiting[slot:])
 
 
-@register_jitable
+@inlined
 def mean_around(words, c, before, after, pointers, sums, hidden):
     """hidden = the mean of all rows of the words around a centre."""
     size = 0
@@ -310,7 +313,7 @@ def mean_around(words, c, before, after, pointers, sums, hidden):
         store(hidden, ERROR, d, splat(0.0))
 
 
-@register_jitable
+@inlined
 def spread(words, c, before, after, pointers, sums, waiting, errors):
     """Each word around a centre takes the error: it waits for the rows, and their sum moves by it once for each."""
     for i in range(c - before, c + after + 1):
@@ -330,27 +333,25 @@ def cbow(words, before, after, rows, pointers, inputs, outputs, noise, negatives
 
     Returns (loss, centres).
     """
-    window, drawn, targets, signs, weights, gradients, hidden, sums, waiting = desk
-    error = hidden[ERROR:]
+    window, drawn, targets, lanes, hidden, sums, waiting = desk
+    groups = lay_signs(negatives, lanes)
     loss, centres, count = 0.0, 0, len(words)
-    state = draw_ahead(negatives, noise, outputs, state, drawn[1])
+    state = draw_ahead(0, 0, negatives, noise, outputs, state, drawn)
     for at in range(window):
         come(words, at, rows, pointers, inputs, sums, waiting)
     for c in range(count + window):
         ask_for(words, c + window + 1, rows, pointers, inputs)
         ask_for_target(words, c + 1, outputs)
         come(words, c + window, rows, pointers, inputs, sums, waiting)
+        turn = c // share % 2
         if c < count and c % share == 0:
-            drawn[0, :negatives] = drawn[1, :negatives]
-            state = draw_ahead(negatives, noise, outputs, state, drawn[1])
+            state = draw_ahead(1 - turn, 0, negatives, noise, outputs, state, drawn)
         if c < count and before[c] + after[c] > 0:
             centres += 1
             now = np.float32(rate + (last_rate - rate) * c / count)
             mean_around(words, c, before[c], after[c], pointers, sums, hidden)
-            groups = set_noise(drawn[0], 0, negatives, words[c], targets, signs, weights)
-            for group in range(groups):
-                loss += step(hidden, outputs, targets, signs, weights, group, now, gradients, error)
-            spread(words, c, before[c], after[c], pointers, sums, waiting, error)
+            loss += predict(words[c], drawn, turn, 0, negatives, groups, outputs, now, targets, lanes, hidden)
+            spread(words, c, before[c], after[c], pointers, sums, waiting, hidden[ERROR:])
         go(words, c - window, rows, pointers, inputs, waiting)
     return loss, centres
 
@@ -358,7 +359,7 @@ def cbow(words, before, after, rows, pointers, inputs, outputs, noise, negatives
 @njit(cache=True, nogil=True)
 def cbow_by_path(words, before, after, rows, pointers, inputs, outputs, starts, nodes, turns, rate, last_rate, desk):
     """As `cbow`, with hierarchical softmax."""
-    window, _, targets, signs, weights, gradients, hidden, sums, waiting = desk
+    window, _, targets, lanes, hidden, sums, waiting = desk
     error = hidden[ERROR:]
     loss, centres, count = 0.0, 0, len(words)
     for at in range(window):
@@ -371,8 +372,8 @@ def cbow_by_path(words, before, after, rows, pointers, inputs, outputs, starts, 
             now = np.float32(rate + (last_rate - rate) * c / count)
             mean_around(words, c, before[c], after[c], pointers, sums, hidden)
             for at in range(starts[words[c]], starts[words[c] + 1], GROUP):
-                set_path(starts, nodes, turns, words[c], at, targets, signs, weights)
-                loss += step(hidden, outputs, targets, signs, weights, 0, now, gradients, error)
+                set_path(starts, nodes, turns, words[c], at, targets, lanes)
+                loss += step(hidden, outputs, targets, lanes, 0, now)
             spread(words, c, before[c], after[c], pointers, sums, waiting, error)
         go(words, c - window, rows, pointers, inputs, waiting)
     return loss, centres
@@ -381,7 +382,7 @@ def cbow_by_path(words, before, after, rows, pointers, inputs, outputs, starts, 
 @njit(cache=True, nogil=True)
 def cbow_softmax(words, before, after, rows, pointers, inputs, outputs, rate, last_rate, desk, chances):
     """As `cbow`, with the full softmax of `kernels/full_softmax.py`."""
-    window, _, _, _, _, _, hidden, sums, waiting = desk
+    window, _, _, _, hidden, sums, waiting = desk
     loss, centres, count = 0.0, 0, len(words)
     for at in range(window):
         come(words, at, rows, pointers, inputs, sums, waiting)
@@ -400,17 +401,15 @@ def cbow_softmax(words, before, after, rows, pointers, inputs, outputs, rate, la
 def make_desk(window: int, negatives: int, dim: int) -> tuple[Any, ...]:
     """The scratch arrays of one thread, behind the window.
 
-    Negatives drawn ahead; targets with signs and weights; gradients; hidden with its errors; and for CBOW the sums of
-    the words in reach and the errors that wait for their rows.
+    Negatives drawn ahead; targets, and the lanes with their gradients, signs and weights; hidden with its errors; and
+    for CBOW the sums of the words in reach and the errors that wait for their rows.
     """
-    groups = (2 * window + negatives + GROUP) // GROUP + 1
+    groups = negatives // GROUP + 1
     return (
         window,
         np.zeros((2, 2 * window * negatives), np.uint32),
         np.zeros(groups * GROUP, np.uint32),
-        np.zeros((groups, LANES), np.float32),
-        np.zeros((groups, LANES), np.float32),
-        np.zeros((1, LANES), np.float32),
+        matrix(2 * groups + 1, LANES),
         matrix(3, dim),
         matrix(2 * window + 1, dim),
         matrix(2 * window + 1, dim),

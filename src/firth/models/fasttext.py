@@ -72,7 +72,7 @@ class FastText(Recipe):
     buckets: int = option(2_000_000, "rows for n-grams, which are hashed to them", minimum=0, maximum=2**31 - 1)
     negatives: int = option(5, "words drawn from the noise for each prediction", minimum=1)
     shared_negatives: int = option(
-        4, "so many centres in a row share their negatives; 0: every pair draws its own, as fastText", minimum=0
+        2, "so many centres in a row share their negatives; 0: every pair draws its own, as fastText", minimum=0
     )
     window: int = option(5, "words looked at on each side, never across a sentence", minimum=1, maximum=1000)
     dynamic_window: bool = option(True, "draw each window's reach from 1 to `window`, so that near words count more")
