@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -35,10 +35,8 @@ def model_card(name: str, words: int, dim: int | None, metadata: Mapping[str, An
     }
     if corpus:
         parts += ["## Text it was made from", _table(corpus, "what")]
-    losses = metadata.get("loss") or metadata.get("cost")
-    if losses:
-        rows = [f"| {epoch} | {loss:.6f} |" for epoch, loss in enumerate(losses, start=1)]
-        parts += ["## Loss", "\n".join(["| epoch | mean loss |", "|---|---|", *rows])]
+    if metadata.get("loss"):
+        parts += ["## Loss", _losses(metadata["loss"], metadata.get("held_out_loss"))]
     use = f'import firth\n\nmodel = firth.load("{name}")'
     if dim:
         use += '\nmodel.most_similar("word")'
@@ -55,6 +53,14 @@ def write_card(path: Path, page: str) -> Path:
 
 def _flat(values: object) -> dict[str, Any]:
     return dict(values) if isinstance(values, Mapping) else {"fingerprint": values}
+
+
+def _losses(trained: Sequence[float], held_out: Sequence[float] | None) -> str:
+    columns = {"mean loss": trained} if held_out is None else {"mean loss": trained, "on held-out text": held_out}
+    lines = [" | ".join(["| epoch", *columns]) + " |", "|---" * (1 + len(columns)) + "|"]
+    for epoch, losses in enumerate(zip(*columns.values()), start=1):
+        lines.append(" | ".join([f"| {epoch}", *(f"{loss:.6f}" for loss in losses)]) + " |")
+    return "\n".join(lines)
 
 
 def _table(values: Mapping[str, Any], head: str) -> str:

@@ -6,6 +6,7 @@ Nothing here knows what a file says; `text/corpus.py` and `formats/` do.
 from __future__ import annotations
 
 import bz2
+import errno
 import glob
 import gzip
 import io
@@ -199,7 +200,8 @@ def whole_file(path: Name) -> Iterator[Path]:
     os.close(handle)
     draft = Path(name)
     try:
-        yield draft
+        with naming(target):
+            yield draft
         os.chmod(draft, 0o666 & ~_umask())
         os.replace(draft, target)
     finally:
@@ -215,12 +217,12 @@ def whole_folder(path: Name) -> Iterator[Path]:
     target = Path(path)
     if target.exists() and not target.is_dir():
         raise OptionError(f"{target}: is a file, but a folder is to be written there. Choose another name")
-    if target.is_dir() and any(target.iterdir()) and not (target / "config.json").exists():
-        raise OptionError(f"{target}: the folder holds other files. Choose another name or empty it")
+    check_place(target)
     target.parent.mkdir(parents=True, exist_ok=True)
     draft = Path(tempfile.mkdtemp(dir=target.parent, prefix=f".{target.name}.", suffix=".part"))
     try:
-        yield draft
+        with naming(target):
+            yield draft
         os.chmod(draft, 0o777 & ~_umask())
         if target.exists():
             aside = draft.with_suffix(".old")
@@ -231,6 +233,32 @@ def whole_folder(path: Name) -> Iterator[Path]:
             os.replace(draft, target)
     finally:
         shutil.rmtree(draft, ignore_errors=True)
+
+
+def check_place(path: Name) -> None:
+    """Refuses a folder that holds what is not ours, and a place below a file or below a folder that is closed to us.
+
+    >>> check_place("README.md/model")
+    Traceback (most recent call last):
+    firth.errors.OptionError: README.md/model: cannot be written, because README.md is no folder that we may write to
+    """
+    target = Path(path)
+    if target.is_dir() and any(target.iterdir()) and not (target / "config.json").exists():
+        raise OptionError(f"{target}: the folder holds other files. Choose another name or empty it")
+    above = next((folder for folder in target.parents if folder.exists()), target)
+    if not above.is_dir() or not os.access(above, os.W_OK | os.X_OK):
+        raise OptionError(f"{target}: cannot be written, because {above} is no folder that we may write to")
+
+
+@contextmanager
+def naming(path: Name) -> Iterator[None]:
+    """Adds its name to the error of a file that cannot be written any further: the system leaves it out."""
+    try:
+        yield
+    except OSError as error:
+        if error.filename is not None or error.errno not in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG):
+            raise
+        raise OSError(error.errno, error.strerror, os.fspath(path)) from error
 
 
 def _umask() -> int:

@@ -246,7 +246,7 @@ class FaissIndex:
         for start in range(0, size, 65536):
             block = exact.rows.block(start, min(start + 65536, size))
             lengths = np.linalg.norm(block, axis=1, keepdims=True)
-            graph.add(block / np.where(lengths > 0, lengths, 1))
+            graph.add(np.asarray(block / np.where(lengths > 0, lengths, 1), np.float32))
         return cls(exact, graph)
 
     def search(

@@ -140,6 +140,62 @@ def test_the_python_of_a_kernel_gives_the_same_numbers(mode):
     np.testing.assert_allclose(outputs, plain_outputs, atol=1e-5)
 
 
+def in_twos(words, before, after, inputs, outputs, noise, negatives, share, rate, mean):
+    """CBOW in float64 where two centres in a row step at once, from the same numbers, against the same negatives."""
+    x, y = inputs.astype(np.float64), outputs.astype(np.float64)
+    drawn, loss, count = Drawn(noise, negatives), 0.0, 0
+    for first in range(0, len(words), 2):
+        if first // 2 % (share // 2) == 0:
+            negative = drawn.next()
+        step_x, step_y = np.zeros_like(x), np.zeros_like(y)
+        for c in range(first, min(first + 2, len(words))):
+            around = [words[i] for i in range(c - before[c], c + after[c] + 1) if i != c]
+            if not around:
+                continue
+            count += 1
+            hidden = x[around].sum(axis=0) / (len(around) if mean else 1)
+            for target, sign in [(words[c], 1)] + [(word, -1) for word in negative if word != words[c]]:
+                score = sign * hidden @ y[target]
+                loss -= np.log(sigmoid(score))
+                np.add.at(step_x, around, rate * sign * sigmoid(-score) * y[target])
+                step_y[target] += rate * sign * sigmoid(-score) * hidden
+        x, y = x + step_x, y + step_y
+    return loss, count, x, y
+
+
+@pytest.mark.parametrize("mean", [True, False])
+@pytest.mark.parametrize("negatives, share, length", [(5, 2, 40), (5, 4, 41), (2, 2, 40), (13, 2, 15)])
+def test_two_centres_step_at_once(mean, negatives, share, length):
+    words, before, after = text(length)
+    before[20:22] = after[20:22] = 0  # two centres with nothing around them, in different twos
+    inputs, outputs, noise = network()
+    start, rate = inputs.copy(), 1e-4
+    loss, count, x, y = in_twos(words, before, after, inputs, outputs, noise, negatives, share, rate, mean)
+    rest = rate, rate, STATE, kernel.make_desk(WINDOW, negatives, DIM)
+    laid = words, before, after, WINDOW, mean
+    found = kernel.cbow_in_twos(*laid, inputs, outputs, noise, negatives, share, *rest)
+    assert found[1] == count
+    assert found[0] == pytest.approx(loss, rel=5e-4)  # groups of six take their step one after the other
+    assert abs(inputs - start).max() > 3e-4
+    np.testing.assert_allclose(inputs, x, atol=1e-5)
+    np.testing.assert_allclose(outputs, y, atol=1e-5)
+
+
+def test_a_lone_centre_steps_in_twos_as_it_steps_alone():
+    words, before, after = np.array([4, 7, 2], np.uint32), np.array([0, 0, 2], np.int32), np.zeros(3, np.int32)
+    alone, twos = network(), network()
+    one = kernel.cbow(
+        words, before, after, WINDOW, True, *alone, 5, 4, 0.1, 0.1, STATE, kernel.make_desk(WINDOW, 5, DIM)
+    )
+    two = kernel.cbow_in_twos(
+        words, before, after, WINDOW, True, *twos, 5, 4, 0.1, 0.1, STATE, kernel.make_desk(WINDOW, 5, DIM)
+    )
+    assert one[1] == two[1] == 1
+    assert one[0] == pytest.approx(two[0], rel=1e-6)
+    np.testing.assert_allclose(alone[0], twos[0], atol=1e-7)
+    np.testing.assert_allclose(alone[1], twos[1], atol=1e-7)
+
+
 def exact_loss(x, y, rows, targets, signs, mean):
     """The loss of one step, in float64."""
     hidden = x[rows].mean(axis=0, keepdims=True) if mean else x[rows]

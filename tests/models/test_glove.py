@@ -193,8 +193,8 @@ def test_a_checkpoint_of_another_training_is_refused_and_can_be_overruled(tmp_pa
 def test_a_broken_checkpoint_is_an_error_that_names_the_file(tmp_path):
     few = replace(SMALL, epochs=2)
     few.fit(corpus(), runtime=ONE, checkpoint=tmp_path / "state")
-    (tmp_path / "state" / "state.safetensors").write_bytes(b"not it")
-    with pytest.raises(FormatError, match=r"state\.safetensors"):
+    (tmp_path / "state" / "state-2.safetensors").write_bytes(b"not it")
+    with pytest.raises(FormatError, match=r"state-2\.safetensors"):
         SMALL.fit(corpus(), runtime=ONE, checkpoint=tmp_path / "state")
 
 
@@ -220,12 +220,12 @@ def test_a_number_that_is_none_says_in_which_epoch_and_at_which_words(monkeypatc
 
 @pytest.mark.parametrize("texts", [[""], ["a"], ["a a a"], ["a", "b"], []])
 def test_a_corpus_that_gives_no_pair_of_words_is_an_error(texts):
-    with pytest.raises(OptionError, match=r"two are needed|nothing to train on"):
+    with pytest.raises(OptionError, match=r"no words|only one word|nothing to train on"):
         Glove(min_count=1).fit(corpus(texts), runtime=ONE)
 
 
 def test_a_min_count_that_leaves_nothing_is_an_error():
-    with pytest.raises(OptionError, match=r"none is left, but two are needed\. Lower min_count"):
+    with pytest.raises(OptionError, match=r"no word is seen 1000 times.* Lower min_count"):
         Glove(min_count=1000).fit(corpus(), runtime=ONE)
 
 

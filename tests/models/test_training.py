@@ -16,11 +16,12 @@ from hypothesis import strategies as st
 
 from firth.errors import Diverged, FormatError, OptionError
 from firth.models import training
-from firth.models.training import Block, Schedule, Tally, train
+from firth.models.checkpoint import CONFIG
+from firth.models.training import Block, HeldOut, Run, Schedule, Tally, train
 from firth.progress import Progress
 from firth.runtime import Runtime
 
-ONE = Runtime(1)
+ONE = Run(Runtime(1))
 
 
 @dataclass
@@ -68,12 +69,12 @@ def test_the_rate_falls_linearly_over_all_epochs_to_its_floor():
 
 
 def test_the_loss_curve_is_the_mean_of_a_prediction_in_each_epoch():
-    assert train(Adder(loss=0.75), schedule(), runtime=ONE) == [0.75, 0.75, 0.75]
+    assert train(Adder(loss=0.75), schedule(), ONE).curve == [0.75, 0.75, 0.75]
 
 
 def test_reports_count_words_and_carry_loss_rate_and_epoch():
     seen: list[Progress] = []
-    train(Adder(), schedule(words=200, epochs=2), runtime=Runtime(2), report=seen.append)
+    train(Adder(), schedule(words=200, epochs=2), Run(Runtime(2), seen.append))
     assert [report.done for report in seen] == sorted(report.done for report in seen)
     assert seen[-1].done == seen[-1].total == 400
     assert seen[-1].values["epoch"] == 2
@@ -83,23 +84,23 @@ def test_reports_count_words_and_carry_loss_rate_and_epoch():
 
 def test_an_interrupted_run_goes_on_where_it_was_and_ends_in_the_same_bits(tmp_path: Path):
     whole = Adder()
-    train(whole, schedule(), runtime=ONE)
+    train(whole, schedule(), ONE)
     folder = tmp_path / "checkpoint"
     first = Adder(stop_after=7)
     with pytest.raises(KeyboardInterrupt):
-        train(first, schedule(), runtime=ONE, checkpoint=folder)
+        train(first, schedule(), Run(Runtime(1), checkpoint=folder))
     second = Adder()
-    curve = train(second, schedule(), runtime=ONE, checkpoint=folder)
+    end = train(second, schedule(), Run(Runtime(1), checkpoint=folder))
     assert first.trained + second.trained == whole.trained
     assert np.array_equal(second.arrays["state"], whole.arrays["state"])
-    assert curve == [1.0, 1.0, 1.0]
+    assert end.curve == [1.0, 1.0, 1.0]
 
 
 def test_with_threads_every_block_is_trained_once_across_an_interruption(tmp_path: Path):
     first, second = Adder(stop_after=9), Adder()
     with pytest.raises(KeyboardInterrupt):
-        train(first, schedule(), runtime=Runtime(2), checkpoint=tmp_path / "c")
-    train(second, schedule(), runtime=Runtime(2), checkpoint=tmp_path / "c")
+        train(first, schedule(), Run(Runtime(2), checkpoint=tmp_path / "c"))
+    train(second, schedule(), Run(Runtime(2), checkpoint=tmp_path / "c"))
     everything = [(epoch, n) for epoch in range(3) for n in range(len(schedule().edges) - 1)]
     assert sorted(first.trained + second.trained) == everything
 
@@ -109,53 +110,53 @@ def test_checkpoints_are_kept_while_training_goes_on(tmp_path: Path, monkeypatch
     keep = training.keep
     monkeypatch.setattr(training, "keep", lambda *given: (kept.append(given[3].step), keep(*given)))
     plan = schedule()
-    train(Adder(), plan, runtime=ONE, checkpoint=tmp_path / "c", every=0.0)
+    train(Adder(), plan, Run(Runtime(1), checkpoint=tmp_path / "c"), every=0.0)
     assert kept == list(range(1, plan.steps + 1))
 
 
 def test_a_finished_checkpoint_leaves_nothing_to_do(tmp_path: Path):
-    train(Adder(), schedule(), runtime=ONE, checkpoint=tmp_path / "c")
+    train(Adder(), schedule(), Run(Runtime(1), checkpoint=tmp_path / "c"))
     again = Adder()
-    assert train(again, schedule(), runtime=ONE, checkpoint=tmp_path / "c") == [1.0, 1.0, 1.0]
+    assert train(again, schedule(), Run(Runtime(1), checkpoint=tmp_path / "c")).curve == [1.0, 1.0, 1.0]
     assert again.trained == []
 
 
 def test_without_resume_training_starts_anew(tmp_path: Path):
-    train(Adder(), schedule(), runtime=ONE, checkpoint=tmp_path / "c")
+    train(Adder(), schedule(), Run(Runtime(1), checkpoint=tmp_path / "c"))
     again = Adder()
-    train(again, schedule(), runtime=ONE, checkpoint=tmp_path / "c", resume=False)
+    train(again, schedule(), Run(Runtime(1), checkpoint=tmp_path / "c", resume=False))
     assert len(again.trained) == schedule().steps
 
 
 def test_a_checkpoint_of_another_training_is_refused_by_name(tmp_path: Path):
-    train(Adder(), schedule(), runtime=ONE, checkpoint=tmp_path / "c", identity={"corpus": "a"})
+    train(Adder(), schedule(), Run(Runtime(1), checkpoint=tmp_path / "c"), identity={"corpus": "a"})
     with pytest.raises(OptionError, match=r"another training: it differs in corpus\. Choose another folder"):
-        train(Adder(), schedule(), runtime=ONE, checkpoint=tmp_path / "c", identity={"corpus": "b"})
+        train(Adder(), schedule(), Run(Runtime(1), checkpoint=tmp_path / "c"), identity={"corpus": "b"})
     with pytest.raises(OptionError, match="differs in learning_rate"):
-        train(Adder(), schedule(rate=0.1), runtime=ONE, checkpoint=tmp_path / "c", identity={"corpus": "a"})
+        train(Adder(), schedule(rate=0.1), Run(Runtime(1), checkpoint=tmp_path / "c"), identity={"corpus": "a"})
 
 
 def test_a_broken_checkpoint_is_an_error_with_its_place(tmp_path: Path):
-    train(Adder(), schedule(), runtime=ONE, checkpoint=tmp_path / "c")
-    (tmp_path / "c" / training.ARRAYS).write_bytes(b"short")
+    train(Adder(), schedule(), Run(Runtime(1), checkpoint=tmp_path / "c"))
+    next((tmp_path / "c").glob("state-*")).write_bytes(b"short")
     with pytest.raises(FormatError, match="does not hold the arrays of this training"):
-        train(Adder(), schedule(), runtime=ONE, checkpoint=tmp_path / "c")
-    (tmp_path / "c" / training.CONFIG).write_text("{")
+        train(Adder(), schedule(), Run(Runtime(1), checkpoint=tmp_path / "c"))
+    (tmp_path / "c" / CONFIG).write_text("{")
     with pytest.raises(FormatError, match="is not JSON"):
-        train(Adder(), schedule(), runtime=ONE, checkpoint=tmp_path / "c")
+        train(Adder(), schedule(), Run(Runtime(1), checkpoint=tmp_path / "c"))
 
 
 def test_a_folder_that_holds_something_else_is_left_alone(tmp_path: Path):
     (tmp_path / "config.json").write_text(json.dumps({"library": "firth", "kind": "word-vectors"}))
     with pytest.raises(OptionError, match="something else than a checkpoint"):
-        train(Adder(), schedule(), runtime=ONE, checkpoint=tmp_path)
+        train(Adder(), schedule(), Run(Runtime(1), checkpoint=tmp_path))
     assert json.loads((tmp_path / "config.json").read_text())["kind"] == "word-vectors"
 
 
 @pytest.mark.parametrize("loss", [float("nan"), float("inf"), 11.0])
 def test_a_loss_that_runs_away_stops_training_and_keeps_no_checkpoint(loss, tmp_path: Path):
     with pytest.raises(Diverged, match=r"Use a learning rate below 0\.5") as caught:
-        train(Adder(loss=loss), schedule(), runtime=ONE, checkpoint=tmp_path / "c")
+        train(Adder(loss=loss), schedule(), Run(Runtime(1), checkpoint=tmp_path / "c"))
     assert caught.value.step > 0
     assert not (tmp_path / "c").exists()
 
@@ -166,4 +167,85 @@ def test_an_error_in_a_thread_is_raised():
             raise OSError("the text is gone")
 
     with pytest.raises(OSError, match="the text is gone"):
-        train(Broken(), schedule(), runtime=Runtime(2))
+        train(Broken(), schedule(), Run(Runtime(2)))
+
+
+def apart(learner: Adder, words: int = 300) -> HeldOut:
+    text = schedule(words=words)
+    return HeldOut(learner, text.ids, text.sentences)
+
+
+class Watcher(Adder):
+    """Tells as its loss how many blocks were trained before, so that a held-out loss shows when it was taken."""
+
+    def train(self, block: Block) -> Tally:
+        if block.rate == 0:
+            return Tally(float(len(self.trained)) * len(block.ids), len(block.ids))
+        return super().train(block)
+
+
+@pytest.mark.parametrize("threads", [1, 2])
+def test_the_held_out_loss_is_taken_when_an_epoch_is_over_and_before_the_next_begins(threads):
+    learner, plan, seen = Watcher(), schedule(epochs=3), []
+    end = train(learner, plan, Run(Runtime(threads), seen.append), held_out=apart(learner))
+    blocks = len(plan.edges) - 1
+    assert end.held_out == [blocks, 2 * blocks, 3 * blocks]
+    assert "held_out_loss" not in seen[0].values
+    assert [report.values["held_out_loss"] for report in seen if report.done == 2000] == [blocks, 2 * blocks]
+    assert seen[-1].values["held_out_loss"] == 3 * blocks
+
+
+def test_held_out_blocks_have_the_rate_zero_and_random_numbers_of_their_own():
+    blocks = list(apart(Adder(), words=120_000).blocks())
+    assert len(blocks) > 1
+    assert {(block.rate, block.last_rate, block.epoch) for block in blocks} == {(0.0, 0.0, training.HELD_OUT)}
+    assert sum(len(block.ids) for block in blocks) == 120_000
+
+
+def test_held_out_losses_outlive_an_interruption(tmp_path: Path):
+    whole = Watcher()
+    curve = train(whole, schedule(), ONE, held_out=apart(whole)).held_out
+    first = Watcher(stop_after=len(schedule().edges) + 2)  # in the second epoch
+    with pytest.raises(KeyboardInterrupt):
+        train(first, schedule(), Run(Runtime(1), checkpoint=tmp_path / "c"), held_out=apart(first))
+    second = Watcher(trained=list(first.trained))
+    resumed = train(second, schedule(), Run(Runtime(1), checkpoint=tmp_path / "c"), held_out=apart(second))
+    assert resumed.held_out == curve
+    assert np.array_equal(second.arrays["state"], whole.arrays["state"])
+
+
+def test_a_held_out_text_without_a_prediction_is_told_before_training():
+    class Deaf(Adder):
+        def train(self, block: Block) -> Tally:
+            return super().train(block) if block.rate else Tally(0.0, 0)
+
+    learner = Deaf()
+    with pytest.raises(OptionError, match="the held-out text has nothing that could be predicted"):
+        train(learner, schedule(), ONE, held_out=apart(learner))
+    assert learner.trained == []
+
+
+def test_a_checkpoint_is_whole_whenever_the_run_is_killed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    folder = tmp_path / "c"
+    plan = schedule()
+    steps: list[int] = []
+
+    def copies_of_the_folder(*given: object) -> None:
+        """Stands in for a kill at any moment between two changes of the folder: what is there must be usable."""
+        if (folder / CONFIG).exists():
+            state = json.loads((folder / CONFIG).read_text())
+            assert (folder / state["arrays"]).exists()
+            steps.append(state["step"])
+
+    for name in ("replace", "unlink"):
+        real = getattr(os, name)
+        monkeypatch.setattr(os, name, lambda *a, real=real, **k: (copies_of_the_folder(), real(*a, **k))[1])
+    train(Adder(), plan, Run(Runtime(1), checkpoint=folder), every=0.0)
+    assert set(steps) >= set(range(1, plan.steps))
+    assert sorted(path.name for path in folder.iterdir()) == [CONFIG, f"state-{plan.steps}.safetensors"]
+
+
+def test_a_checkpoint_that_does_not_tell_its_place_is_an_error(tmp_path: Path):
+    (tmp_path / CONFIG).write_text(json.dumps({"kind": "checkpoint", "step": 3}))
+    with pytest.raises(FormatError, match="does not tell the arrays, counts, held_out, identity, losses"):
+        train(Adder(), schedule(), Run(Runtime(1), checkpoint=tmp_path))

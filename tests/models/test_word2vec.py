@@ -8,7 +8,8 @@ import numpy as np
 import pytest
 
 from firth.errors import Diverged, OptionError
-from firth.models.word2vec import Word2Vec, keep_thresholds
+from firth.models.network import keep_thresholds
+from firth.models.word2vec import Word2Vec
 from firth.progress import Progress
 from firth.runtime import Runtime
 from firth.text.corpus import Corpus

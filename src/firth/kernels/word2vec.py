@@ -188,11 +188,74 @@ def step_of_one(inputs, row, outputs, targets, at, signs, rate, gradients, error
 
 
 @inlined
+def step_of_two(hidden, outputs, targets, other, at, signs, rate, gradients):
+    """One gradient step of hidden[0] and hidden[1], each against six targets; returns the loss before it.
+
+    They have the same targets, but in the first place hidden[1] has `other`. hidden[2] and hidden[3] grow by Σ g·y.
+    """
+    t0, t1, t2 = targets[at], targets[at + 1], targets[at + 2]
+    t3, t4, t5 = targets[at + 3], targets[at + 4], targets[at + 5]
+    a0 = a1 = a2 = a3 = a4 = a5 = b0 = b1 = b2 = b3 = b4 = b5 = splat(0.0)
+    for d in range(0, hidden.shape[1], LANES):
+        x, z = load(hidden, 0, d), load(hidden, 1, d)
+        a0, b0 = a0 + x * load(outputs, t0, d), b0 + z * load(outputs, other, d)
+        y = load(outputs, t1, d)
+        a1, b1 = a1 + x * y, b1 + z * y
+        y = load(outputs, t2, d)
+        a2, b2 = a2 + x * y, b2 + z * y
+        y = load(outputs, t3, d)
+        a3, b3 = a3 + x * y, b3 + z * y
+        y = load(outputs, t4, d)
+        a4, b4 = a4 + x * y, b4 + z * y
+        y = load(outputs, t5, d)
+        a5, b5 = a5 + x * y, b5 + z * y
+    scores = totals(a0, a1, a2, a3, a4, a5, b0, b1, b2, b3, b4, b5)
+    gradient, losses = pull(scores, load(signs, 0, 0), rate)
+    store(gradients, 0, 0, gradient)
+    g0, g1, g2, g3, g4, g5 = six_of(gradients, 0)
+    h0, h1, h2, h3, h4, h5 = six_of(gradients, 1)
+    for d in range(0, hidden.shape[1], LANES):
+        x, z = load(hidden, 0, d), load(hidden, 1, d)
+        left, right = load(hidden, 2, d), load(hidden, 3, d)
+        left = add_target(outputs, t0, d, g0, x, left)
+        right = add_target(outputs, other, d, h0, z, right)
+        left, right = add_common_target(outputs, t1, d, g1, h1, x, z, left, right)
+        left, right = add_common_target(outputs, t2, d, g2, h2, x, z, left, right)
+        left, right = add_common_target(outputs, t3, d, g3, h3, x, z, left, right)
+        left, right = add_common_target(outputs, t4, d, g4, h4, x, z, left, right)
+        left, right = add_common_target(outputs, t5, d, g5, h5, x, z, left, right)
+        store(hidden, 2, d, left)
+        store(hidden, 3, d, right)
+    return np.float64(total(losses))
+
+
+@inlined
+def six_of(gradients, row):
+    """The gradients of six targets."""
+    return (
+        gradients[row, 0],
+        gradients[row, 1],
+        gradients[row, 2],
+        gradients[row, 3],
+        gradients[row, 4],
+        gradients[row, 5],
+    )
+
+
+@inlined
 def add_target(outputs, target, d, g, x, error):
     """Adds g·x to a target's row; returns error + g·y, with the row y as it was."""
     y = load(outputs, target, d)
     store(outputs, target, d, y + g * x)
     return error + g * y
+
+
+@inlined
+def add_common_target(outputs, target, d, g, h, x, z, left, right):
+    """Adds g·x + h·z to a target's row; returns left + g·y and right + h·y, with the row y as it was."""
+    y = load(outputs, target, d)
+    store(outputs, target, d, y + g * x + h * z)
+    return left + g * y, right + h * y
 
 
 @inlined
@@ -206,6 +269,21 @@ def set_signs(targets, at, negatives, signs):
             sign = np.float32(0.0)
         if signs[1, k] != sign:  # seldom; to store numbers and load them as one vector right away is slow
             signs[0, k] = signs[0, HALF + k] = signs[1, k] = sign
+
+
+@inlined
+def set_signs_of_two(targets, at, other, negatives, first, second, signs):
+    """As `set_signs`, for the two of `step_of_two`; one of them that has no words around it takes no part."""
+    for k in range(GROUP):
+        sign = np.float32(1.0 if at + k == 0 else -1.0 if at + k <= negatives else 0.0)
+        is_other = at + k > 0 and targets[at + k] == other
+        is_own = at + k > 0 and targets[at + k] == targets[0]
+        left = np.float32(0.0) if is_own or first == 0 else sign
+        right = np.float32(0.0) if is_other or second == 0 else sign
+        if signs[0, k] != left:
+            signs[0, k] = left
+        if signs[0, HALF + k] != right:
+            signs[0, HALF + k] = right
 
 
 @inlined
@@ -336,6 +414,45 @@ def cbow(words, before, after, window, mean, inputs, outputs, noise, negatives, 
     return loss, centres
 
 
+@njit(cache=True, nogil=True)
+def cbow_in_twos(
+    words, before, after, window, mean, inputs, outputs, noise, negatives, share, rate, last_rate, state, desk
+):
+    """As `cbow`, but two centres in a row take their step at once, against the same negatives, as do `share` // 2 twos.
+
+    Half the rows are touched, and neither of the two has to wait for the other's numbers.
+    """
+    rows, targets, drawn, signs, gradients, hidden = desk
+    loss, centres = 0.0, 0
+    count = len(words)
+    place = 0
+    state = draw_negatives(negatives, noise, outputs, state, drawn, 1)
+    for c in range(0, count, 2):
+        if c // 2 % (share // 2) == 0:
+            state = draw_negatives(negatives, noise, outputs, state, drawn, place)
+            place = 1 - place
+        ask_for_rows(words, c, window, inputs, outputs)
+        ask_for_rows(words, c + 1, window, inputs, outputs)
+        set_targets(words[c], negatives, drawn, place, targets)
+        other = words[c]
+        first, second = gather(words, c, before[c], after[c], rows), 0
+        sum_rows(inputs, rows, first, np.float32(1.0 / max(1, first) if mean else 1.0), hidden)
+        if c + 1 < count:
+            other = words[c + 1]
+            second = gather(words, c + 1, before[c + 1], after[c + 1], rows[first:])
+        sum_rows(inputs, rows[first:], second, np.float32(1.0 / max(1, second) if mean else 1.0), hidden[1:])
+        clear(hidden[2:])
+        clear(hidden[3:])
+        now = np.float32(rate + (last_rate - rate) * c / count)
+        for at in range(0, len(targets), GROUP):
+            set_signs_of_two(targets, at, other, negatives, first, second, signs)
+            loss += step_of_two(hidden, outputs, targets, other if at == 0 else targets[at], at, signs, now, gradients)
+        add_to_rows(inputs, rows, first, hidden[2:])
+        add_to_rows(inputs, rows[first:], second, hidden[3:])
+        centres += (first > 0) + (second > 0)
+    return loss, centres
+
+
 @inlined
 def sum_rows(inputs, rows, count, scale, hidden):
     """hidden[0] = scale · the sum of the rows."""
@@ -366,10 +483,10 @@ def make_desk(window: int, negatives: int, dim: int) -> tuple[NDArray[Any], ...]
     """The scratch arrays of one thread: rows, targets, negatives drawn ahead, signs, gradients, hidden and error."""
     places = (negatives // GROUP + 1) * GROUP
     return (
-        np.zeros(2 * window + 2, np.uint32),
+        np.zeros(4 * window + 2, np.uint32),
         np.zeros(places, np.uint32),
         np.zeros((AHEAD, places), np.uint32),
         np.zeros((2, LANES), np.float32),
         np.zeros((2 * window + 3, HALF), np.float32),
-        matrix(2, dim),
+        matrix(4, dim),
     )

@@ -1,48 +1,34 @@
 """fastText: a word is the sum of its parts, so its vector is trained together with those of its character n-grams.
 
-Everything else is word2vec (see `word2vec.py`): the same text, windows, noise and loop. Only the n-grams that the words
+Everything else is word2vec (see `network.py`): the same text, windows, noise and loop. Only the n-grams that the words
 of the text have are trained, and their rows lie by falling frequency; the rows of all other buckets stay zero.
 """
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping
 from dataclasses import dataclass
-from functools import cached_property
-from importlib.metadata import version
 from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
-from firth.errors import Diverged, OptionError
-from firth.files import Name
+from firth.errors import OptionError
 from firth.kernels import fasttext as kernel
-from firth.kernels import random as random_kernel
-from firth.kernels.floats import matrix
-from firth.models.huffman import Tree
-from firth.models.training import Block, Schedule, Tally, train
-from firth.models.word2vec import (
-    FIRST_ROWS,
-    Found,
-    Laid,
-    keep_thresholds,
-    lay_windows,
-    noise_table,
-    stream,
-    trained_words,
-)
-from firth.options import Recipe, option
-from firth.progress import Report, silent
+from firth.kernels import subwords as subwords_kernel
+from firth.models.grown import grown_subwords, has_ngrams, outputs_of, own_rows
+from firth.models.network import LESSON, Floats, Found, Laid, WindowNetwork, random_rows, stream, trained_words
+from firth.models.trained import Trained
+from firth.models.training import Block, Schedule
+from firth.options import option
 from firth.rows import DenseRows
 from firth.runtime import Runtime
 from firth.text.corpus import Corpus
 from firth.text.subwords import Subwords
+from firth.text.tokenfile import TokenFile
 from firth.text.vocabulary import Vocabulary
-from firth.vectors import Output, SubwordVectors
+from firth.vectors import Output, SubwordVectors, WordVectors
 
-Floats = NDArray[np.float32]
 LOSSES: dict[str, Literal["ns", "hs", "softmax"]] = {
     "negative-sampling": "ns",
     "hierarchical-softmax": "hs",
@@ -51,7 +37,7 @@ LOSSES: dict[str, Literal["ns", "hs", "softmax"]] = {
 
 
 @dataclass(frozen=True)
-class FastText(Recipe):
+class FastText(Trained["Network", SubwordVectors]):
     """Vectors of words and of their character n-grams: also words that were never seen have one.
 
     >>> corpus = Corpus.of(["the king rules the land", "the queen rules the land"] * 50)
@@ -59,6 +45,9 @@ class FastText(Recipe):
     >>> len(vectors), vectors["kings"].shape, len(vectors.metadata["loss"])
     (5, (8,), 3)
     """
+
+    name = "fasttext"
+    lesson = LESSON
 
     dim: int = option(100, "length of the vectors", minimum=1)
     architecture: Literal["skip-gram", "cbow"] = option(
@@ -94,44 +83,25 @@ class FastText(Recipe):
         buckets = self.buckets if self.maxn else 0
         return Subwords(self.minn, self.maxn if buckets else 0, buckets)
 
-    def fit(
-        self,
-        corpus: Corpus,
-        *,
-        runtime: Runtime | None = None,
-        report: Report = silent,
-        checkpoint: Name | None = None,
-        resume: bool = True,
-    ) -> SubwordVectors:
-        """The vectors of a corpus's words and n-grams. With `checkpoint`, a folder, an interrupted run goes on."""
-        runtime = runtime or Runtime.from_env()
-        tokens = corpus.tokens(report)
+    def _prepare(
+        self, corpus: Corpus, tokens: TokenFile, start: WordVectors | None, runtime: Runtime
+    ) -> tuple[Network, Schedule]:
         vocabulary = trained_words(tokens.vocabulary, self.min_count)
-        network = Network(self, vocabulary, Pieces.of(vocabulary, self.subwords, runtime))
-        recipe = {"name": "fasttext", **self.as_dict()}
-        schedule = Schedule(tokens.ids, tokens.sentences, self.epochs, self.learning_rate)
-        curve = train(
-            network,
-            schedule,
-            runtime=runtime,
-            report=report,
-            checkpoint=checkpoint,
-            resume=resume,
-            identity={"recipe": recipe, "corpus": tokens.fingerprint},
-        )
-        if not any(curve):
-            raise OptionError("FastText: no word has a neighbour, because every sentence is one word long")
-        if not (np.isfinite(network.inputs).all() and np.isfinite(network.outputs).all()):
-            raise Diverged(schedule.words, self.learning_rate, math.nan)
-        metadata = {
-            "recipe": recipe,
-            "tokenizer": corpus.tokenizer.as_dict(),
-            "corpus": {"fingerprint": tokens.fingerprint, "tokens": len(tokens)},
-            "loss": curve,
-            "versions": {name: version(name) for name in ("firth", "numpy", "numba")},
-            "fasttext": self._arguments(len(tokens)),
-        }
-        return SubwordVectors(vocabulary, network.all_rows(), self.subwords, output=network.output(), metadata=metadata)
+        pieces = Pieces.of(vocabulary, self.subwords, runtime)
+        count = len(vocabulary) + len(pieces.buckets)
+        rows = random_rows(count, self.dim, 1.0 / self.dim, self.seed, runtime)
+        network = Network(self, vocabulary, rows, pieces)
+        if start is not None:
+            network.go_on_from(start)
+        return network, Schedule(tokens.ids, tokens.sentences, self.epochs, self.learning_rate)
+
+    def _finish(
+        self, network: Network, tokens: TokenFile, start: WordVectors | None, metadata: Mapping[str, Any]
+    ) -> SubwordVectors:
+        metadata = {**metadata, "fasttext": self._arguments(len(tokens))}
+        rows, output = network.all_rows(), network.output()
+        made = SubwordVectors(network.vocabulary, rows, self.subwords, output=output, metadata=metadata)
+        return made if start is None else grown_subwords(made, start)
 
     def _arguments(self, tokens: int) -> dict[str, Any]:
         """What fastText's own files say about a training, under its names."""
@@ -186,92 +156,69 @@ class Pieces:
         return cls(rows.astype(np.uint32), pointers, buckets[order])
 
 
-class Network:
-    """Two matrices and how a block of text changes them: a row of `inputs` for each word and each n-gram that is used,
+class Network(WindowNetwork[FastText]):
+    """A row of `inputs` for each word and each n-gram that is used; one of `outputs` for each word, or each node."""
 
-    and a row of `outputs` for each word, or for each node of the tree.
-    """
+    def __init__(self, recipe: FastText, vocabulary: Vocabulary, inputs: Floats, pieces: Pieces) -> None:
+        super().__init__(recipe, vocabulary, inputs)
+        self.pieces = pieces
 
-    def __init__(self, recipe: FastText, vocabulary: Vocabulary, pieces: Pieces) -> None:
-        self.recipe, self.pieces = recipe, pieces
-        self.counts = np.asarray(vocabulary.counts, np.int64)
-        self.keep = keep_thresholds(self.counts, recipe.subsample)
-        self.inputs = matrix(len(vocabulary) + len(pieces.buckets), recipe.dim)
-        state = np.uint64(random_kernel.key(recipe.seed, FIRST_ROWS, 0))
-        random_kernel.fill_uniform(self.inputs, recipe.dim, 0, 1.0 / recipe.dim, state)
-        self.outputs = matrix(len(vocabulary), recipe.dim)
+    def go_on_from(self, start: WordVectors) -> None:
+        """Takes up the rows of a model's words and n-grams, or of vectors without n-grams, and its outputs.
 
-    @property
-    def arrays(self) -> Mapping[str, Floats]:
-        return {"inputs": self.inputs, "outputs": self.outputs}
-
-    @property
-    def guess(self) -> float:
-        """The loss of a prediction by chance."""
-        if self.recipe.objective == "negative-sampling":
-            return (1 + self.recipe.negatives) * math.log(2)
-        return math.log(2) * max(1.0, math.log2(len(self.counts)))
-
-    @cached_property
-    def noise(self) -> NDArray[np.uint32]:
-        return noise_table(self.counts, self.recipe.noise_exponent)
-
-    @cached_property
-    def tree(self) -> Tree:
-        return Tree.of_counts(self.counts)
-
-    def train(self, block: Block) -> Tally:
-        """Trains one block."""
-        recipe = self.recipe
-        laid = lay_windows(block, self.keep, recipe.window, recipe.dynamic_window, recipe.seed)
-        objectives = {
-            "negative-sampling": self._negative_sampling,
-            "hierarchical-softmax": self._hierarchical_softmax,
-            "softmax": self._softmax,
-        }
-        return Tally(*objectives[recipe.objective](block, laid))
+        A bucket that the model never trained keeps its fresh row. Vectors without n-grams become the means: a word's
+        own row makes up for those of its n-grams.
+        """
+        size, dim = len(self.vocabulary), self.recipe.dim
+        found = start.vocabulary.ids(self.vocabulary)
+        known = np.flatnonzero(found >= 0)
+        if has_ngrams(start, self.recipe.subwords):
+            self.inputs[known, :dim] = start.rows.take(found[known])
+            buckets = start.rows.take(len(start) + self.pieces.buckets)
+            learned = np.flatnonzero(buckets.any(axis=1))
+            self.inputs[size + learned, :dim] = buckets[learned]
+        else:
+            self.inputs[known] = 0
+            means, lengths = np.empty_like(self.inputs[:size]), np.diff(self.pieces.pointers)
+            subwords_kernel.mean_rows(self.inputs, self.pieces.rows, self.pieces.pointers[:-1], lengths, means)
+            self.inputs[known, :dim] = own_rows(start.take(found[known]), means[known, :dim], lengths[known])
+        self.outputs[known, :dim] = outputs_of(start, LOSSES[self.recipe.objective]).take(found[known])
 
     @property
     def _layers(self) -> tuple[NDArray[np.uint32], NDArray[np.int64], Floats, Floats]:
         return self.pieces.rows, self.pieces.pointers, self.inputs, self.outputs
 
-    def _negative_sampling(self, block: Block, laid: Laid) -> Found:
+    def negative_sampling(self, block: Block, laid: Laid) -> Found:
         recipe = self.recipe
         layers = *laid, *self._layers, self.noise, recipe.negatives
         steps = block.rate, block.last_rate, stream(recipe.seed, block, 1)
         desk = kernel.make_desk(recipe.window, recipe.negatives, recipe.dim)
         share = max(1, recipe.shared_negatives)
         if recipe.architecture == "cbow":
-            loss, count = kernel.cbow(*layers, share, *steps, desk)
-        elif recipe.shared_negatives:
-            loss, count = kernel.skip_gram(*layers, share, *steps, desk)
-        else:
-            loss, count = kernel.skip_gram_by_pair(*layers, *steps, desk)
-        return float(loss), int(count)
+            return kernel.cbow(*layers, share, *steps, desk)
+        if recipe.shared_negatives:
+            return kernel.skip_gram(*layers, share, *steps, desk)
+        return kernel.skip_gram_by_pair(*layers, *steps, desk)
 
-    def _hierarchical_softmax(self, block: Block, laid: Laid) -> Found:
+    def hierarchical_softmax(self, block: Block, laid: Laid) -> Found:
         tree = self.tree
         rest = *laid, *self._layers, tree.starts, tree.nodes, tree.turns, block.rate, block.last_rate
         desk = kernel.make_desk(self.recipe.window, 1, self.recipe.dim)
         if self.recipe.architecture == "cbow":
-            loss, count = kernel.cbow_by_path(*rest, desk)
-        else:
-            loss, count = kernel.skip_gram_by_path(*rest, desk)
-        return float(loss), int(count)
+            return kernel.cbow_by_path(*rest, desk)
+        return kernel.skip_gram_by_path(*rest, desk)
 
-    def _softmax(self, block: Block, laid: Laid) -> Found:
+    def softmax(self, block: Block, laid: Laid) -> Found:
         rest = *laid, *self._layers, block.rate, block.last_rate
         desk = kernel.make_desk(self.recipe.window, 1, self.recipe.dim)
         chances = np.empty(len(self.outputs), np.float32)
         if self.recipe.architecture == "cbow":
-            loss, count = kernel.cbow_softmax(*rest, desk, chances)
-        else:
-            loss, count = kernel.skip_gram_softmax(*rest, desk, chances)
-        return float(loss), int(count)
+            return kernel.cbow_softmax(*rest, desk, chances)
+        return kernel.skip_gram_softmax(*rest, desk, chances)
 
     def all_rows(self) -> Floats:
         """The rows of all words and all buckets, as fastText lays them; a bucket that no word uses is zero."""
-        size, dim = len(self.counts), self.recipe.dim
+        size, dim = len(self.vocabulary), self.recipe.dim
         rows = np.zeros((size + self.recipe.subwords.size, dim), np.float32)
         rows[:size] = self.inputs[:size, :dim]
         rows[size + self.pieces.buckets] = self.inputs[size:, :dim]

@@ -8,34 +8,35 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
+from copy import copy
 from dataclasses import dataclass
 from functools import cached_property
-from importlib.metadata import version
 from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
-from firth.errors import Diverged, OptionError
-from firth.files import Name
+from firth.errors import OptionError
 from firth.kernels import classifier as kernel
 from firth.kernels import random as random_kernel
 from firth.kernels.floats import matrix, stride
-from firth.models.classifier import LABEL_PREFIX, SENTENCE_END, Features
+from firth.models.classifier import LABEL_PREFIX, SENTENCE_END, Features, Table
+from firth.models.grown import take_up
 from firth.models.huffman import Tree
-from firth.models.training import Block, Schedule, Tally, train
-from firth.options import Recipe, option
-from firth.progress import Report, silent
+from firth.models.network import random_rows
+from firth.models.phrases import extended
+from firth.models.trained import Trained
+from firth.models.training import Block, HeldOut, Schedule, Tally
+from firth.options import option
 from firth.rows import DenseRows, Floats
 from firth.runtime import Runtime
 from firth.text.corpus import Corpus
 from firth.text.subwords import Subwords
 from firth.text.tokenfile import TokenFile
 from firth.text.vocabulary import Vocabulary, to_bytes
-from firth.vectors import Output, SubwordVectors
+from firth.vectors import Output, SubwordVectors, WordVectors
 
 BLOCK = 10_000  # words of a block: labelled texts are often small, and every thread should have some
-FIRST_ROWS = 2**32 - 1  # the epoch whose random numbers are the first rows
 LossName = Literal["softmax", "hs", "ns", "ova"]
 LOSSES: dict[str, tuple[LossName, int]] = {
     "softmax": ("softmax", kernel.SOFTMAX),
@@ -46,7 +47,7 @@ LOSSES: dict[str, tuple[LossName, int]] = {
 
 
 @dataclass(frozen=True)
-class FastTextClassifier(Recipe):
+class FastTextClassifier(Trained["Network", SubwordVectors]):
     """Labels of lines. The model is a `SubwordVectors`; `Classifier` asks it for labels.
 
     >>> from firth.text.tokenize import Tokenizer
@@ -56,6 +57,9 @@ class FastTextClassifier(Recipe):
     >>> model.output.labels.words, model.vocabulary.words
     (('__label__drink', '__label__sky'), ('</s>', 'hot', 'sun', 'tea'))
     """
+
+    name = "fasttext-classifier"
+    lesson = "no line has both a label and a word to learn it from"
 
     dim: int = option(100, "length of the vectors", minimum=1)
     objective: Literal["softmax", "hierarchical-softmax", "negative-sampling", "one-vs-all"] = option(
@@ -88,56 +92,32 @@ class FastTextClassifier(Recipe):
         buckets = self.buckets if self.maxn > 0 or self.word_ngrams > 1 else 0
         return Subwords(self.minn, self.maxn, buckets)
 
-    def fit(
-        self,
-        corpus: Corpus,
-        *,
-        runtime: Runtime | None = None,
-        report: Report = silent,
-        checkpoint: Name | None = None,
-        resume: bool = True,
-    ) -> SubwordVectors:
-        """The model of a corpus of labelled lines, which must be cut at white space.
-
-        With `checkpoint`, a folder, an interrupted run goes on where it was.
-        """
+    def _prepare(
+        self, corpus: Corpus, tokens: TokenFile, start: WordVectors | None, runtime: Runtime
+    ) -> tuple[Network, Schedule]:
         if corpus.tokenizer.mode != "whitespace":
             raise OptionError("labelled lines are cut at white space. Read them with Tokenizer(mode='whitespace')")
-        runtime = runtime or Runtime.from_env()
-        tokens = corpus.tokens(report)
-        features = self._features(tokens)
-        network = Network(self, features, tokens, runtime)
-        types, offsets = self._lay_lines(tokens, network.line_end)
-        schedule = Schedule(types, offsets, self.epochs, self.learning_rate, BLOCK)
-        recipe = {"name": "fasttext-classifier", **self.as_dict()}
-        curve = train(
-            network,
-            schedule,
-            runtime=runtime,
-            report=report,
-            checkpoint=checkpoint,
-            resume=resume,
-            identity={"recipe": recipe, "corpus": tokens.fingerprint},
-        )
-        if not any(curve):
-            raise OptionError("FastTextClassifier: no line has both a label and a word to learn it from")
-        inputs = network.finished()
-        if not all(map(math.isfinite, (float(inputs.sum()), float(network.outputs.sum())))):
-            raise Diverged(schedule.words, self.learning_rate, math.nan)
-        metadata = {
-            "recipe": recipe,
-            "tokenizer": corpus.tokenizer.as_dict(),
-            "corpus": {"fingerprint": tokens.fingerprint, "tokens": len(tokens)},
-            "loss": curve,
-            "versions": {name: version(name) for name in ("firth", "numpy", "numba")},
-            "fasttext": self._arguments(len(types)),
-        }
-        rows = DenseRows(np.ascontiguousarray(network.outputs[:, : self.dim]))
-        output = Output(rows, features.labels, "supervised", LOSSES[self.objective][0])
-        return SubwordVectors(features.words, inputs, self.subwords, output=output, metadata=metadata)
+        features = self._features(tokens, start)
+        lines = Lines.of(tokens, features, self.seed if self.shuffle else None, runtime)
+        rows = len(features.words) + self.subwords.buckets
+        inputs = random_rows(rows, self.dim, 1.0 / self.dim, self.seed, runtime)
+        if start is not None:
+            take_up(inputs, features.words, start)
+        schedule = Schedule(lines.types, lines.offsets, self.epochs, self.learning_rate, BLOCK)
+        return Network(self, features, inputs, lines.table), schedule
 
-    def _features(self, tokens: TokenFile) -> Features:
-        """The words and labels that are frequent enough."""
+    def _finish(
+        self, network: Network, tokens: TokenFile, start: WordVectors | None, metadata: Mapping[str, Any]
+    ) -> SubwordVectors:
+        lines = len(tokens.sentences) - 1
+        metadata = {**metadata, "fasttext": self._arguments(len(tokens) + lines)}
+        rows = DenseRows(np.ascontiguousarray(network.outputs[:, : self.dim]))
+        output = Output(rows, network.features.labels, "supervised", LOSSES[self.objective][0])
+        words = network.features.words
+        return SubwordVectors(words, network.finished(), self.subwords, output=output, metadata=metadata)
+
+    def _features(self, tokens: TokenFile, start: WordVectors | None) -> Features:
+        """The words and labels that are frequent enough, and all words that `start` has."""
         every = tokens.vocabulary
         if len(every) == 0:
             raise OptionError("the corpus holds no words")
@@ -153,18 +133,12 @@ class FastTextClassifier(Recipe):
             )
         ends = Vocabulary([SENTENCE_END], [len(tokens.sentences) - 1])
         words = every.take(np.flatnonzero(~is_label)).merge(ends).cut(self.min_count)
+        if len(words) == 0 and start is None:
+            raise OptionError(f"FastTextClassifier: no word is seen so often. Lower min_count ({self.min_count})")
+        if start is not None:
+            old = start.vocabulary
+            words = words.merge(Vocabulary.from_arrays(old.blob, old.starts, old.ends, np.zeros(len(old), np.int64)))
         return Features(words, labels, self.subwords, self.word_ngrams, self.label_prefix)
-
-    def _lay_lines(self, tokens: TokenFile, line_end: int) -> tuple[NDArray[np.uint32], NDArray[np.uint64]]:
-        """The lines in the order in which they are read, each with its end."""
-        count = len(tokens.sentences) - 1
-        order = np.arange(count)
-        if self.shuffle:
-            order = np.random.default_rng(self.seed).permutation(count)
-        types, offsets = np.empty(len(tokens) + count, np.uint32), np.empty(count + 1, np.uint64)
-        sentences = np.asarray(tokens.sentences).astype(np.int64)
-        kernel.lay_lines(np.asarray(tokens.ids), sentences, order, line_end, types, offsets)
-        return types, offsets
 
     def _arguments(self, tokens: int) -> dict[str, Any]:
         """What fastText's own file says about a training."""
@@ -181,33 +155,43 @@ class FastTextClassifier(Recipe):
         }
 
 
+@dataclass(frozen=True, eq=False)
+class Lines:
+    """Labelled lines as types, each line with its end, and what each type stands for."""
+
+    types: NDArray[np.uint32]
+    offsets: NDArray[np.uint64]
+    table: Table
+
+    @classmethod
+    def of(cls, tokens: TokenFile, features: Features, seed: int | None, runtime: Runtime) -> Lines:
+        """The lines of a text, in random order where there is a seed."""
+        every = tokens.vocabulary
+        line_end = every.find(SENTENCE_END)
+        if line_end < 0:
+            line_end = len(every)
+            every = extended(every, [SENTENCE_END])
+        count = len(tokens.sentences) - 1
+        order = np.arange(count) if seed is None else np.random.default_rng(seed).permutation(count)
+        types, offsets = np.empty(len(tokens) + count, np.uint32), np.empty(count + 1, np.uint64)
+        sentences = np.asarray(tokens.sentences).astype(np.int64)
+        kernel.lay_lines(np.asarray(tokens.ids), sentences, order, line_end, types, offsets)
+        return cls(types, offsets, features.table(every, runtime))
+
+
 class Network:
     """The rows of words and n-grams, those of the labels, and how a block of lines changes them."""
 
-    def __init__(self, recipe: FastTextClassifier, features: Features, tokens: TokenFile, runtime: Runtime) -> None:
-        self.recipe, self.features = recipe, features
-        types = tokens.vocabulary
-        self.line_end = types.find(SENTENCE_END)
-        if self.line_end < 0:
-            self.line_end = len(types)
-            end = to_bytes(SENTENCE_END)
-            types = Vocabulary.from_arrays(
-                np.concatenate([types.blob, np.frombuffer(end, np.uint8)]),
-                np.append(types.starts, len(types.blob)),
-                np.append(types.ends, len(types.blob) + len(end)),
-            )
-        self.table = features.table(types, runtime)
-        self.inputs = matrix(len(features.words) + features.subwords.buckets, recipe.dim)
-        self.outputs = matrix(len(features.labels), recipe.dim)
-        self._fill(runtime)
+    def __init__(self, recipe: FastTextClassifier, features: Features, inputs: Floats, table: Table) -> None:
+        self.recipe, self.features, self.table = recipe, features, table
+        self.inputs, self.outputs = inputs, matrix(len(features.labels), recipe.dim)
 
-    def _fill(self, runtime: Runtime) -> None:
-        state = np.uint64(random_kernel.key(self.recipe.seed, FIRST_ROWS, 0))
-
-        def fill(share: slice) -> None:
-            random_kernel.fill_uniform(self.inputs[share], self.recipe.dim, share.start, 1.0 / self.recipe.dim, state)
-
-        runtime.spread(fill, runtime.shares(len(self.inputs)))
+    def held_out(self, tokens: TokenFile) -> HeldOut:
+        """Other lines, for a network with the same rows but types of its own."""
+        lines = Lines.of(tokens, self.features, None, Runtime(1))
+        reader = copy(self)
+        reader.table = lines.table
+        return HeldOut(reader, lines.types, lines.offsets)
 
     @property
     def arrays(self) -> Mapping[str, Floats]:

@@ -8,8 +8,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from contextlib import ExitStack
 from dataclasses import dataclass, fields
-from importlib.metadata import version
-from pathlib import Path
 from typing import Any, Literal
 
 import numpy as np
@@ -19,10 +17,12 @@ from scipy.sparse import csr_matrix, issparse
 from firth.errors import Diverged, OptionError
 from firth.files import Name
 from firth.kernels import glove as kernel
+from firth.models.checkpoint import Position, interrupted, keep, restore
 from firth.models.cooccurrence import Near, count_pairs, size_in_bytes
 from firth.models.count_matrix import CountMatrix
 from firth.models.glove_cells import Cells, Layout, MatrixCells, lay_out
-from firth.models.training import CONFIG, Position, keep, restore
+from firth.models.network import trained_words
+from firth.models.trained import origin, versions
 from firth.options import Recipe, option
 from firth.progress import Progress, Report, silent
 from firth.runtime import Runtime
@@ -54,7 +54,7 @@ class Glove(Recipe):
     window: int = option(15, "words looked at on each side, never across a sentence", minimum=1)
     symmetric: bool = option(True, "look at both sides of a word; if not, at its left side only")
     min_count: int = option(5, "leave out words that are rarer", minimum=1)
-    max_words: int | None = option(None, "keep at most so many words, the most frequent ones", minimum=1)
+    max_words: int | None = option(None, "keep at most so many words, the most frequent ones", minimum=2)
     x_max: float = option(100.0, "a count from which on a pair has its full weight")
     alpha: float = option(0.75, "how the weight falls below x_max: (x / x_max) to this power", minimum=0)
     learning_rate: float = option(0.05, "length of the steps, before AdaGrad shortens them")
@@ -93,17 +93,11 @@ class Glove(Recipe):
         """
         runtime = runtime or Runtime.from_env()
         tokens = corpus.tokens(report)
-        words = tokens.vocabulary.cut(self.min_count)
+        words = trained_words(tokens.vocabulary, self.min_count)
         words = words if self.max_words is None else words.top(self.max_words)
-        if len(words) < 2:
-            found = f"of {len(tokens.vocabulary):,} words {'one' if len(words) else 'none'} is left"
-            raise OptionError(f"Glove: {found}, but two are needed. Lower min_count ({self.min_count})")
         kept = np.full(len(tokens.vocabulary), -1, np.int32)
         kept[: len(words)] = np.arange(len(words))
-        source = {
-            "tokenizer": corpus.tokenizer.as_dict(),
-            "corpus": {"fingerprint": tokens.fingerprint, "tokens": len(tokens)},
-        }
+        source = origin(self._named(), corpus, tokens)
         with ExitStack() as stack:
             counts = count_pairs(
                 tokens,
@@ -142,7 +136,11 @@ class Glove(Recipe):
         cells, words = _cells_of(counts, vocabulary)
         with ExitStack() as stack:
             layout = self._lay_out(cells, words, stack, runtime, report)
-            return self._train(layout, words, {}, runtime, report, checkpoint, resume)
+            source = {"recipe": self._named(), "versions": versions()}
+            return self._train(layout, words, source, runtime, report, checkpoint, resume)
+
+    def _named(self) -> dict[str, Any]:
+        return {"name": "glove", **self.as_dict()}
 
     def _lay_out(self, cells: Cells, words: Vocabulary, stack: ExitStack, runtime: Runtime, report: Report) -> Layout:
         return lay_out(
@@ -175,25 +173,26 @@ class Glove(Recipe):
         if checkpoint is not None:
             settings = {name: value for name, value in self.as_dict().items() if name not in AFTER_TRAINING}
             identity = {"recipe": settings, "words": vocabulary.fingerprint, "pairs": layout.checksum}
-            if resume and (Path(checkpoint) / CONFIG).exists():
-                position = restore(checkpoint, state.arrays, identity)
+            if resume:
+                position = restore(checkpoint, state.arrays, identity) or position
         if position.step > self.epochs:
             raise OptionError(
                 f"{checkpoint}: the checkpoint has {position.step} epochs behind it, but {self.epochs} are asked for. "
                 "Ask for more, or start anew with resume=False"
             )
-        for epoch in range(position.step, self.epochs):
-            position.losses.append(self._epoch(epoch, layout, vocabulary, state, runtime, report))
-            position.counts.append(len(layout))
-            position.step += 1
-            if checkpoint is not None:
-                keep(checkpoint, state.arrays, identity, position)
+        try:
+            for epoch in range(position.step, self.epochs):
+                position.losses.append(self._epoch(epoch, layout, vocabulary, state, runtime, report))
+                position.counts.append(len(layout))
+                position.step += 1
+                if checkpoint is not None:
+                    keep(checkpoint, state.arrays, identity, position)
+        except KeyboardInterrupt:
+            raise interrupted(checkpoint) from None
         metadata = {
-            "recipe": {"name": "glove", **self.as_dict()},
             **source,
             "pairs": len(layout),
             "loss": position.curve,
-            "versions": {name: version(name) for name in ("firth", "numpy", "numba")},
         }
         return self._vectors(state, vocabulary, metadata)
 

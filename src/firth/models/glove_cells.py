@@ -7,6 +7,7 @@ Cells come in blocks, from a matrix or from a file, twice: once to be counted, o
 from __future__ import annotations
 
 import math
+import os
 import tempfile
 import zlib
 from collections.abc import Iterator
@@ -20,6 +21,7 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_matrix
 
 from firth.errors import OptionError
+from firth.files import naming
 from firth.kernels import glove as kernel
 from firth.progress import Progress, Report
 from firth.runtime import Runtime
@@ -163,5 +165,13 @@ def _room(
         return np.empty((total, 2), np.uint32), np.empty((total, 2), np.float32)
     place = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="firth-glove-", dir=folder)))
     kinds: tuple[Any, Any] = (np.uint32, np.float32)
-    pairs, targets = (np.memmap(place / np.dtype(kind).name, kind, "w+", shape=(total, 2)) for kind in kinds)
-    return np.asarray(pairs), np.asarray(targets)
+    pairs, targets = (_mapped(place / np.dtype(kind).name, total, kind) for kind in kinds)
+    return pairs, targets
+
+
+def _mapped(path: Path, total: int, kind: Any) -> NDArray[Any]:
+    """An array in a file, whose place on the disk is taken at once: a full disk is an error now, and a crash later."""
+    with naming(path), open(path, "wb+") as file:
+        if hasattr(os, "posix_fallocate"):
+            os.posix_fallocate(file.fileno(), 0, total * 2 * np.dtype(kind).itemsize)
+        return np.asarray(np.memmap(file, kind, "w+", shape=(total, 2)))

@@ -8,7 +8,7 @@ from __future__ import annotations
 import itertools
 import tempfile
 from collections.abc import Iterable, Iterator
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, Any, NamedTuple
@@ -17,6 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_matrix
 
+from firth.files import naming
 from firth.kernels import counts as kernel
 from firth.runtime import Runtime
 
@@ -106,17 +107,19 @@ class Shelf:
             nothing = Block(lengths[0], np.empty(0, np.int32), np.empty(0, np.int64))
             held.append(nothing)
             return Run(starts, np.concatenate([b.columns for b in held]), np.concatenate([b.values for b in held]))
-        files[0].write(starts.data)
-        for file in files:
-            file.close()
+        with naming(files[0].name):
+            files[0].write(starts.data)
+            for file in files:
+                file.close()
         numbers, columns, values = (file.name for file in files)
         return Run(np.memmap(numbers, np.int64, "r"), OnDisk(columns, np.int32), OnDisk(values, np.int64))
 
     def _write(self, held: list[Block], files: list[IO[bytes]]) -> None:
-        for block in held:
-            files[1].write(block.columns.data)
-            files[2].write(block.values.data)
-            self.left += ENTRY * len(block.columns)
+        with naming(files[1].name):
+            for block in held:
+                files[1].write(block.columns.data)
+                files[2].write(block.values.data)
+                self.left += ENTRY * len(block.columns)
         held.clear()
 
     def _new_file(self) -> IO[bytes]:
@@ -124,7 +127,14 @@ class Shelf:
             made = tempfile.TemporaryDirectory(prefix="firth-counts-", dir=self.folder)
             self.place = Path(self.stack.enter_context(made))
         self.files += 1
-        return self.stack.enter_context(open(self.place / str(self.files), "wb"))
+        file = open(self.place / str(self.files), "wb")
+        self.stack.callback(_close, file)
+        return file
+
+
+def _close(file: IO[bytes]) -> None:
+    with suppress(OSError):  # of a disk that is full, which has been told already
+        file.close()
 
 
 def merged(runs: list[Run], size: int, memory_limit: int, runtime: Runtime) -> Iterator[Block]:

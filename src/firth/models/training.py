@@ -8,41 +8,26 @@ they come and write to the same arrays without locks (Hogwild): rows of two bloc
 
 from __future__ import annotations
 
-import json
 import math
-import signal
-import threading
 import time
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, replace
 from functools import cached_property
-from pathlib import Path
-from typing import Any, Protocol
+from typing import Any, Literal, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
-from safetensors import SafetensorError, safe_open
-from safetensors.numpy import save_file
 
-from firth.errors import Diverged, FormatError, OptionError
-from firth.files import Name, whole_folder
+from firth.errors import Diverged, OptionError
+from firth.files import Name
+from firth.models.checkpoint import Position, interrupted, keep, restore, stopping
 from firth.progress import Progress, Report, silent
 from firth.runtime import Runtime
 
 BLOCK = 50_000
 LOWEST_RATE = 1e-4  # of the first learning rate
 RUNAWAY = 10.0  # times the loss of guessing
-CONFIG, ARRAYS = "config.json", "state.safetensors"
-
-
-class Text(Protocol):
-    """Ids and the sentences among them, as a `TokenFile` has them."""
-
-    @property
-    def ids(self) -> NDArray[np.uint32]: ...
-    @property
-    def sentences(self) -> NDArray[np.uint64]: ...
+HELD_OUT = 2**32 - 2  # the epoch whose random numbers are for the held-out text
 
 
 @dataclass(frozen=True)
@@ -97,9 +82,14 @@ class Schedule:
         edges, total = [0], len(self.ids)
         while edges[-1] < total:
             furthest = min(edges[-1] + self.size, total)
-            end = int(self.sentences[np.searchsorted(self.sentences, furthest, side="right") - 1])
+            end = int(self.sentences[self._sentence(furthest, "right") - 1])
             edges.append(end if end > edges[-1] else furthest)
         return edges
+
+    def _sentence(self, word: int, side: Literal["left", "right"]) -> int:
+        """Where a place of the text belongs among the sentences."""
+        # A number of another type than the array's would make NumPy convert the whole array for one look into it.
+        return int(np.searchsorted(self.sentences, np.uint64(word), side))
 
     @property
     def words(self) -> int:
@@ -124,149 +114,134 @@ class Schedule:
         """The block of a step, counted over all epochs."""
         epoch, number = divmod(step, len(self.edges) - 1)
         first, last = self.edges[number], self.edges[number + 1]
-        inside = slice(np.searchsorted(self.sentences, first, "right"), np.searchsorted(self.sentences, last, "left"))
+        inside = slice(self._sentence(first, "right"), self._sentence(last, "left"))
         ends = np.append(self.sentences[inside].astype(np.int64), last) - first
         done = epoch * len(self.ids)
         return Block(self.ids[first:last], ends, epoch, number, self.rate_at(done + first), self.rate_at(done + last))
 
-    def blocks(self, first: int = 0) -> Iterator[Block]:
-        """All blocks from a step on."""
-        return map(self.block, range(first, self.steps))
+    def blocks(self) -> Iterator[Block]:
+        """All blocks of all epochs."""
+        return map(self.block, range(self.steps))
+
+    def end_of_epoch(self, step: int) -> int:
+        """The step at which the epoch of a step is over."""
+        length = len(self.edges) - 1
+        return (step // length + 1) * length
 
 
-@dataclass
-class Position:
-    """How far training has come: steps done, and the loss and count of each epoch so far."""
+@dataclass(frozen=True)
+class HeldOut:
+    """Text that is not trained on: its loss is taken at the end of each epoch, over the same random numbers each time.
 
-    step: int
-    losses: list[float]
-    counts: list[int]
+    Training with a learning rate of 0 changes nothing and tells the loss; `learner` has the arrays of the one that is
+    trained.
+    """
 
-    @property
-    def curve(self) -> list[float]:
-        """The mean loss of a prediction, by epoch."""
-        return [loss / max(1, count) for loss, count in zip(self.losses, self.counts)]
+    learner: Learner
+    ids: NDArray[np.uint32]
+    sentences: NDArray[np.uint64]
+
+    def blocks(self) -> Iterator[Block]:
+        """The blocks of the text, in an epoch of their own, with the learning rate 0."""
+        for block in Schedule(self.ids, self.sentences, epochs=1, learning_rate=0.0).blocks():
+            yield replace(block, epoch=HELD_OUT)
+
+    def loss(self, runtime: Runtime) -> float:
+        """The mean loss of a prediction."""
+        tallies = list(runtime.stream(self.learner.train, self.blocks()))
+        count = sum(tally.count for tally in tallies)
+        if not count:
+            raise OptionError("the held-out text has nothing that could be predicted: none of its words are known")
+        return math.fsum(tally.loss for tally in tallies) / count
+
+
+@dataclass(frozen=True)
+class Run:
+    """Who does the work, who watches, and where the state is kept, so that a run that was stopped goes on."""
+
+    runtime: Runtime
+    report: Report = silent
+    checkpoint: Name | None = None
+    resume: bool = True
 
 
 def train(
     learner: Learner,
     schedule: Schedule,
+    run: Run,
     *,
-    runtime: Runtime | None = None,
-    report: Report = silent,
-    checkpoint: Name | None = None,
-    resume: bool = True,
+    held_out: HeldOut | None = None,
     identity: Mapping[str, Any] | None = None,
     every: float = 600.0,
-) -> list[float]:
-    """Trains on all blocks of a schedule; returns the mean loss of a prediction in each epoch.
+) -> Position:
+    """Trains on all blocks of a schedule; the position at the end tells the loss of each epoch.
 
-    With `checkpoint`, a folder, the state is kept there every so many seconds, and when Ctrl-C stops the run; a later
-    run with the same `identity` goes on from it.
+    With a checkpoint the state is kept every so many seconds, and when Ctrl-C stops the run; a later run with the same
+    `identity` goes on from it.
     """
-    runtime = runtime or Runtime.from_env()
     position = Position(0, [0.0] * schedule.epochs, [0] * schedule.epochs)
-    identity = dict(identity or {}, epochs=schedule.epochs, learning_rate=schedule.learning_rate, words=schedule.words)
-    if checkpoint is not None and resume and (Path(checkpoint) / CONFIG).exists():
-        position = restore(checkpoint, learner.arrays, identity)
-    with stopping(checkpoint is not None) as is_asked_to_stop:
+    text = {"epochs": schedule.epochs, "words": schedule.words, "block": schedule.size}
+    identity = dict(identity or {}, learning_rate=schedule.learning_rate, **text)
+    if run.checkpoint is not None and run.resume:
+        position = restore(run.checkpoint, learner.arrays, identity) or position
+    if held_out is not None and position.step == 0:
+        held_out.loss(run.runtime)  # a text that cannot be used is told now, not after the first epoch
+    with stopping(run.checkpoint is not None) as is_asked_to_stop:
         while position.step < schedule.steps:
-            _round(learner, schedule, position, runtime, report, is_asked_to_stop, every)
-            if checkpoint is not None:
-                keep(checkpoint, learner.arrays, identity, position)
+            _round(learner, schedule, position, run, held_out, is_asked_to_stop, every)
+            if run.checkpoint is not None:
+                keep(run.checkpoint, learner.arrays, identity, position)
             if is_asked_to_stop() and position.step < schedule.steps:
-                raise KeyboardInterrupt
-    return position.curve
+                raise interrupted(run.checkpoint)
+    return position
 
 
 def _round(
     learner: Learner,
     schedule: Schedule,
     position: Position,
-    runtime: Runtime,
-    report: Report,
-    is_asked_to_stop: Any,
+    run: Run,
+    held_out: HeldOut | None,
+    is_asked_to_stop: Callable[[], bool],
     every: float,
 ) -> None:
-    """Trains until it is time for a checkpoint. All blocks that were begun are finished, so the place is exact."""
+    """Trains until it is time for a checkpoint, or for the held-out loss at the end of an epoch.
+
+    All blocks that were begun are finished, so the place is exact.
+    """
     until = time.monotonic() + every
+    first = position.step  # the generator runs ahead of the results, so it must not see the position move
+    last = schedule.steps if held_out is None else schedule.end_of_epoch(first)
 
     def due() -> Iterator[Block]:
-        for block in schedule.blocks(position.step):
+        for step in range(first, last):
             if is_asked_to_stop():
                 return
-            yield block
+            yield schedule.block(step)
             if time.monotonic() > until:
                 return
 
     def work(block: Block) -> tuple[Block, Tally]:
         return block, learner.train(block)
 
-    # The generator runs ahead of the results, so it must not see the position move: it reads it once, at its start.
-    for block, tally in runtime.stream(work, due()):
+    for block, tally in run.runtime.stream(work, due()):
         position.step += 1
         position.losses[block.epoch] += tally.loss
         position.counts[block.epoch] += tally.count
-        words = schedule.words_before(position.step)
         loss = tally.loss / max(1, tally.count)
         if not math.isfinite(loss) or loss > RUNAWAY * learner.guess:
-            raise Diverged(words, schedule.learning_rate, loss)
-        mean = position.losses[block.epoch] / max(1, position.counts[block.epoch])
-        values = {"loss": mean, "rate": block.last_rate, "epoch": block.epoch + 1}
-        report(Progress("training", words, schedule.words, "words", values))
+            raise Diverged(schedule.words_before(position.step), schedule.learning_rate, loss)
+        run.report(_progress(schedule, position))
+    if held_out is not None and position.step == last:
+        position.held_out.append(held_out.loss(run.runtime))
+        run.report(_progress(schedule, position))
 
 
-@contextmanager
-def stopping(wanted: bool) -> Iterator[Any]:
-    """A function that says whether Ctrl-C was pressed; a second Ctrl-C stops at once.
-
-    A block that is interrupted in the middle could be neither counted nor repeated, so the first Ctrl-C waits for it.
-    """
-    asked = threading.Event()
-    if not wanted or threading.current_thread() is not threading.main_thread():
-        yield asked.is_set
-        return
-
-    def on_interrupt(number: int, frame: Any) -> None:
-        if asked.is_set():
-            raise KeyboardInterrupt
-        asked.set()
-
-    before = signal.signal(signal.SIGINT, on_interrupt)
-    try:
-        yield asked.is_set
-    finally:
-        signal.signal(signal.SIGINT, before)
-
-
-def keep(folder: Name, arrays: Mapping[str, NDArray[Any]], identity: Mapping[str, Any], position: Position) -> None:
-    """Writes a checkpoint, which takes the place of the one before only when it is whole."""
-    with whole_folder(folder) as draft:
-        state = {"library": "firth", "kind": "checkpoint", "identity": identity, **vars(position)}
-        (draft / CONFIG).write_text(json.dumps(state, indent=2) + "\n", encoding="ascii")
-        save_file({name: np.ascontiguousarray(array) for name, array in arrays.items()}, draft / ARRAYS)
-
-
-def restore(folder: Name, arrays: Mapping[str, NDArray[Any]], identity: Mapping[str, Any]) -> Position:
-    """Fills the arrays from a checkpoint and says how far it had come."""
-    path = Path(folder) / CONFIG
-    try:
-        state = json.loads(path.read_bytes())
-    except ValueError as error:
-        raise FormatError(path, f"is not JSON: {error}") from error
-    if not isinstance(state, dict) or state.get("kind") != "checkpoint":
-        raise OptionError(f"{folder}: holds something else than a checkpoint. Choose another folder")
-    wanted = json.loads(json.dumps(identity))
-    different = [name for name in wanted if state["identity"].get(name) != wanted[name]]
-    if different:
-        raise OptionError(
-            f"{folder}: the checkpoint is of another training: it differs in {', '.join(different)}. "
-            "Choose another folder, or start anew with resume=False"
-        )
-    try:
-        with safe_open(Path(folder) / ARRAYS, framework="numpy") as file:
-            for name, array in arrays.items():
-                array[...] = file.get_tensor(name)
-    except (OSError, SafetensorError, ValueError) as error:
-        raise FormatError(Path(folder) / ARRAYS, f"does not hold the arrays of this training: {error}") from error
-    return Position(state["step"], state["losses"], state["counts"])
+def _progress(schedule: Schedule, position: Position) -> Progress:
+    """Where training stands after at least one step."""
+    epoch = (position.step - 1) // (len(schedule.edges) - 1)
+    words = schedule.words_before(position.step)
+    values = {"loss": position.curve[epoch], "rate": schedule.rate_at(words), "epoch": epoch + 1}
+    if position.held_out:
+        values["held_out_loss"] = position.held_out[-1]
+    return Progress("training", words, schedule.words, "words", values)
