@@ -13,7 +13,10 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
+from firth.errors import MissingExtra
+
 if TYPE_CHECKING:
+    from firth import evaluate as evaluate
     from firth.errors import FirthError as FirthError
     from firth.formats.catalogue import load as load
     from firth.formats.catalogue import save as save
@@ -27,6 +30,8 @@ if TYPE_CHECKING:
     from firth.models.ngram_model import NgramModel as NgramModel
     from firth.models.phrases import Phrases as Phrases
     from firth.models.word2vec import Word2Vec as Word2Vec
+    from firth.neural.bilm import BiLM as BiLM
+    from firth.neural.mix import ScalarMix as ScalarMix
     from firth.runtime import Runtime as Runtime
     from firth.text.corpus import Corpus as Corpus
     from firth.text.normalize import Normalizer as Normalizer
@@ -38,6 +43,7 @@ if TYPE_CHECKING:
 __version__ = "0.1.0"
 
 PLACES = {
+    "BiLM": "firth.neural.bilm",
     "Corpus": "firth.text.corpus",
     "CountMatrix": "firth.models.count_matrix",
     "Counts": "firth.models.counts",
@@ -51,6 +57,7 @@ PLACES = {
     "Normalizer": "firth.text.normalize",
     "Phrases": "firth.models.phrases",
     "Runtime": "firth.runtime",
+    "ScalarMix": "firth.neural.mix",
     "SubwordVectors": "firth.vectors",
     "Tokenizer": "firth.text.tokenize",
     "Vocabulary": "firth.text.vocabulary",
@@ -62,10 +69,17 @@ PLACES = {
 
 
 def __getattr__(name: str) -> Any:
+    if name == "evaluate":
+        return import_module("firth.evaluate")
     if name not in PLACES:
         raise AttributeError(f"module 'firth' has no attribute {name!r}")
-    return getattr(import_module(PLACES[name]), name)
+    try:
+        return getattr(import_module(PLACES[name]), name)
+    except ModuleNotFoundError as error:
+        if error.name != "torch":
+            raise
+        raise MissingExtra(f"firth.{name}", "elmo") from error
 
 
 def __dir__() -> list[str]:
-    return sorted([*PLACES, "__version__"])
+    return sorted([*PLACES, "__version__", "evaluate"])

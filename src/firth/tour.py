@@ -19,9 +19,11 @@ from typing import Any
 import numpy as np
 from rich.columns import Columns
 from rich.console import Group, RenderableType
+from rich.markup import escape
 from rich.text import Text
 
 from firth import show
+from firth.bulk.embedder import embedder
 from firth.errors import OptionError
 from firth.formats.catalogue import load, save
 from firth.models.count_matrix import CountMatrix
@@ -31,7 +33,10 @@ from firth.models.glove import Glove
 from firth.models.ngram import Ngram
 from firth.models.ngram_model import NgramModel
 from firth.models.word2vec import Word2Vec
+from firth.neighbours import cosine
+from firth.occurrences import marked_word
 from firth.options import Recipe
+from firth.show import Bar
 from firth.text.corpus import Corpus
 from firth.text.normalize import Normalizer
 from firth.text.tokenize import Tokenizer
@@ -43,6 +48,12 @@ OWN_WORDS = ("tea", "coffee", "king", "queen", "dog", "cat", "boat", "ferry", "r
 OWN_PROBES = ("ice", "steam", "solid", "gas", "water", "fashion")
 OWN_ANALOGIES: tuple[tuple[str, str, str], ...] = (("man", "king", "woman"), ("mother", "tea", "father"))
 OWN_SENTENCES = ("strong tea", "powerful tea", "strong engine", "powerful engine")
+# The same word twice as a verb and once as a thing on a stage: the first is compared with the others.
+CONTEXTS = (
+    "The children [play] in the garden .",
+    "The dogs [play] in the park .",
+    "She wrote a [play] for the stage .",
+)
 PERSIAN = "او كتاب‌ها را می‌خواند، و چای می‌نوشد."
 
 
@@ -63,6 +74,7 @@ class Luggage:
 
     paths: tuple[str, ...]
     folder: Path
+    elmo: str | None = None
 
     @property
     def name(self) -> str:
@@ -346,6 +358,33 @@ def unseen(luggage: Luggage) -> Step:
     )
 
 
+def contexts(luggage: Luggage) -> Step:
+    """One word in two contexts, layer by layer, where a contextual model is at hand."""
+    title, quoted = "One word, two contexts", f'"{CONTEXTS[0]}"'
+    if luggage.elmo is None:
+        return Step(
+            title,
+            "A contextual model gives a word a vector for each sentence it is in. firth brings none along: name yours.",
+            Text("skipped: no model is given", style="dim"),
+            "firth tour --elmo PATH",
+            {"skipped": True},
+        )
+    split = [marked_word(text, Tokenizer()) for text in CONTEXTS]
+    embedded = embedder(load(luggage.elmo), "all")([words for words, _ in split])
+    verb, same, other = (array[:, place] for array, (_, place) in zip(embedded, split))
+    alike, unlike = ([cosine(a, b) for a, b in zip(verb, one)] for one in (same, other))
+    rows = [(f"layer {layer}", a, Bar(a, 12), b, Bar(b, 12)) for layer, (a, b) in enumerate(zip(alike, unlike))]
+    columns = ["", CONTEXTS[1], "", CONTEXTS[2], ""]
+    return Step(
+        title,
+        "Layer 0 knows the spelling alone, so that its cosine is 1; from layer 1 on the sentence speaks too.",
+        show.table(escape(f"cosine with {CONTEXTS[0]}"), [escape(name) for name in columns], rows),
+        f"firth index {luggage.elmo} {luggage.name} --out words.index && "
+        f"firth neighbors words.index --context {quoted}",
+        {"contexts": list(CONTEXTS), "same_use": alike, "other_use": unlike},
+    )
+
+
 def formats(luggage: Luggage) -> Step:
     """Every classic file, there and back."""
     rows = []
@@ -379,15 +418,21 @@ STEPS: tuple[Callable[[Luggage], Step], ...] = (
     unseen,
     analogies,
     sentences,
+    contexts,
     formats,
 )
 
 
-def walk(paths: Sequence[str] = (), visit: Callable[[int, Step], None] | None = None) -> list[Step]:
-    """All steps on these texts, or on our own; `visit` sees each with its number as soon as it is made."""
+def walk(
+    paths: Sequence[str] = (), visit: Callable[[int, Step], None] | None = None, *, elmo: str | None = None
+) -> list[Step]:
+    """All steps on these texts, or on our own; `visit` sees each with its number as soon as it is made.
+
+    `elmo` is where a contextual model lies, for the step that needs one.
+    """
     made = []
     with tempfile.TemporaryDirectory(prefix="firth-tour-") as folder:
-        luggage = Luggage(tuple(paths), Path(folder))
+        luggage = Luggage(tuple(paths), Path(folder), elmo)
         for number, build in enumerate(STEPS, start=1):
             made.append(build(luggage))
             if visit is not None:

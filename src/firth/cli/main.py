@@ -1,5 +1,6 @@
 """The door: `firth COMMAND`. Parses, calls, and turns every failure that a person can mend into one line."""
 
+import errno
 import sys
 from collections.abc import Sequence
 
@@ -31,6 +32,8 @@ COMMANDS = {
     "score": "firth.cli.models:score",
     "perplexity": "firth.cli.models:perplexity",
     "generate": "firth.cli.models:generate",
+    "embed": "firth.cli.embed:embed",
+    "index": "firth.cli.embed:index",
     "neighbors": "firth.cli.words:neighbors",
     "analogy": "firth.cli.words:analogy",
     "similarity": "firth.cli.words:similarity",
@@ -47,7 +50,14 @@ COMMANDS = {
 
 def build() -> App:
     """The command `firth` with all its commands."""
-    app = App(name="firth", help=HELP, help_format="markdown", version=firth.__version__, result_action="return_value")
+    app = App(
+        name="firth",
+        help=HELP,
+        help_format="markdown",
+        version=firth.__version__,
+        result_action="return_value",
+        suppress_keyboard_interrupt=False,
+    )
     for name, place in COMMANDS.items():
         app.command(place, name=name)
     app.command("firth.cli.train:train", name="train")
@@ -69,11 +79,11 @@ def main(arguments: Sequence[str] | None = None) -> None:
         sys.stderr.close()
         sys.exit(0)
     except OSError as error:
-        if error.filename is None:
+        if error.filename is None and error.errno not in (errno.ENOSPC, errno.EDQUOT):
             raise
-        fail(f"{error.filename}: {error.strerror}")
-    except KeyboardInterrupt:
-        fail("interrupted", code=130)
+        fail(": ".join(str(part) for part in (error.filename, error.strerror) if part is not None))
+    except KeyboardInterrupt as stop:
+        fail(": ".join(["interrupted", *map(str, stop.args)]), code=130)
 
 
 def fail(message: str, code: int = 2) -> None:

@@ -1,5 +1,8 @@
 """Commands that make, change, judge and use whole models."""
 
+import math
+from collections.abc import Sized
+from functools import partial
 from typing import Annotated, Any, Literal
 
 from cyclopts import Parameter
@@ -20,7 +23,12 @@ from firth.vectors import WordVectors
 
 def describe(model: Any) -> dict[str, Any]:
     """What a model is, in a few values."""
-    values = {"kind": type(model).__name__, "words": len(model)}
+    values: dict[str, Any] = {"kind": type(model).__name__}
+    if isinstance(model, Sized):
+        values["words"] = len(model)
+    if is_bilm(model):
+        values |= {"dim": 2 * model.architecture.dim, "layers": model.architecture.layers + 1}
+        values |= {"architecture": model.architecture.as_dict()}
     if isinstance(model, WordVectors):
         values |= {"dim": model.dim, "dtype": model.rows.dtype_name, "bytes": model.rows.nbytes}
     return values | {"metadata": dict(model.metadata)}
@@ -67,9 +75,14 @@ def convert(
     answer({"from": source, "to": target, **describe(model)}, Text(f"{target}: {model!r}"), json)
 
 
-def load_language_model(path: str) -> NgramModel:
-    """The language model in a file; another kind of model is an error that says what it is."""
-    model = load(path)
+def is_bilm(model: object) -> bool:
+    """Whether a model reads sentences in both directions; asked by its kind, so that torch stays away."""
+    return getattr(model, "kind", None) == "bilm"
+
+
+def load_language_model(path: str, model: Any = None) -> NgramModel:
+    """The n-gram model in a file; another kind of model is an error that says what it is."""
+    model = model or load(path)
     if not isinstance(model, NgramModel):
         raise OptionError(f"{path}: holds {type(model).__name__}, but this command needs a language model")
     return model
@@ -80,6 +93,10 @@ def score(
     sentences: Annotated[list[str], Parameter(allow_leading_hyphen=True, help="sentences; - reads them from lines")],
     /,
     *,
+    by: Annotated[
+        Literal["forward", "backward", "joint"] | None,
+        Parameter(help="a biLM reads in both directions: rank by one of them, or by both (joint, if not given)"),
+    ] = None,
     reading: Read = Reading(),
     json: Json = False,
 ) -> None:
@@ -89,10 +106,17 @@ def score(
 
         firth score model.arpa "strong tea" "powerful tea"
         firth score model.arpa - < candidates.txt
+        firth score bilm/ "strong tea" "powerful tea" --by backward
     """
-    language_model = load_language_model(model)
-    tokenizer = reading.tokenizer()
-    ranked = rank_sentences(language_model, [tokenizer.words(sentence) for sentence in given_lines(sentences)])
+    opened, tokenizer = load(model), reading.tokenizer()
+    split = [tokenizer.words(sentence) for sentence in given_lines(sentences)]
+    if is_bilm(opened):
+        score_both_ways(opened, split, by or "joint", json)
+        return
+    language_model = load_language_model(model, opened)
+    if by in ("backward", "joint"):
+        raise OptionError(f"--by {by}: an n-gram model reads forwards only")
+    ranked = rank_sentences(language_model, split)
     columns = ["sentence", "per word", "log probability", "words", "unknown", ""]
     best = ranked[0].per_word or 1.0
     rows = [
@@ -100,6 +124,23 @@ def score(
         for one in ranked
     ]
     answer([one.as_dict() for one in ranked], show.table("", columns, rows), json)
+
+
+def score_both_ways(bilm: Any, sentences: list[list[str]], by: str, as_json: bool) -> None:
+    """Ranks sentences by a biLM: every direction has its probability per word, the sentence's edge counted."""
+    found = []
+    for one in bilm.score(sentences):
+        steps = len(one.words) + 1
+        values = {"forward": math.exp(one.forward / steps), "backward": math.exp(one.backward / steps)}
+        found.append({**one.as_dict(), "per_word": {**values, "joint": one.per_word}})
+    found.sort(key=lambda one: -one["per_word"][by])
+    best = found[0]["per_word"][by] or 1.0
+    rows = [
+        (" ".join(one["words"]), *one["per_word"].values(), one["unknown"], show.Bar(one["per_word"][by] / best, 12))
+        for one in found
+    ]
+    columns = ["sentence", "forward", "backward", "joint", "unknown", f"by {by}"]
+    answer(found, show.table("probability per word", columns, rows), as_json)
 
 
 def perplexity(model: Model, inputs: Inputs, /, *, reading: Read = Reading(), json: Json = False) -> None:
@@ -124,6 +165,9 @@ def generate(
     length: Annotated[int, Parameter(help="at most so many words each")] = 40,
     temperature: Annotated[float, Parameter(help="below 1 bolder in the likely, above 1 wilder")] = 1.0,
     top_k: Annotated[int | None, Parameter(help="choose among the so many likeliest words")] = None,
+    top_p: Annotated[
+        float | None, Parameter(help="a biLM: choose among the likeliest words that together have this probability")
+    ] = None,
     seed: Annotated[int, Parameter(help="the same seed gives the same text")] = 1,
     json: Json = False,
 ) -> None:
@@ -132,13 +176,18 @@ def generate(
     For example:
 
         firth generate model.arpa "The queen" --count 3
+        firth generate bilm/ "The queen" --temperature 0.8 --top-p 0.9
     """
-    language_model = load_language_model(model)
+    opened = load(model)
     start = Reading().tokenizer().words(prompt)
+    if is_bilm(opened):
+        draw = partial(opened.generate, start, top_p=top_p)
+    elif top_p is not None:
+        raise OptionError("--top-p is for biLMs. Use --top-k")
+    else:
+        draw = partial(load_language_model(model, opened).sample, start)
     texts = [
-        " ".join(
-            [*start, *language_model.sample(start, length=length, temperature=temperature, top_k=top_k, seed=seed + i)]
-        )
+        " ".join([*start, *draw(length=length, temperature=temperature, top_k=top_k, seed=seed + i)])
         for i in range(count)
     ]
     answer(texts, Text("\n".join(texts)), json)

@@ -25,6 +25,7 @@ def tour(
     ] = None,
     /,
     *,
+    elmo: Annotated[str | None, Parameter(help="an ELMo model, for the step on words in context")] = None,
     json: Json = False,
 ) -> None:
     """What firth does, on one small text, in a few minutes: each step a picture and the command that makes it.
@@ -33,6 +34,7 @@ def tour(
 
         firth tour
         firth tour my-novel.txt
+        firth tour --elmo elmo/
     """
     console = show.stdout()
     if not json and not compiled():
@@ -48,6 +50,6 @@ def tour(
         console.print(Padding(step.picture, (1, 0, 1, 2)))
         console.print(Text("$ " + step.command, style="bold green"), "")
 
-    steps = walk(texts or (), visit)
+    steps = walk(texts or (), visit, elmo=elmo)
     if json:
         answer([{"title": one.title, "command": one.command, "values": one.values} for one in steps], "", True)

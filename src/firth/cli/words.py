@@ -1,43 +1,82 @@
 """Commands that ask a model about words."""
 
+from dataclasses import asdict
 from typing import Annotated, Literal
 
 from cyclopts import Parameter
 from rich.console import Group
+from rich.markup import escape
 from rich.text import Text
 
 from firth import show
+from firth.bulk.embedder import as_layers, embedder
 from firth.cli.answer import answer, load_vectors
 from firth.cli.flags import Json, Model, Top
 from firth.errors import OptionError
 from firth.formats.catalogue import load
 from firth.models.count_matrix import CountMatrix
+from firth.occurrences import Occurrence, Occurrences, marked_word
+from firth.text.tokenize import Tokenizer
 from firth.vectors import SubwordVectors
 
 
 def neighbors(
     model: Model,
-    words: list[str],
+    words: list[str] | None = None,
     /,
     *,
     negative: Annotated[tuple[str, ...], Parameter(help="words to move away from")] = (),
     topn: Top = 10,
     together: Annotated[bool, Parameter(negative="", help="one list for the mean of all words")] = False,
+    context: Annotated[str | None, Parameter(help="a sentence with one [word] in brackets; asks an index")] = None,
+    index: Annotated[str | None, Parameter(help="with --context: the index, where MODEL is the model itself")] = None,
+    same_word: Annotated[bool, Parameter(negative="", help="with --context: occurrences of that word alone")] = False,
     json: Json = False,
 ) -> None:
-    """The words that keep the same company as a word.
+    """The words that keep the same company as a word; with --context, the places in a text where one is used alike.
 
     For example:
 
         firth neighbors glove.6B.50d.txt tea coffee
         firth neighbors vectors/ king woman --negative man --together
+        firth neighbors corpus.index --context "Olivia signed to do a Broadway [play]"
+        firth neighbors elmo/ --index corpus.index --context "They [play] well" --same-word
     """
+    if context is not None:
+        if words or negative or together:
+            raise OptionError("--context asks about the word in brackets: name no others")
+        neighbors_in_context(model, index, context, topn, same_word, json)
+        return
+    if index is not None or same_word:
+        raise OptionError("--index and --same-word go with --context")
+    if not words and not negative:
+        raise OptionError("neighbors: name a word, or a sentence with --context")
+    words = words or []
     vectors = load_vectors(model)
     queries = [words] if together or negative else [[word] for word in words]
     found = [(" ".join(query), vectors.most_similar(query, negative, topn=topn)) for query in queries]
     values = [{"query": name, "neighbors": [{"word": w, "cosine": c} for w, c in near]} for name, near in found]
     tables = [show.bars(name, near, header=("neighbour", "cosine")) for name, near in found]
     answer(values, Group(*tables), json)
+
+
+def neighbors_in_context(
+    model: str, index: str | None, context: str, topn: int, same_word: bool, as_json: bool
+) -> None:
+    """The occurrences in an index that are nearest to a word in its sentence."""
+    occurrences = load(index or model)
+    if not isinstance(occurrences, Occurrences):
+        kind = type(occurrences).__name__
+        raise OptionError(f"{index or model}: holds a {kind}, not an index. Make one: firth index MODEL TEXT --out DIR")
+    about = occurrences.metadata
+    embedding = load(model if index else about["model"])
+    words, place = marked_word(context, Tokenizer.from_dict(about["tokenizer"]))
+    embed = embedder(embedding, as_layers(about["layers"]), **about.get("settings", {}))
+    found = occurrences.nearest(embed([words])[0][place], topn, word=words[place] if same_word else None)
+    values = [{**asdict(one), "line": one.sentence + 1} for one in found]
+    rows = [(one.cosine, one.sentence + 1, one.marked()) for one in found]
+    title = escape(Occurrence(words[place], 0, place, tuple(words), 1.0).marked())
+    answer(values, show.table(title, ["cosine", "line", "occurrence"], rows), as_json)
 
 
 def analogy(

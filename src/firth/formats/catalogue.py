@@ -1,7 +1,7 @@
 """Every file format that firth opens, in one visible table; a file is known by its content, never by its name alone.
 
 >>> list(FORMATS)
-['native', 'word2vec', 'word2vec-binary', 'glove', 'vec', 'fasttext', 'ftz', 'arpa']
+['native', 'word2vec', 'word2vec-binary', 'glove', 'vec', 'fasttext', 'ftz', 'arpa', 'elmo']
 """
 
 from __future__ import annotations
@@ -14,8 +14,19 @@ from pathlib import Path
 from typing import Any
 
 from firth.errors import FormatError, OptionError
-from firth.files import PACKINGS, STDIN, Name
-from firth.formats import arpa, fasttext, fasttext_writing, foreign, native, word2vec_binary, word2vec_text
+from firth.files import PACKINGS, STDIN, Name, check_place
+from firth.formats import (
+    arpa,
+    elmo,
+    elmo_files,
+    elmo_writing,
+    fasttext,
+    fasttext_writing,
+    foreign,
+    native,
+    word2vec_binary,
+    word2vec_text,
+)
 from firth.formats.opening import Part, read_head
 from firth.models.ngram_model import NgramModel
 from firth.text.vocabulary import Vocabulary
@@ -24,13 +35,17 @@ from firth.vectors import SubwordVectors, WordVectors
 
 @dataclass(frozen=True)
 class Format:
-    """One format: a sentence on it, how names of such files end, its reader, its writer and what that can write."""
+    """One format: a sentence on it, how names of such files end, its reader, its writer and the kinds that it holds."""
 
     sentence: str
     endings: tuple[str, ...]
     read: Callable[[Name, Part], Any]
     write: Callable[[Any, Name], None]
-    holds: tuple[type, ...] = (WordVectors,)
+    kinds: tuple[str, ...] | None = (WordVectors.kind, SubwordVectors.kind)
+
+    def holds(self, artifact: Any) -> bool:
+        """Whether an artifact can be written so."""
+        return self.kinds is None or getattr(artifact, "kind", None) in self.kinds
 
 
 def _read_arpa(path: Name, part: Part) -> NgramModel:
@@ -44,7 +59,7 @@ def _text(kind: word2vec_text.Kind) -> Callable[[WordVectors, Name], None]:
 
 
 FORMATS = {
-    "native": Format("a folder of our own, memory-mapped", (), native.read, native.write, (object,)),
+    "native": Format("a folder of our own, memory-mapped", (), native.read, native.write, None),
     "word2vec": Format(
         "text with a header line, one word a line", (".txt", ".w2v"), word2vec_text.read, _text("word2vec")
     ),
@@ -53,7 +68,8 @@ FORMATS = {
     "vec": Format("the text that fastText writes", (".vec",), word2vec_text.read, _text("vec")),
     "fasttext": Format("fastText's model", (".bin",), fasttext.read, fasttext_writing.write),
     "ftz": Format("fastText's quantized model", (".ftz",), fasttext.read, fasttext_writing.write_quantized),
-    "arpa": Format("an n-gram model as text", (".arpa", ".lm"), _read_arpa, arpa.write, (NgramModel,)),
+    "arpa": Format("an n-gram model as text", (".arpa", ".lm"), _read_arpa, arpa.write, (NgramModel.kind,)),
+    "elmo": Format("ELMo's options.json and weights.hdf5 in a folder", (), elmo.read, elmo_writing.write, ("bilm",)),
 }
 
 
@@ -65,8 +81,10 @@ def detect(path: Name) -> str:
     firth.errors.OptionError: no/such/file: no such file or folder
     """
     if os.path.isdir(path):
+        if elmo_files.looks_so_inside(path):
+            return "elmo"
         if not (Path(path) / native.CONFIG).is_file():
-            cure = "Name a file of vectors, or a folder that firth wrote"
+            cure = "Name a file of vectors, a folder that firth wrote, or one of an ELMo model"
             raise FormatError(path, f"the folder holds no {native.CONFIG}, so it is no model of ours", cure=cure)
         return "native"
     if not os.path.exists(path):
@@ -76,6 +94,8 @@ def detect(path: Name) -> str:
     head, whole = read_head(path)
     if not head:
         raise FormatError(path, "the file is empty")
+    if elmo_files.looks_so(head):
+        return "elmo"
     foreign.refuse(path, head)
     if fasttext.looks_so(head):
         return "fasttext"
@@ -136,17 +156,28 @@ def save(artifact: Any, path: Name, *, format: str | None = None) -> None:
     ...     Path(folder, "tea.vec").read_text()
     '1 2\\ntea 0.1 2.0 \\n'
     """
-    if os.fspath(path) == STDIN:
-        raise OptionError("a model cannot be written to standard output. Name a file or a folder")
+    _refuse_standard_output(path)
     if format is None:
         format = _format_for(artifact, path)
     if format not in FORMATS:
         raise OptionError(f"no format is called {format!r}. There are: {', '.join(FORMATS)}")
-    if not isinstance(artifact, FORMATS[format].holds):
-        fitting = [name for name, known in FORMATS.items() if isinstance(artifact, known.holds)]
+    if not FORMATS[format].holds(artifact):
+        fitting = [name for name, known in FORMATS.items() if known.holds(artifact)]
         made = type(artifact).__name__
         raise OptionError(f"{os.fspath(path)}: a {made} cannot be written as {format}, only as {', '.join(fitting)}")
     FORMATS[format].write(artifact, path)
+
+
+def check_target(path: Name) -> None:
+    """Tells before a long training that its model could not be saved: by a wrong ending, or by what lies there."""
+    _refuse_standard_output(path)
+    _format_for(None, path)
+    check_place(path)
+
+
+def _refuse_standard_output(path: Name) -> None:
+    if os.fspath(path) == STDIN:
+        raise OptionError("a model cannot be written to standard output. Name a file or a folder")
 
 
 def _format_for(artifact: Any, path: Name) -> str:

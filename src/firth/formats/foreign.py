@@ -11,7 +11,6 @@ EXPORT = "Export it where it was made: vectors.save_word2vec_format('vectors.bin
 PICKLED = re.compile(rb"\x80[\x02-\x05]")
 KNOWN: tuple[tuple[bytes, str, str], ...] = (
     (b"\x93NUMPY", "is a NumPy array: numbers without words", "Give the array and its words to WordVectors"),
-    (b"\x89HDF\r\n\x1a\n", "is an HDF5 file, not word vectors", "Export its vectors as text or as word2vec binary"),
     (b"SQLite format 3\0", "is an SQLite database", "Export its vectors as text or as word2vec binary"),
     (b"FIRTHTOK", "is a token file: a text as numbers, not a model", "Train a model on it, then open that"),
     (b"ARROW1", "is an Arrow file", "Export its vectors as text or as word2vec binary"),

@@ -11,7 +11,7 @@ import re
 from pathlib import Path
 from typing import Any
 
-from firth.errors import FormatError, OptionError
+from firth.errors import FormatError, MissingExtra, OptionError
 from firth.files import Name, whole_folder
 from firth.formats import safetensors
 from firth.formats.opening import Part
@@ -19,6 +19,7 @@ from firth.formats.table import select
 from firth.models.count_matrix import CountMatrix
 from firth.models.ngram_model import NgramModel
 from firth.models.phrases import PhraseModel
+from firth.occurrences import Occurrences
 from firth.parts import Artifact, Parts
 from firth.text.vocabulary import Vocabulary
 from firth.vectors import SubwordVectors, WordVectors
@@ -30,7 +31,9 @@ KINDS: dict[str, type[Artifact]] = {
     "count-matrix": CountMatrix,
     "ngram": NgramModel,
     "phrases": PhraseModel,
+    "occurrences": Occurrences,
 }
+BILM = "bilm"  # needs torch, so it is imported when one is opened
 LIST_NAME = re.compile(r"[a-z][a-z0-9_-]{0,63}")
 CONFIG, ARRAYS = "config.json", "model.safetensors"
 LONGEST_CONFIG = 64 << 20
@@ -42,8 +45,9 @@ def read(path: Name, part: Part) -> Artifact:
     vocabularies = {name: _read_list(Path(path), name) for name in config["vocabularies"]}
     arrays = safetensors.read(_existing(Path(path) / ARRAYS))
     parts = Parts(config["kind"], config["config"], arrays, vocabularies)
+    made = _bilm() if parts.kind == BILM else KINDS[parts.kind]
     try:
-        artifact = KINDS[parts.kind].from_parts(parts)
+        artifact = made.from_parts(parts)
     except (OptionError, KeyError, TypeError, ValueError, AttributeError, IndexError) as error:
         problem = f"the parts of this {parts.kind} do not fit together: {error}"
         raise FormatError(path, problem) from error
@@ -52,6 +56,16 @@ def read(path: Name, part: Part) -> Artifact:
     if not isinstance(artifact, WordVectors):
         raise OptionError(f"{os.fspath(path)}: limit and vocabulary choose among vectors, but this is a {parts.kind}")
     return select(artifact, part)
+
+
+def _bilm() -> type[Artifact]:
+    try:
+        import torch  # noqa: F401 (asked for first, so that another import that fails is not taken for this one)
+    except ModuleNotFoundError as error:
+        raise MissingExtra("opening a biLM", "elmo") from error
+    from firth.neural.bilm import BiLM
+
+    return BiLM
 
 
 def _read_config(path: Path) -> dict[str, Any]:
@@ -67,8 +81,9 @@ def _read_config(path: Path) -> dict[str, Any]:
     if version != FORMAT_VERSION:
         cure = "Update firth to open it" if isinstance(version, int) and version > FORMAT_VERSION else ""
         raise FormatError(path, f"has the format version {version!r}, but only {FORMAT_VERSION} is known", cure=cure)
-    if config.get("kind") not in KINDS:
-        raise FormatError(path, f"holds a {config.get('kind')!r}, but only these are known: {', '.join(KINDS)}")
+    if config.get("kind") not in (*KINDS, BILM):
+        known = ", ".join((*KINDS, BILM))
+        raise FormatError(path, f"holds a {config.get('kind')!r}, but only these are known: {known}")
     lists = config.setdefault("vocabularies", [])
     if not isinstance(lists, list) or not all(isinstance(name, str) and LIST_NAME.fullmatch(name) for name in lists):
         raise FormatError(path, "names its word lists in a way that we do not know")

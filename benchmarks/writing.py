@@ -1,0 +1,75 @@
+"""Does the writer keep up? Each writer of bulk embeddings against a plain write of the same bytes, A/B/A/B, medians.
+
+    python benchmarks/writing.py [megabytes]
+
+Arrays are made before the clock starts, so that only casting, laying out, writing and syncing are timed; the plain
+write hands as many bytes to the file in blocks of the same size and syncs after each, as the writers do.
+"""
+
+from __future__ import annotations
+
+import os
+import statistics
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+import numpy as np
+
+from firth.bulk.job import Bulk, Pump, writer_for
+from firth.bulk.ledger import Ledger
+from firth.bulk.lines import Block, Lines
+from firth.text.tokenize import Tokenizer
+
+DIM, LENGTH, TOKENS = 1024, 25, 16_384
+FORMATS = ("hdf5", "safetensors", "parquet")
+
+
+def main() -> None:
+    megabytes = int(sys.argv[1]) if len(sys.argv) > 1 else 512
+    rng = np.random.default_rng(1)
+    arrays = [rng.standard_normal((LENGTH, DIM)).astype(np.float32) for _ in range(TOKENS // LENGTH)]
+    words = [f"word{i}" for i in range(LENGTH)]
+    block = Block([" ".join(words)] * len(arrays), [words] * len(arrays), "", 0)
+    for dtype in ("float32", "float16"):
+        size = sum(array.size for array in arrays) * np.dtype(dtype).itemsize
+        count = max(2, (megabytes << 20) // size)
+        times: dict[str, list[tuple[float, float]]] = {}
+        for _ in range(3):
+            times.setdefault("plain", []).append(plain(size, count))
+            for format in FORMATS:
+                times.setdefault(format, []).append(written(format, dtype, block, arrays, count))
+        base = statistics.median(wall for wall, _ in times["plain"])
+        for name, taken in times.items():
+            wall, cpu = (statistics.median(one[i] for one in taken) for i in (0, 1))
+            rate = count * size / 1e6
+            print(
+                f"{dtype} {name:12} {rate / wall:7.0f} MB/s, {base / wall:5.2f} of a plain write; "
+                f"{rate / cpu:7.0f} MB a CPU second; {count * TOKENS / wall:9,.0f} tokens/s of ELMo's 1024"
+            )
+
+
+def plain(size: int, count: int) -> tuple[float, float]:
+    data = np.random.default_rng(2).bytes(size)
+    with tempfile.TemporaryDirectory(dir=".") as folder, open(Path(folder) / "plain", "wb", buffering=0) as file:
+        begin, cpu = time.perf_counter(), time.process_time()
+        for _ in range(count):
+            file.write(data)
+            os.fsync(file.fileno())
+        return time.perf_counter() - begin, time.process_time() - cpu
+
+
+def written(format: str, dtype: str, block: Block, arrays: list[np.ndarray], count: int) -> tuple[float, float]:
+    with tempfile.TemporaryDirectory(dir=".") as folder, Ledger(Path(folder) / "out", {}) as ledger:
+        writer = writer_for(format, ledger, Bulk(dtype=dtype), (DIM,))
+        pump = Pump(Lines((), Tokenizer()), lambda sentences: arrays, ledger, writer, dtype)
+        begin, cpu = time.perf_counter(), time.process_time()
+        for _ in range(count):
+            pump._write(block, arrays, {"zero_rows": 0})
+        ledger.publish(writer.finish(), ledger.state)
+        return time.perf_counter() - begin, time.process_time() - cpu
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,123 @@
+"""An index of occurrences: every word of a text (or only some words) with its vector where it stands."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Sequence
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from firth.bulk.embedder import as_layers, embedder
+from firth.bulk.job import Pump, check_target, row_shape, tokens_for
+from firth.bulk.ledger import Ledger
+from firth.bulk.lines import Block, Lines
+from firth.errors import OptionError
+from firth.files import Name
+from firth.formats import native
+from firth.formats.opening import Part
+from firth.occurrences import Occurrences
+from firth.progress import Report, silent
+from firth.text.tokenize import Tokenizer
+from firth.text.vocabulary import Vocabulary, to_bytes
+
+VECTORS, PLACES, IDS, LENGTHS, WORDS = "vectors", "places", "ids", "lengths", "words"
+
+
+class IndexWriter:
+    """Rows of occurrences, and the text as numbers: a word's number is its turn to appear first."""
+
+    def __init__(self, ledger: Ledger, dtype: str, only: frozenset[str] | None = None) -> None:
+        self.ledger, self.dtype, self.only = ledger, dtype, only
+        self.state: dict[str, Any] = {}
+        kept = ledger.path(WORDS).read_bytes().split(b"\n")[:-1] if ledger.size(WORDS) else []
+        self.numbers = {word.decode("utf-8", "surrogateescape"): number for number, word in enumerate(kept)}
+
+    def append(self, block: Block, arrays: Sequence[NDArray[Any]]) -> None:
+        """Adds the words of the block and the rows of those that are wanted."""
+        words = [word for sentence in block.sentences for word in sentence]
+        new = [word for word in dict.fromkeys(words) if word not in self.numbers]
+        self.numbers.update(zip(new, range(len(self.numbers), len(self.numbers) + len(new))))
+        self.ledger.append(WORDS, b"".join(to_bytes(word) + b"\n" for word in new))
+        first = self.ledger.size(IDS) // 4
+        self.ledger.append(IDS, np.array([self.numbers[word] for word in words], "<u4"))
+        self.ledger.append(LENGTHS, np.array([len(sentence) for sentence in block.sentences], "<i8"))
+        if not words:
+            return
+        rows = np.concatenate(arrays)
+        if self.only is not None:
+            wanted = np.flatnonzero([word in self.only for word in words])
+            rows = rows[wanted]
+            self.ledger.append(PLACES, (first + wanted).astype("<i8"))
+        self.ledger.append(VECTORS, np.ascontiguousarray(rows))
+
+    def occurrences(self, dim: int, metadata: dict[str, Any]) -> Occurrences:
+        """What was written, as an artifact: words ranked by count, vectors still in their file."""
+        ids = self._read(IDS, "<u4")
+        words = list(self.numbers)
+        counts = np.bincount(ids, minlength=len(words)).tolist()
+        vocabulary = Vocabulary.from_counts(dict(zip(words, counts)))
+        ranks = vocabulary.ids(words).astype(np.uint32)
+        starts = np.concatenate([[0], np.cumsum(self._read(LENGTHS, "<i8"))]).astype(np.int64)
+        rows = self._read(VECTORS, self.dtype).reshape(-1, dim)
+        places = None if self.only is None else self._read(PLACES, "<i8")
+        return Occurrences(vocabulary, ranks[ids], starts, rows, places=places, metadata=metadata)
+
+    def _read(self, name: str, dtype: str) -> NDArray[Any]:
+        return np.memmap(self.ledger.path(name), dtype, "r") if self.ledger.size(name) else np.empty(0, dtype)
+
+    def finish(self) -> str:
+        """Nothing: `index_file` saves the occurrences itself."""
+        return ""
+
+
+def index_file(
+    model: Any,
+    inputs: Name | Iterable[Name],
+    out: Name,
+    *,
+    layers: str = "top",
+    dtype: Literal["float16", "float32"] = "float16",
+    words: Iterable[str] | None = None,
+    tokenizer: Tokenizer | None = None,
+    errors: Literal["strict", "replace"] = "strict",
+    model_path: str = "",
+    identity: str = "",
+    restart: bool = False,
+    block_tokens: int | None = None,
+    report: Report = silent,
+    **settings: Any,
+) -> Occurrences:
+    """Reads every line of the inputs as a sentence and saves an index of its words at `out`, a folder of our own.
+
+    `words` keeps the occurrences of these words alone. A run that was killed is taken up by the same call.
+    """
+    if layers == "all":
+        raise OptionError("layers is 'all', but an index is over one layer, or over their mix")
+    lines = Lines.of(inputs, tokenizer or Tokenizer(), errors)
+    embed = embedder(model, as_layers(layers), **settings)
+    row = row_shape(embed, pooled=False)
+    block_tokens = block_tokens or tokens_for(row)
+    only = None if words is None else frozenset(words)
+    check_target(out, folder=True)
+    about = {"model": model_path, "layers": layers, "tokenizer": lines.tokenizer.as_dict(), "files": list(lines.paths)}
+    kept = {name: value for name, value in settings.items() if value is not None}
+    job = {
+        **about,
+        "identity": identity,
+        "dtype": dtype,
+        "words": None if only is None else sorted(only),
+        "errors": errors,
+        "block_tokens": block_tokens,
+        "settings": kept,
+    }
+    with Ledger(out, job, restart=restart) as ledger:
+        writer = IndexWriter(ledger, dtype, only)
+        Pump(lines, embed, ledger, writer, dtype, report=report).run(block_tokens)
+        native.write(writer.occurrences(row[0], {**about, "settings": kept}), out)
+        ledger.discard()
+    made = native.read(out, Part())
+    if not isinstance(made, Occurrences):
+        raise TypeError(f"{os.fspath(out)}: an index came back as {type(made).__name__}")
+    return made

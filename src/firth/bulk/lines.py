@@ -1,0 +1,125 @@
+"""Text as bulk work reads it: every line a sentence, in blocks of some thousand words, a few of them in memory."""
+
+from __future__ import annotations
+
+import itertools
+import os
+from collections.abc import Iterable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from hashlib import blake2b
+from typing import IO, Literal, TypeVar
+
+from firth.errors import FormatError, OptionError
+from firth.files import STDIN, Name, expand, open_counted
+from firth.text.reading import BYTE_ORDER_MARK, LONGEST_LINE
+from firth.text.tokenize import Tokenizer
+
+MOST_LINES = 1 << 16
+Item = TypeVar("Item")
+
+
+@dataclass(frozen=True)
+class Block:
+    """Consecutive lines of the text. `digest` tells all lines up to the end of this block from any others."""
+
+    lines: list[str]
+    sentences: list[list[str]]
+    digest: str
+    read: int  # bytes on disk, from the beginning
+
+    @property
+    def tokens(self) -> int:
+        """How many words there are."""
+        return sum(map(len, self.sentences))
+
+
+@dataclass(frozen=True)
+class Lines:
+    """The lines of files, each a sentence; an empty line is an empty sentence."""
+
+    paths: tuple[str, ...]
+    tokenizer: Tokenizer
+    errors: Literal["strict", "replace"] = "strict"
+
+    @classmethod
+    def of(cls, names: Name | Iterable[Name], tokenizer: Tokenizer, errors: Literal["strict", "replace"]) -> Lines:
+        """The lines of the files that names, folders, patterns and - stand for."""
+        return cls(tuple(expand(names)), tokenizer, errors)
+
+    @property
+    def size(self) -> int | None:
+        """Bytes on disk; None where some come through a pipe."""
+        if any(not os.path.isfile(path) for path in self.paths):
+            return None
+        return sum(os.path.getsize(path) for path in self.paths)
+
+    def blocks(self, tokens: int, *, skip: int = 0, digest: str = "") -> Iterator[Block]:
+        """Blocks of lines, each cut at the line that brings it to so many tokens: where they end depends on the text
+        alone, so that whoever skips whole blocks gets the same ones behind them.
+
+        The digest given is that of the lines to skip; if they have changed since, that is an error.
+        """
+        seen, raws = blake2b(digest_size=16), self._raw()
+        skipped = 0
+        for raw, *_ in itertools.islice(raws, skip):
+            seen.update(raw + b"\n")
+            skipped += 1
+        if skip and (skipped < skip or seen.hexdigest() != digest):
+            raise OptionError(
+                f"{self.paths[0]}: is not the text that the unfinished run began with. Start over with --restart"
+            )
+        lines: list[str] = []
+        sentences: list[list[str]] = []
+        count = read = 0
+        for raw, path, number, read in raws:
+            seen.update(raw + b"\n")
+            lines.append(self._decoded(raw, path, number).strip())
+            sentences.append(self.tokenizer.words(lines[-1]))
+            count += len(sentences[-1])
+            if count >= tokens or len(lines) >= MOST_LINES:
+                yield Block(lines, sentences, seen.hexdigest(), read)
+                lines, sentences, count = [], [], 0
+        if lines:
+            yield Block(lines, sentences, seen.hexdigest(), read)
+
+    def _raw(self) -> Iterator[tuple[bytes, str, int, int]]:
+        """Each line without its end, its file and number, and the bytes on disk read so far."""
+        before = 0
+        for path in self.paths:
+            with open_counted(path) as (file, position):
+                place = 0
+                for number, raw in enumerate(_lines_of(file, path), start=1):
+                    if number % 256 == 1:
+                        place = position() or 0
+                    start = len(BYTE_ORDER_MARK) if number == 1 and raw.startswith(BYTE_ORDER_MARK) else 0
+                    yield raw[start:].rstrip(b"\r\n"), path, number, before + place
+            before += os.path.getsize(path) if path != STDIN and os.path.isfile(path) else 0
+
+    def _decoded(self, raw: bytes, path: str, number: int) -> str:
+        try:
+            return raw.decode("utf-8", self.errors)
+        except UnicodeDecodeError as error:
+            cure = "Convert the file, or read it with --errors replace"
+            problem = f"byte {raw[error.start]:#04x} at column {error.start + 1} is not UTF-8"
+            raise FormatError(path, problem, line=number, cure=cure) from error
+
+
+def _lines_of(file: IO[bytes], path: str) -> Iterator[bytes]:
+    while raw := file.readline(LONGEST_LINE + 1):
+        if len(raw) > LONGEST_LINE:
+            raise FormatError(path, f"a line is longer than {LONGEST_LINE >> 20} MiB", cure="Break the text into lines")
+        yield raw
+
+
+def ahead(items: Iterator[Item]) -> Iterator[Item]:
+    """The items, the next one made in a thread while the caller works on this one.
+
+    >>> list(ahead(iter("abc")))
+    ['a', 'b', 'c']
+    """
+    with ThreadPoolExecutor(1) as pool:
+        coming = pool.submit(next, items, None)
+        while (item := coming.result()) is not None:
+            coming = pool.submit(next, items, None)
+            yield item

@@ -1,0 +1,92 @@
+"""Vectors as Parquet: a folder of files, each a block of sentences, which every reader of Parquet opens as one table.
+
+A row is a word: `sentence` and `position` (both from 0), `word`, and `vector`, or `layer_0`, `layer_1`, … for all
+An empty sentence has no row. Of pooled sentences a row is a sentence: `sentence`, `text` and `vector`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from firth.bulk.ledger import Ledger
+from firth.bulk.lines import Block
+from firth.errors import MissingExtra
+
+RESULT = "result"
+MARK = f"{RESULT}/_firth.json"
+
+
+class ParquetWriter:
+    """A file a block, so that a finished block is a finished file."""
+
+    def __init__(
+        self, ledger: Ledger, dtype: str, shape: tuple[int, ...], *, pooled: bool = False, texts: bool = True
+    ) -> None:
+        try:
+            import pyarrow
+            import pyarrow.parquet
+        except ImportError as error:
+            raise MissingExtra("writing Parquet", "arrow") from error
+        self.arrow, self.parquet = pyarrow, pyarrow.parquet
+        self.ledger, self.dtype, self.pooled, self.texts = ledger, dtype, pooled, texts
+        self.layers = shape[0] if len(shape) == 2 else None
+        self.dim = shape[-1]
+        self.state = {"parts": ledger.state.get("parts", 0), "written": ledger.state.get("written", 0)}
+
+    def append(self, block: Block, arrays: Sequence[NDArray[Any]]) -> None:
+        """Adds a file with the rows of the block."""
+        first, name = self.state["written"], f"{RESULT}/part-{self.state['parts']:05}.parquet"
+        columns = self._sentences(block, first) if self.pooled else self._words(block, first)
+        columns |= self._vectors(arrays)
+        sink = self.arrow.BufferOutputStream()
+        # Numbers hardly shrink, and words come again and again.
+        packing = {column: "ZSTD" if column in ("text", "word") else "NONE" for column in columns}
+        repeated = [column for column in columns if column == "word"]
+        self.parquet.write_table(
+            self.arrow.table(columns), sink, compression=packing, use_dictionary=repeated, write_statistics=False
+        )
+        self.ledger.append(name, sink.getvalue())
+        self.ledger.close_file(name)
+        self.state = {"parts": self.state["parts"] + 1, "written": first + len(block.lines)}
+
+    def _sentences(self, block: Block, first: int) -> dict[str, Any]:
+        columns = {"sentence": self.arrow.array(np.arange(first, first + len(block.lines)))}
+        if self.texts:
+            columns["text"] = self.arrow.array([_valid(line) for line in block.lines], self.arrow.string())
+        return columns
+
+    def _words(self, block: Block, first: int) -> dict[str, Any]:
+        lengths = np.array([len(sentence) for sentence in block.sentences], np.int64)
+        numbers = np.repeat(np.arange(first, first + len(lengths)), lengths)
+        positions = np.arange(len(numbers)) - np.repeat(np.cumsum(lengths) - lengths, lengths)
+        columns = {"sentence": self.arrow.array(numbers), "position": self.arrow.array(positions.astype(np.int32))}
+        if self.texts:
+            words = [_valid(word) for sentence in block.sentences for word in sentence]
+            columns["word"] = self.arrow.array(words, self.arrow.string())
+        return columns
+
+    def _vectors(self, arrays: Sequence[NDArray[Any]]) -> dict[str, Any]:
+        """The columns of numbers."""
+        if self.layers is None:
+            return {"vector": self._column(arrays)}
+        return {f"layer_{i}": self._column([array[i] for array in arrays]) for i in range(self.layers)}
+
+    def _column(self, arrays: Sequence[NDArray[Any]]) -> Any:
+        rows = [array.reshape(-1, self.dim) for array in arrays]
+        flat = np.concatenate([np.empty((0, self.dim), self.dtype), *rows]).ravel()
+        return self.arrow.FixedSizeListArray.from_arrays(self.arrow.array(flat), self.dim)
+
+    def finish(self) -> str:
+        """Adds a mark that the folder is ours; readers of Parquet pass over names that begin with _."""
+        if not self.state["parts"]:
+            self.append(Block([], [], "", 0), [])  # an empty text is a table too
+        self.ledger.append(MARK, b'{"library": "firth"}\n')
+        return RESULT
+
+
+def _valid(text: str) -> str:
+    return text if text.isascii() else text.encode("utf-8", "replace").decode()

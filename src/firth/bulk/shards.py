@@ -1,0 +1,138 @@
+"""Vectors as safetensors files: one long table cut into shards, and where in it each sentence begins.
+
+    OUT/index.json                        what there is: shape, and the rows of each shard
+    OUT/starts.safetensors                starts: int64, one more than there are sentences
+    OUT/embeddings-00001.safetensors …    vectors: (rows, dim), or (rows, layers, dim) for all layers
+
+A row is a word, or a sentence where sentences are pooled (then there are no starts).
+"""
+
+from __future__ import annotations
+
+import json
+import struct
+from bisect import bisect_right
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from firth.bulk.ledger import Ledger
+from firth.bulk.lines import Block
+from firth.errors import FormatError
+from firth.files import Name
+from firth.formats import safetensors
+
+RESULT, INDEX, STARTS = "result", "index.json", "starts.safetensors"
+HEADER = 512  # room for the header of a shard, which is known when the shard is full
+SHARD = 2 << 30  # bytes
+LENGTHS = "lengths"
+DTYPES = {"float32": "F32", "float16": "F16", "int64": "I64"}
+
+
+class ShardWriter:
+    """Rows of all sentences, one behind the other; a shard ends with the block that brings it to its size."""
+
+    def __init__(self, ledger: Ledger, dtype: str, shape: tuple[int, ...], *, pooled: bool = False) -> None:
+        self.ledger, self.dtype, self.pooled = ledger, dtype, pooled
+        self.row = shape  # (dim,) or (layers, dim)
+        self.state: dict[str, Any] = {"shards": ledger.state.get("shards", [])}
+
+    def append(self, block: Block, arrays: Sequence[NDArray[Any]]) -> None:
+        """Adds the rows of each sentence."""
+        shards = self.state["shards"]
+        if not shards or shards[-1]["rows"] * self._row_bytes >= SHARD:
+            if shards:
+                self.ledger.close_file(f"{RESULT}/{shards[-1]['file']}")
+            name = f"embeddings-{len(shards) + 1:05}.safetensors"
+            shards.append({"file": name, "first": sum(one["rows"] for one in shards), "rows": 0})
+            self.ledger.append(f"{RESULT}/{name}", bytes(HEADER))
+        rows = [self._rows(array) for array in arrays]
+        self.ledger.append(f"{RESULT}/{shards[-1]['file']}", *[np.ascontiguousarray(one).reshape(-1) for one in rows])
+        self.ledger.append(LENGTHS, np.array([len(one) for one in rows], "<i8"))
+        shards[-1]["rows"] += sum(map(len, rows))
+
+    @property
+    def _row_bytes(self) -> int:
+        return int(np.prod(self.row)) * np.dtype(self.dtype).itemsize
+
+    def _rows(self, array: NDArray[Any]) -> NDArray[Any]:
+        if self.pooled:
+            return array[None]
+        return array.transpose(1, 0, 2) if array.ndim == 3 else array
+
+    def finish(self) -> str:
+        """Adds the headers, the starts and the index. The name of the finished folder."""
+        for shard in self.state["shards"]:
+            self.ledger.patch(f"{RESULT}/{shard['file']}", header("vectors", self.dtype, (shard["rows"], *self.row)))
+        size = self.ledger.size(LENGTHS) // 8
+        lengths = np.fromfile(self.ledger.path(LENGTHS), "<i8") if size else np.empty(0, np.int64)
+        starts = np.concatenate([[0], np.cumsum(lengths)]).astype("<i8")
+        if not self.pooled:
+            self.ledger.append(f"{RESULT}/{STARTS}", header("starts", "int64", (len(starts),)) + starts.tobytes())
+        index = {
+            "library": "firth",
+            "sentences": size,
+            "rows": int(starts[-1]),
+            "shape": list(self.row),
+            "dtype": self.dtype,
+            "pooled": self.pooled,
+            "shards": self.state["shards"],
+        }
+        self.ledger.append(f"{RESULT}/{INDEX}", (json.dumps(index, indent=1) + "\n").encode())
+        return RESULT
+
+
+def header(name: str, dtype: str, shape: tuple[int, ...]) -> bytes:
+    """The first HEADER bytes of a safetensors file that holds one array."""
+    size = int(np.prod(shape, dtype=np.int64)) * np.dtype(dtype).itemsize
+    entry = {name: {"dtype": DTYPES[dtype], "shape": list(shape), "data_offsets": [0, size]}}
+    text = json.dumps(entry, separators=(",", ":")).encode()
+    return struct.pack("<Q", HEADER - 8) + text.ljust(HEADER - 8)
+
+
+class Shards(Sequence[NDArray[Any]]):
+    """The arrays of sentences in a folder of shards, by number; they stay on disk until they are asked for."""
+
+    def __init__(self, folder: Name) -> None:
+        self.folder = Path(folder)
+        self.about = _read_index(self.folder)
+        self.firsts: list[int] = [shard["first"] for shard in self.about["shards"]]
+        self.starts: NDArray[np.int64] = np.arange(len(self) + 1)
+        if not self.about["pooled"]:
+            self.starts = safetensors.read(self.folder / STARTS)["starts"]
+        self._opened: dict[str, NDArray[Any]] = {}
+
+    def __len__(self) -> int:
+        return int(self.about["sentences"])
+
+    def __getitem__(self, number: int) -> NDArray[Any]:  # type: ignore[override]
+        if not -len(self) <= number < len(self):
+            raise IndexError(f"there are {len(self)} sentences, but number {number} is asked for")
+        start, stop = self.starts[number % len(self)], self.starts[number % len(self) + 1]
+        *layers, dim = self.about["shape"]
+        if start == stop:
+            return np.zeros((*layers, 0, dim), self.about["dtype"])
+        place = bisect_right(self.firsts, start) - 1
+        rows = self._vectors(self.about["shards"][place]["file"])
+        rows = rows[start - self.firsts[place] : stop - self.firsts[place]]
+        if self.about["pooled"]:
+            return np.asarray(rows[0])
+        return rows.transpose(1, 0, 2) if layers else rows
+
+    def _vectors(self, file: str) -> NDArray[Any]:
+        if file not in self._opened:
+            self._opened[file] = safetensors.read(self.folder / file)["vectors"]
+        return self._opened[file]
+
+
+def _read_index(folder: Path) -> dict[str, Any]:
+    try:
+        index = json.loads((folder / INDEX).read_bytes())
+    except (OSError, ValueError) as error:
+        raise FormatError(folder, f"is no folder of embeddings: {INDEX} cannot be read ({error})") from error
+    if not isinstance(index, dict) or index.get("library") != "firth" or "shards" not in index:
+        raise FormatError(folder / INDEX, "is not the index of a folder of embeddings")
+    return index

@@ -1,0 +1,132 @@
+"""Which files make an ELMo model: options as JSON, weights as HDF5, and beside them a vocabulary and a softmax."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from firth.errors import FormatError
+from firth.files import Name, open_bytes
+from firth.text.vocabulary import Vocabulary, to_word
+
+HDF5 = b"\x89HDF\r\n\x1a\n"
+OPTIONS, WEIGHTS, SOFTMAX, VOCABULARY = "options.json", "weights.hdf5", "softmax_weights.hdf5", "vocab.txt"
+MANY_LANGUAGES = ("encoder.pkl", "token_embedder.pkl")
+LONGEST_OPTIONS = 1 << 20
+
+
+@dataclass(frozen=True)
+class ElmoFiles:
+    """The files of one model."""
+
+    options: Path
+    weights: Path
+    softmax: Path | None = None
+    vocabulary: Path | None = None
+
+
+def looks_so(head: bytes) -> bool:
+    """Whether a file, which begins with `head`, may be one of an ELMo model's."""
+    return head.startswith(HDF5) or (head.lstrip()[:1] == b"{" and b'"lstm"' in head)
+
+
+def looks_so_inside(folder: Name) -> bool:
+    """Whether a folder holds an ELMo model, ours or another's."""
+    names = os.listdir(folder)
+    official = any(_is_options(name) for name in names) and any(_is_hdf5(name) for name in names)
+    return official or all(name in names for name in MANY_LANGUAGES)
+
+
+def find_files(path: Name) -> ElmoFiles:
+    """The files of the model that a folder, a file of options or a file of weights stands for."""
+    place = Path(path)
+    folder = place if place.is_dir() else place.parent
+    names = sorted(os.listdir(folder))
+    if all(name in names for name in MANY_LANGUAGES):
+        raise FormatError(
+            place,
+            "is an ELMoForManyLangs model: its weights are Python pickles, and its words go through a word list and an "
+            "encoder of their own, which firth does not have",
+            cure="Use a model of the same language in the official layout (options.json and weights.hdf5)",
+        )
+    options = [name for name in names if _is_options(name)]
+    weights = [name for name in names if _is_hdf5(name) and "softmax" not in name and "embedding" not in name]
+    weights = [name for name in weights if "weights" in name] or weights
+    if place.is_file() and _is_hdf5(place.name):
+        weights, options = [place.name], _kin(place.name, options)
+    elif place.is_file():
+        options, weights = [place.name], _kin(place.name, weights)
+    for what, found in (("options.json", options), ("weights.hdf5", weights)):
+        if len(found) == 1:
+            continue
+        if not found:
+            cure = "An ELMo model is options as JSON and weights as HDF5 in one folder; no other HDF5 is opened"
+            raise FormatError(place, f"no {what} lies here", cure=cure)
+        raise FormatError(place, f"holds several: {', '.join(found)}", cure="Name the weights that are meant")
+    softmax = [name for name in names if _is_hdf5(name) and "softmax" in name]
+    vocabulary = [name for name in names if name.startswith("vocab") and ".txt" in name]
+    return ElmoFiles(folder / options[0], folder / weights[0], _only(folder, softmax), _only(folder, vocabulary))
+
+
+def _is_options(name: str) -> bool:
+    return name.endswith(".json") and "options" in name
+
+
+def _is_hdf5(name: str) -> bool:
+    return name.endswith((".hdf5", ".h5"))
+
+
+def _kin(name: str, others: list[str]) -> list[str]:
+    """Those of the other files whose names begin most like this one's: its own, where several models lie together."""
+    shared = [len(os.path.commonprefix([name, other])) for other in others]  # noqa: RUF071 (names, not paths)
+    return [other for other, size in zip(others, shared) if size == max(shared)]
+
+
+def _only(folder: Path, names: list[str]) -> Path | None:
+    return folder / names[0] if len(names) == 1 else None
+
+
+def read_options(path: Name) -> dict[str, Any]:
+    """The options of a model; keys that are not known to us are kept and not looked at."""
+    if os.path.getsize(path) > LONGEST_OPTIONS:
+        raise FormatError(path, "is too long to be a model's options")
+    try:
+        options = json.loads(Path(path).read_bytes())
+    except (ValueError, RecursionError) as error:
+        raise FormatError(path, f"is not JSON: {error}") from error
+    if not isinstance(options, dict) or "lstm" not in options:
+        raise FormatError(path, "has no section 'lstm', so it is not the options of an ELMo model")
+    return options
+
+
+def section(path: Name, values: Mapping[str, Any], key: str, within: str = "") -> Mapping[str, Any]:
+    """A table within the options; an empty one where there is none."""
+    found = values.get(key) or {}
+    if not isinstance(found, dict):
+        raise FormatError(path, f"{within}{key} is {found!r}, but must be a table")
+    return found
+
+
+def number(path: Name, within: str, values: Mapping[str, Any], key: str, default: int | None = None) -> int:
+    """A whole number from a section of the options."""
+    value = values.get(key, default)
+    if isinstance(value, float) and value.is_integer():
+        value = int(value)
+    if type(value) is not int or value < 0:
+        problem = "is missing" if value is None else f"is {value!r}, but must be a whole number"
+        raise FormatError(path, f"{within}.{key} {problem}")
+    return value
+
+
+def read_vocabulary(path: Name) -> Vocabulary:
+    """The words of a vocabulary file, one a line, by line; it is UTF-8 whatever the machine's language is."""
+    with open_bytes(path) as file:
+        lines = file.read().split(b"\n")
+    if lines and not lines[-1].strip():
+        lines.pop()
+    words = [to_word(line.strip()) for line in lines]
+    return Vocabulary(word for word in words if word != "!!!MAXTERMID")

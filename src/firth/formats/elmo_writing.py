@@ -1,0 +1,120 @@
+"""ELMo's official layout, written: what AllenNLP and the original program open. `elmo.py` is its mirror."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from firth.errors import OptionError
+from firth.files import Name, whole_folder
+from firth.formats.elmo import CELL, DIRECTIONS, import_h5py, regated
+from firth.formats.elmo_files import OPTIONS, SOFTMAX, VOCABULARY, WEIGHTS
+from firth.text.vocabulary import Vocabulary, to_bytes
+
+if TYPE_CHECKING:
+    from firth.neural.architecture import Architecture
+    from firth.neural.bilm import BiLM
+
+Arrays = Mapping[str, NDArray[Any]]
+Tensors = Iterator[tuple[str, NDArray[Any]]]
+
+
+def write(bilm: BiLM, path: Name) -> None:
+    """Writes a folder of options.json and weights.hdf5; a softmax lies beside them with the words that it predicts."""
+    sizes, arrays = bilm.architecture, bilm.to_parts().arrays
+    words = bilm.words if sizes.encoder == "words" else bilm.vocabulary
+    _check(bilm, words, path)
+    with whole_folder(path) as folder:
+        text = json.dumps(options_of(sizes), indent=2)
+        (folder / OPTIONS).write_text(text + "\n", encoding="ascii")
+        _write_tensors(folder / WEIGHTS, _tensors(arrays, sizes))
+        if bilm.vocabulary is not None:
+            pairs = (("softmax/W", arrays["softmax.weight"]), ("softmax/b", arrays["softmax.bias"]))
+            _write_tensors(folder / SOFTMAX, iter(pairs))
+        if words is not None:
+            (folder / VOCABULARY).write_bytes(b"".join(to_bytes(word) + b"\n" for word in words))
+
+
+def _check(bilm: BiLM, words: Vocabulary | None, path: Name) -> None:
+    reason = ""
+    if bilm.architecture.encoder == "character-rnn":
+        reason = "a character RNN"
+    elif bilm.architecture.normalized:
+        reason = "layer normalization"
+    elif bilm.architecture.cutoffs and bilm.vocabulary is not None:
+        reason = "an adaptive softmax"
+    elif bilm.vocabulary is not None and words != bilm.vocabulary:
+        reason = "words that go in and others that are predicted"
+    elif words is not None and any(word != word.strip() or "\n" in word for word in words):
+        reason = "words with spaces around them or line ends in them"
+    if reason:
+        cure = "Write our own format: format='native'"
+        raise OptionError(f"{os.fspath(path)}: ELMo's layout has no place for {reason}. {cure}")
+
+
+def options_of(sizes: Architecture) -> dict[str, Any]:
+    """The options.json of a model."""
+    options: dict[str, Any] = {
+        "lstm": {
+            "use_skip_connections": sizes.skip,
+            "projection_dim": sizes.dim,
+            "cell_clip": sizes.cell_clip or None,  # the original program would take 0 as a bound
+            "proj_clip": sizes.projection_clip or None,
+            "dim": sizes.cell,
+            "n_layers": sizes.layers,
+        }
+    }
+    if sizes.encoder == "character-cnn":
+        options["char_cnn"] = {
+            "activation": sizes.activation,
+            "filters": [list(one) for one in sizes.filters],
+            "n_highway": sizes.highways,
+            "embedding": {"dim": sizes.character_dim},
+            "n_characters": 262,
+            "max_characters_per_token": sizes.width,
+        }
+    return options
+
+
+def _tensors(arrays: Arrays, sizes: Architecture) -> Tensors:
+    """The tensors of a model, by their official names and in their official shapes."""
+    if sizes.encoder == "words":
+        yield "embedding", arrays["encoder.table"]
+    else:
+        yield from _characters(arrays, sizes)
+    for direction, run in DIRECTIONS.items():
+        for depth in range(sizes.layers):
+            name, key = f"{direction}.{depth}.", CELL.format(run, depth)
+            yield key + "W_0", regated(np.concatenate([arrays[name + "input"], arrays[name + "recurrent"]], 1)).T
+            bias = arrays[name + "bias"].copy()
+            bias[sizes.cell : 2 * sizes.cell] -= 1
+            yield key + "B", regated(bias)
+            if sizes.cell != sizes.dim:
+                yield key + "W_P_0", arrays[name + "projection"].T
+
+
+def _characters(arrays: Arrays, sizes: Architecture) -> Tensors:
+    encoder = "encoder.spelled." if "encoder.spelled.table" in arrays else "encoder."
+    yield "char_embed", arrays[encoder + "table"][1:]
+    for i in range(len(sizes.filters)):
+        yield f"CNN/W_cnn_{i}", arrays[f"{encoder}filters.{i}.weight"].transpose(2, 1, 0)[None]
+        yield f"CNN/b_cnn_{i}", arrays[f"{encoder}filters.{i}.bias"]
+    for i in range(sizes.highways):
+        for theirs, ours in (("carry", "gate"), ("transform", "transform")):
+            yield f"CNN_high_{i}/W_{theirs}", arrays[f"{encoder}highways.{i}.{ours}.weight"].T
+            yield f"CNN_high_{i}/b_{theirs}", arrays[f"{encoder}highways.{i}.{ours}.bias"]
+    if encoder + "projection.weight" in arrays:
+        yield "CNN_proj/W_proj", arrays[encoder + "projection.weight"].T
+        yield "CNN_proj/b_proj", arrays[encoder + "projection.bias"]
+
+
+def _write_tensors(path: Path, tensors: Tensors) -> None:
+    with import_h5py().File(path, "w") as file:
+        for key, array in tensors:
+            file.create_dataset(key, data=np.ascontiguousarray(array, np.float32))

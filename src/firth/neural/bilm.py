@@ -1,0 +1,345 @@
+"""The biLM: one language model that reads sentences forwards, one that reads them backwards, over the same words."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, Literal, overload
+
+import numpy as np
+import torch
+from torch import Tensor, nn
+
+from firth import portrait
+from firth.errors import OptionError
+from firth.neural import embed as embedding
+from firth.neural import language
+from firth.neural.adaptive import AdaptiveSoftmax
+from firth.neural.architecture import Architecture
+from firth.neural.embed import BATCH_TOKENS, Floats, Layers, Pooling, Precision, Sentences
+from firth.neural.initial import draw
+from firth.neural.language import Probabilities, SentenceScore
+from firth.neural.layers import CharacterCnn, CharacterRnn, Encoder, ProjectedLstm, WordTable
+from firth.neural.packed import Packed
+from firth.neural.state import State
+from firth.neural.token_vectors import TokenVectors
+from firth.parts import Parts
+from firth.progress import Report, silent
+from firth.text.character_ids import BEGIN, END
+from firth.text.vocabulary import Vocabulary
+
+
+class BiLM(nn.Module):
+    """Two language models over one encoder of words: `firth.load` opens one, its layers are ELMo's vectors.
+
+    `vocabulary` holds the words that its softmax predicts, where it has one; `words` those of a table of words.
+
+    >>> bilm = BiLM(Architecture.named("tiny"))
+    >>> layers, lengths, state = bilm([["A", "cup", "of", "tea"], ["Rain"]])
+    >>> layers.shape, lengths.tolist()  # three layers, two sentences with <S> and </S>, two directions of 16
+    (torch.Size([3, 2, 6, 32]), [6, 3])
+    """
+
+    kind = "bilm"
+
+    def __init__(
+        self,
+        architecture: Architecture,
+        *,
+        vocabulary: Vocabulary | None = None,
+        words: Vocabulary | None = None,
+        metadata: Mapping[str, Any] | None = None,
+        seed: int | None = 1,
+    ) -> None:
+        super().__init__()
+        self.architecture, self.vocabulary = architecture, vocabulary
+        self.metadata: dict[str, Any] = dict(metadata or {})
+        self.known_words, self.packed = TokenVectors(), Packed()
+        with torch.device("meta"):  # no numbers yet, and nothing drawn from torch's own generator
+            self.encoder = encoder_of(architecture, words)
+            self.forward_layers = nn.ModuleList(lstm_of(architecture) for _ in range(architecture.layers))
+            self.backward_layers = nn.ModuleList(lstm_of(architecture) for _ in range(architecture.layers))
+            self.softmax = None if vocabulary is None else softmax_of(architecture, len(vocabulary))
+        if seed is not None:
+            self.to_empty(device="cpu")
+            draw(self, seed)
+
+    @classmethod
+    def of_tensors(cls, architecture: Architecture, tensors: Mapping[str, Tensor], **more: Any) -> BiLM:
+        """The biLM that has these numbers, named as `state_dict` names them; they are not copied."""
+        made = cls(architecture, seed=None, **more)
+        for name, own in made.state_dict().items():
+            if name not in tensors:
+                raise OptionError(f"the tensor {name!r} is missing")
+            if tensors[name].shape != own.shape:
+                sizes = [" × ".join(map(str, one.shape)) for one in (tensors[name], own)]
+                raise OptionError(f"the tensor {name!r} is {sizes[0]}, but the sizes of the model make it {sizes[1]}")
+        _, surplus = made.load_state_dict(dict(tensors), strict=False, assign=True)
+        if surplus:
+            raise OptionError(f"the tensor {surplus[0]!r} belongs to no layer")
+        return made
+
+    @property
+    def words(self) -> Vocabulary | None:
+        """The words of its table of words, where it has one."""
+        return self.encoder.vocabulary if isinstance(self.encoder, WordTable) else None
+
+    def forward(self, sentences: Sentences, state: State | None = None) -> tuple[Tensor, Tensor, State]:
+        """All layers, (layers + 1, batch, time, 2 · dim), the lengths, and the state that the sentences leave.
+
+        <S> and </S> are around every sentence and count in its length. Beyond a sentence's length all is zero. Without
+        a state the LSTMs begin with nothing to remember.
+        """
+        vectors, lengths = self.encode(sentences)
+        layers, state = self.contextualize(vectors, lengths, state)
+        return layers, lengths, state
+
+    def encode(self, sentences: Sentences) -> tuple[Tensor, Tensor]:
+        """The words' vectors, (batch, time, dim), and the lengths; each distinct word is encoded once."""
+        framed = [[BEGIN, *words, END] for words in embedding.word_lists(sentences)]
+        places = {word: place for place, word in enumerate(dict.fromkeys(word for words in framed for word in words))}
+        table: Tensor = self.encoder(list(places))
+        table = torch.cat([table, table.new_zeros(1, table.shape[1])])  # the last row is padding
+        lengths = torch.tensor([len(words) for words in framed], dtype=torch.int64)
+        ids = torch.full((len(framed), max(map(len, framed), default=0)), len(places))
+        for row, words in enumerate(framed):
+            ids[row, : len(words)] = torch.tensor([places[word] for word in words])
+        return table[ids.to(table.device)], lengths.to(table.device)
+
+    def contextualize(self, vectors: Tensor, lengths: Tensor, state: State | None = None) -> tuple[Tensor, State]:
+        """Both directions over words' vectors (batch, time, dim): all layers, and the state that is left."""
+        rows = len(vectors)
+        before = (state or self.blank(rows)).rows(rows)
+        forwards, after_forwards = self.read(self.forward_layers, vectors, lengths, before, 0)
+        backwards, after_backwards = self.read(self.backward_layers, turned(vectors, lengths), lengths, before, 1)
+        layers = [torch.cat([vectors, vectors], 2)]
+        for ahead, behind in zip(forwards, backwards):
+            layers.append(torch.cat([ahead, turned(behind, lengths)], 2))
+        after = State(*(torch.stack(pair) for pair in zip(after_forwards, after_backwards)))
+        return torch.stack(layers), after if state is None else state.followed_by(after)
+
+    def read(
+        self, layers: nn.ModuleList, vectors: Tensor, lengths: Tensor, state: State, direction: int
+    ) -> tuple[list[Tensor], tuple[Tensor, Tensor]]:
+        """One direction: what each layer says, (batch, time, dim), and what it remembers at the end."""
+        outputs, ends = [], []
+        for depth, layer in enumerate(layers):
+            before = state.cells[direction, depth], state.said[direction, depth]
+            output, end = layer(vectors, lengths, before)
+            vectors = output + vectors if self.architecture.skip and depth > 0 else output
+            outputs.append(vectors)
+            ends.append(end)
+        cells, said = (torch.stack(parts) for parts in zip(*ends))
+        return outputs, (cells, said)
+
+    def blank(self, rows: int) -> State:
+        """The state of rows that have nothing to remember."""
+        sizes = self.architecture
+        like = next(self.forward_layers.parameters())
+        return State(*(like.new_zeros(2, sizes.layers, rows, size) for size in (sizes.cell, sizes.dim)))
+
+    @overload
+    def embed(
+        self,
+        sentences: Sentences,
+        *,
+        layers: Layers = ...,
+        pooling: Pooling | None = ...,
+        batch_tokens: int = ...,
+        precision: Precision = ...,
+        report: Report = ...,
+        stateful: Literal[False] = ...,
+    ) -> list[Floats]: ...
+    @overload
+    def embed(
+        self,
+        sentences: Sentences,
+        *,
+        layers: Layers = ...,
+        pooling: Pooling | None = ...,
+        stateful: Literal[True],
+        state: State | None = ...,
+        batch_size: int = ...,
+    ) -> tuple[list[Floats], State]: ...
+    def embed(
+        self,
+        sentences: Sentences,
+        *,
+        layers: Layers = "mix",
+        pooling: Pooling | None = None,
+        batch_tokens: int = BATCH_TOKENS,
+        precision: Precision = "float32",
+        report: Report = silent,
+        stateful: bool = False,
+        state: State | None = None,
+        batch_size: int = 64,
+    ) -> list[Floats] | tuple[list[Floats], State]:
+        """An array for each sentence: (length, 2 · dim), or (layers + 1, length, 2 · dim) for all layers.
+
+        A sentence is a list of words, or text, which is cut into words. `layers` is "mix" (the mean of all), "all",
+        "top", a number, or a `ScalarMix` of your own. With `pooling` a sentence is one vector: the mean or the maximum
+        of its words, or "first-last", what each direction says at its end.
+
+        A sentence has the same vectors in any company. With `stateful` it has not: batches of `batch_size` sentences
+        are read in order, each row going on from `state`, as the originals did, and the state that is left comes back
+        with the arrays.
+
+        >>> bilm = BiLM(Architecture.named("tiny"))
+        >>> [array.shape for array in bilm.embed(["A cup of tea.", ["Rain"], []])]
+        [(5, 32), (1, 32), (0, 32)]
+        >>> bilm.embed([["Rain"]], layers="all", pooling="mean")[0].shape
+        (3, 32)
+        """
+        if stateful:
+            return embedding.embed_in_turn(
+                self, sentences, state=state, batch_size=batch_size, layers=layers, pooling=pooling
+            )
+        if state is not None:
+            raise OptionError("a state was given, but stateful is off. Say stateful=True to go on from it")
+        return embedding.embed(
+            self,
+            sentences,
+            layers=layers,
+            pooling=pooling,
+            batch_tokens=batch_tokens,
+            precision=precision,
+            report=report,
+        )
+
+    def score(self, sentences: Sentences) -> list[SentenceScore]:
+        """How likely sentences are, read forwards, backwards and both; for a biLM that has a softmax.
+
+        >>> bilm = BiLM(Architecture.named("tiny"), vocabulary=Vocabulary(["<S>", "</S>", "<UNK>", "tea", "rain"]))
+        >>> [score.unknown for score in bilm.score([["tea", "milk"], ["rain"]])]
+        [1, 0]
+        """
+        return language.score(self, sentences)
+
+    def predict(
+        self, left: str | Sequence[str] = (), right: str | Sequence[str] = (), topn: int = 10
+    ) -> language.Prediction:
+        """The likeliest words of the gap between `left` and `right`, each with its probability.
+
+        `forward` is by what stands before the gap, `backward` by what stands behind it, `both` by the product of them.
+        A side without words is the sentence's beginning or end. <UNK> is left out.
+        """
+        return language.predict(self, left, right, topn)
+
+    def distributions(
+        self, left: str | Sequence[str] = (), right: str | Sequence[str] = ()
+    ) -> tuple[Probabilities, Probabilities]:
+        """As `predict`, every word of the vocabulary: its probability after `left`, and before `right`."""
+        return language.distributions(self, left, right)
+
+    def generate(
+        self,
+        prompt: str | Sequence[str] = (),
+        *,
+        length: int = 40,
+        seed: int = 1,
+        temperature: float = 1.0,
+        top_k: int | None = None,
+        top_p: float | None = None,
+    ) -> list[str]:
+        """At most `length` words drawn from the forward model to go on with a sentence that begins with the prompt.
+
+        </S> ends it and <UNK> is never drawn. A temperature below 1 prefers likely words, above 1 it levels them;
+        `top_k` draws among the k likeliest, `top_p` among the likeliest that together have this probability.
+        """
+        return language.generate(
+            self, prompt, length=length, seed=seed, temperature=temperature, top_k=top_k, top_p=top_p
+        )
+
+    def facts(self) -> list[portrait.Fact]:
+        """What there is to say about this model, by name."""
+        sizes = self.architecture
+        cells = f"{sizes.layers} layers of {sizes.cell} cells, {sizes.dim} numbers in each direction"
+        facts = [
+            ("parameters", f"{sum(one.numel() for one in self.parameters()):,}"),
+            ("words from", {"words": "a table"}.get(sizes.encoder, f"a {sizes.encoder.replace('-', ' ')}")),
+            ("layers", cells + (", skip connections" if sizes.skip else "")),
+            ("predicts", "" if self.vocabulary is None else f"{len(self.vocabulary):,} words"),
+            ("from", portrait.origin(self.metadata)),
+        ]
+        return [(name, value) for name, value in facts if value]
+
+    def __repr__(self) -> str:
+        sizes, facts = self.architecture, dict(self.facts())
+        return f"BiLM({sizes.layers} × {sizes.cell} → {sizes.dim}, {sizes.encoder}, {facts['parameters']} parameters)"
+
+    def __rich__(self) -> Any:
+        return portrait.as_table("BiLM", self.facts())
+
+    def _repr_html_(self) -> str:
+        return portrait.as_html("BiLM", self.facts())
+
+    def to_parts(self) -> Parts:
+        """The artifact taken apart, for a file."""
+        config: dict[str, Any] = {"architecture": self.architecture.as_dict(), "metadata": self.metadata}
+        vocabularies = {} if self.vocabulary is None else {"vocab": self.vocabulary}
+        if self.words is not None:
+            vocabularies["words"] = self.words
+        arrays = {name: tensor.detach().cpu().numpy() for name, tensor in self.state_dict().items()}
+        return Parts(self.kind, config, arrays, vocabularies)
+
+    @classmethod
+    def from_parts(cls, parts: Parts) -> BiLM:
+        """The artifact that `to_parts` took apart."""
+        tensors = {name: torch.from_numpy(np.array(array, np.float32)) for name, array in parts.arrays.items()}
+        for name, tensor in tensors.items():
+            if not torch.isfinite(tensor).all():
+                raise OptionError(f"the tensor {name!r} has numbers that are NaN or infinite")
+        return cls.of_tensors(
+            Architecture.from_dict(parts.config["architecture"]),
+            tensors,
+            vocabulary=parts.vocabularies.get("vocab"),
+            words=parts.vocabularies.get("words"),
+            metadata=parts.config.get("metadata"),
+        )
+
+
+def encoder_of(architecture: Architecture, words: Vocabulary | None) -> Encoder:
+    """The encoder of words that an architecture names; with `words`, a character CNN has a table before it."""
+    sizes = architecture
+    if sizes.encoder == "character-rnn":
+        return CharacterRnn(sizes.dim, width=sizes.width, character_dim=sizes.character_dim, cell=sizes.character_cell)
+    cnn = None
+    if sizes.encoder == "character-cnn":
+        cnn = CharacterCnn(
+            sizes.dim,
+            width=sizes.width,
+            character_dim=sizes.character_dim,
+            filters=sizes.filters,
+            activation=sizes.activation,
+            highways=sizes.highways,
+        )
+    if words is not None:
+        return WordTable(sizes.dim, words, cnn)
+    if cnn is None:
+        raise OptionError("an architecture over words needs the words: give words=Vocabulary(...)")
+    return cnn
+
+
+def lstm_of(architecture: Architecture) -> ProjectedLstm:
+    """One layer of one direction."""
+    sizes = architecture
+    return ProjectedLstm(
+        sizes.dim,
+        sizes.cell,
+        cell_clip=sizes.cell_clip,
+        projection_clip=sizes.projection_clip,
+        normalized=sizes.normalized,
+    )
+
+
+def softmax_of(architecture: Architecture, words: int) -> nn.Linear | AdaptiveSoftmax:
+    """What tells so many words from what the top layers say."""
+    if architecture.cutoffs:
+        return AdaptiveSoftmax(architecture.dim, words, architecture.cutoffs)
+    return nn.Linear(architecture.dim, words)
+
+
+def turned(vectors: Tensor, lengths: Tensor) -> Tensor:
+    """Every row (batch, time, dim) back to front within its length; what is beyond stays."""
+    time = torch.arange(vectors.shape[1], device=vectors.device)
+    order = torch.where(time < lengths[:, None], lengths[:, None] - 1 - time, time)
+    return vectors[torch.arange(len(vectors), device=vectors.device)[:, None], order]

@@ -1,0 +1,169 @@
+"""How numbers follow their gradients: Adagrad as the original had it, Adam as is usual now; also for sparse rows."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import torch
+from torch import Tensor, nn
+
+from firth.neural.softmax import sparse_rows
+from firth.runtime import Runtime
+
+Kind = Literal["adam", "adagrad"]
+BETAS = 0.9, 0.98
+ACCUMULATED = 1.0  # what Adagrad begins with: the original's choice
+
+
+class RowOptimizer(torch.optim.Optimizer):
+    """Adagrad or Adam for gradients that have some rows alone: what was not met is not touched, and does not age."""
+
+    def __init__(self, kind: Kind, parameters: Iterable[nn.Parameter]) -> None:
+        super().__init__(parameters, {"lr": 0.0})
+        self.kind = kind
+        for group in self.param_groups:
+            for one in group["params"]:
+                if kind == "adagrad":
+                    self.state[one] = {"sum": torch.full_like(one, ACCUMULATED, requires_grad=False)}
+                    continue
+                moments = {name: torch.zeros_like(one, requires_grad=False) for name in ("exp_avg", "exp_avg_sq")}
+                self.state[one] = {"step": torch.zeros(()), **moments}
+
+    @torch.no_grad()
+    def step(self, closure: Any = None) -> None:
+        for group in self.param_groups:
+            for one in group["params"]:
+                if one.grad is None:
+                    continue
+                grad = one.grad.coalesce()
+                rows, values = grad.indices()[0], grad.values()
+                change = self._adagrad(one, rows, values) if self.kind == "adagrad" else self._adam(one, rows, values)
+                one.index_add_(0, rows, change, alpha=-group["lr"])
+
+    def _adagrad(self, one: Tensor, rows: Tensor, values: Tensor) -> Tensor:
+        squares = self.state[one]["sum"].index_add_(0, rows, values * values)
+        return values / (squares[rows].sqrt() + 1e-10)
+
+    def _adam(self, one: Tensor, rows: Tensor, values: Tensor) -> Tensor:
+        state = self.state[one]
+        state["step"] += 1
+        step = int(state["step"])
+        mean = state["exp_avg"][rows].lerp_(values, 1 - BETAS[0])
+        square = state["exp_avg_sq"][rows].lerp_(values * values, 1 - BETAS[1])
+        state["exp_avg"][rows], state["exp_avg_sq"][rows] = mean, square
+        size = (square / (1 - BETAS[1] ** step)).sqrt_().add_(1e-8)
+        return mean / size / (1 - BETAS[0] ** step)
+
+
+class Optimizer:
+    """Changes the parameters of a model; those of `sparse` names have gradients of some rows alone."""
+
+    def __init__(self, kind: Kind, parameters: Mapping[str, nn.Parameter], sparse: Iterable[str], decay: float) -> None:
+        self.parameters = dict(parameters)
+        apart = {name: parameters[name] for name in sparse}
+        dense = [one for name, one in parameters.items() if name not in apart]
+        self.parts: list[torch.optim.Optimizer] = [RowOptimizer(kind, apart.values())] if apart else []
+        if kind == "adagrad":
+            self.parts.append(torch.optim.Adagrad(dense, lr=0, initial_accumulator_value=ACCUMULATED))
+            return
+        # Weights decay, biases and the like do not.
+        groups = [
+            {"params": [one for one in dense if one.dim() > 1], "weight_decay": decay},
+            {"params": [one for one in dense if one.dim() <= 1], "weight_decay": 0.0},
+        ]
+        self.parts.append(torch.optim.AdamW(groups, lr=0, betas=BETAS, fused=True))
+
+    def step(self, rate: float) -> None:
+        """One step at a learning rate; gradients are gone afterwards."""
+        for part in self.parts:
+            for group in part.param_groups:
+                group["lr"] = rate
+            part.step()
+            part.zero_grad(set_to_none=True)
+
+    def tensors(self) -> Iterator[tuple[str, Tensor]]:
+        """All that it remembers, by name."""
+        for name, parameter in self.parameters.items():
+            for part in self.parts:
+                for key, value in part.state.get(parameter, {}).items():
+                    yield f"{name}/{key}", torch.as_tensor(value)
+
+    def load(self, tensors: Mapping[str, Tensor], device: torch.device) -> None:
+        """Remembers what `tensors` told."""
+        states: dict[str, dict[str, Any]] = {}
+        for key, value in tensors.items():
+            name, what = key.rsplit("/", 1)
+            states.setdefault(name, {})[what] = value.to(device)
+        for part in self.parts:
+            for group in part.param_groups:
+                for parameter in group["params"]:
+                    name = next(name for name, one in self.parameters.items() if one is parameter)
+                    state = states.get(name, {})
+                    if "step" in state and not group.get("fused"):
+                        state["step"] = state["step"].cpu()
+                    part.state[parameter] = state
+
+
+@dataclass(frozen=True)
+class Schedule:
+    """The learning rate over a training: it rises for `warmup` of the way, and then falls along a cosine to `last`.
+
+    With a warmup of 0 and a last rate that is the first, it never changes.
+
+    >>> plan = Schedule(0.1, warmup=0.1, last=0.01)
+    >>> [round(plan.rate(share), 4) for share in (0.0, 0.05, 0.1, 0.55, 1.0)]
+    [0.0001, 0.05, 0.1, 0.055, 0.01]
+    """
+
+    first: float = 1e-3
+    warmup: float = 0.0
+    last: float | None = None
+
+    def rate(self, share: float) -> float:
+        """The rate when a share of the training is done."""
+        if share < self.warmup:
+            return self.first * max(1e-3, share / self.warmup)
+        low = self.first if self.last is None else self.last
+        fallen = (share - self.warmup) / max(1e-9, 1 - self.warmup)
+        return low + (self.first - low) * (1 + math.cos(math.pi * min(1.0, fallen))) / 2
+
+
+def add_up_gradients(parameters: Iterable[nn.Parameter], runtime: Runtime, also: Iterable[Tensor] = ()) -> None:
+    """Makes every gradient the sum over all ranks, and the tensors of `also` too.
+
+    Sparse gradients travel as rows, never as whole tables; rows that several parts of a batch have become one.
+    """
+    used = [one for one in parameters if one.grad is not None]
+    runtime.add_up([one.grad for one in used if one.grad is not None and not one.grad.is_sparse] + list(also))
+    for one in used:
+        if one.grad is not None and one.grad.is_sparse:
+            one.grad = _sum_of_rows(one.grad.coalesce(), runtime)
+
+
+def _sum_of_rows(grad: Tensor, runtime: Runtime) -> Tensor:
+    if runtime.size == 1:
+        return grad
+    rows = torch.cat(runtime.gather(grad.indices()[0]))
+    values = torch.cat(runtime.gather(grad.values()))
+    distinct, places = torch.unique(rows, return_inverse=True)
+    total = values.new_zeros(len(distinct), *values.shape[1:]).index_add_(0, places, values)
+    return sparse_rows(distinct, total, grad.shape)
+
+
+def clip_gradients(parameters: Iterable[nn.Parameter], most: float) -> Tensor:
+    """The length of all gradients taken as one vector, which is made no longer than `most`; 0 leaves them as they are.
+
+    >>> one = nn.Parameter(torch.zeros(2)); one.grad = torch.tensor([3.0, 4.0])
+    >>> clip_gradients([one], 1.0), one.grad
+    (tensor(5.), tensor([0.6000, 0.8000]))
+    """
+    grads = [one.grad for one in parameters if one.grad is not None]
+    values = [grad._values() if grad.is_sparse else grad for grad in grads]
+    lengths: list[Tensor] = list(torch._foreach_norm(values))
+    norm: Tensor = torch.stack(lengths).norm()
+    if most:
+        torch._foreach_mul_(values, (most / (norm + 1e-6)).clamp(max=1.0))
+    return norm

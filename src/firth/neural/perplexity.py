@@ -1,0 +1,111 @@
+"""How well a biLM tells a text that it was not trained on."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor
+
+from firth.neural.bilm import BiLM
+from firth.neural.recurrent import read_streams
+from firth.neural.softmax import Softmax
+from firth.neural.streams import Batch, Streams
+from firth.neural.types import Types
+from firth.runtime import Runtime
+from firth.text.tokenfile import TokenFile
+
+
+@dataclass(frozen=True)
+class Perplexity:
+    """Nats a word, read forwards and backwards, over all words and sentence ends; as if each were one of so many.
+
+    >>> Perplexity(math.log(8), math.log(2), 100).as_dict()
+    {'forward': 8.0, 'backward': 2.0, 'average': 4.0, 'words': 100}
+    """
+
+    forward_loss: float
+    backward_loss: float
+    words: int
+
+    @property
+    def loss(self) -> float:
+        """The mean of both directions, in nats."""
+        return (self.forward_loss + self.backward_loss) / 2
+
+    @property
+    def average(self) -> float:
+        """The perplexity of both directions taken together: the geometric mean of theirs."""
+        return perplexity_of(self.loss)
+
+    def as_dict(self) -> dict[str, float]:
+        """The values by name, ready for JSON."""
+        both = perplexity_of(self.forward_loss), perplexity_of(self.backward_loss)
+        values = dict(zip(("forward", "backward", "average"), (*both, self.average)))
+        return {name: float(f"{value:.6g}") for name, value in values.items()} | {"words": self.words}
+
+
+def perplexity_of(loss: float) -> float:
+    """e to the loss, without an overflow."""
+    return math.exp(min(loss, 700.0))
+
+
+class HeldOut:
+    """A text that is read whole, in rows that go on from batch to batch, and never learnt from.
+
+    Every word and every sentence end counts once in each direction, with the exact softmax. `sentences`: nothing is
+    remembered from one sentence to the next, as when sentences are embedded.
+    """
+
+    def __init__(
+        self,
+        bilm: BiLM,
+        softmax: Softmax,
+        tokens: TokenFile,
+        runtime: Runtime,
+        *,
+        rows: int,
+        steps: int,
+        sentences: bool = False,
+        precision: torch.dtype = torch.float32,
+    ) -> None:
+        self.bilm, self.softmax, self.runtime = bilm, softmax, runtime
+        self.sentences, self.precision = sentences, precision
+        self.types = Types(bilm, tokens.vocabulary)
+        rows = max(1, min(rows, len(tokens.sentences) - 1))
+        targets, lengths = self.types.targets, self.types.lengths
+        self.mine = range(rows)[runtime.shard(rows)]
+        share = slice(self.mine.start, self.mine.stop)
+        self.streams = Streams(tokens, targets, rows=rows, steps=steps, lengths=lengths, whole=True, mine=share)
+
+    @torch.no_grad()
+    def perplexity(self) -> Perplexity:
+        """The perplexity of the biLM as it is now."""
+        device = self.types.device
+        sums = torch.zeros(3, dtype=torch.float64, device=device)  # both directions, and how many words
+        state = self.bilm.blank(len(self.mine))
+        for batch in self._batches():
+            batch = batch.to(device)
+            vectors = self.types.vectors(batch.words, self.precision)
+            fresh = batch.fresh if self.sentences else None
+            ahead, behind, state = read_streams(
+                self.bilm, vectors[batch.forward], vectors[batch.backward], state, None, fresh
+            )
+            sums += torch.stack(
+                [
+                    self._told(ahead, batch.forward_targets),
+                    self._told(behind, batch.backward_targets),
+                    (batch.forward_targets >= 0).sum().double(),
+                ]
+            )
+        self.runtime.add_up([sums])
+        forward, backward, words = sums.tolist()
+        return Perplexity(-forward / max(1, words), -backward / max(1, words), int(words))
+
+    def _batches(self) -> Iterator[Batch]:
+        return self.streams.read(0) if self.mine else iter(())
+
+    def _told(self, said: Tensor, targets: Tensor) -> Tensor:
+        return self.softmax.log_prob(said.flatten(0, 1), targets.flatten()).double().sum()

@@ -1,0 +1,23 @@
+"""The step of the tour that needs a model."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from firth.tour import Luggage, contexts
+
+
+def test_without_a_model_the_step_says_how_to_give_one(tmp_path: Path) -> None:
+    step = contexts(Luggage((), tmp_path))
+    assert step.values == {"skipped": True}
+    assert step.command == "firth tour --elmo PATH"
+
+
+def test_a_word_differs_by_its_context_above_the_layer_of_spelling(tmp_path: Path, data: Path) -> None:
+    pytest.importorskip("torch")
+    pytest.importorskip("h5py")
+    values = contexts(Luggage((), tmp_path, str(data / "fixtures" / "elmo" / "allennlp"))).values
+    assert values["other_use"][0] == pytest.approx(1)
+    assert all(alike > unlike for alike, unlike in zip(values["same_use"][1:], values["other_use"][1:]))
