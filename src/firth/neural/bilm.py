@@ -15,7 +15,7 @@ from firth.neural import embed as embedding
 from firth.neural import language
 from firth.neural.adaptive import AdaptiveSoftmax
 from firth.neural.architecture import Architecture
-from firth.neural.embed import BATCH_TOKENS, Floats, Layers, Pooling, Precision, Sentences
+from firth.neural.embed import Floats, Layers, Pooling, Precision, Sentences
 from firth.neural.initial import draw
 from firth.neural.language import Probabilities, SentenceScore
 from firth.neural.layers import CharacterCnn, CharacterRnn, Encoder, ProjectedLstm, WordTable
@@ -144,7 +144,7 @@ class BiLM(nn.Module):
         *,
         layers: Layers = ...,
         pooling: Pooling | None = ...,
-        batch_tokens: int = ...,
+        batch_tokens: int | None = ...,
         precision: Precision = ...,
         report: Report = ...,
         stateful: Literal[False] = ...,
@@ -166,7 +166,7 @@ class BiLM(nn.Module):
         *,
         layers: Layers = "mix",
         pooling: Pooling | None = None,
-        batch_tokens: int = BATCH_TOKENS,
+        batch_tokens: int | None = None,
         precision: Precision = "float32",
         report: Report = silent,
         stateful: bool = False,

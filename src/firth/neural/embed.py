@@ -7,7 +7,7 @@ each row going on from what it remembers of the batch before.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Literal, cast, get_args
 
 import numpy as np
@@ -17,6 +17,7 @@ from torch import Tensor
 from torch.nn.utils.rnn import pad_sequence
 
 from firth.errors import OptionError
+from firth.neural.fast_gpu import arriving
 from firth.neural.mix import ScalarMix
 from firth.neural.state import State
 from firth.progress import Progress, Report, silent
@@ -31,7 +32,7 @@ Layers = Literal["mix", "all", "top"] | int | ScalarMix
 Pooling = Literal["mean", "max", "first-last"]
 Precision = Literal["float32", "bfloat16", "int8"]
 Sentences = Iterable[str | Sequence[str]]
-BATCH_TOKENS = 4096
+BATCH_TOKENS, GPU_BATCH_TOKENS = 4096, 32_768  # a GPU needs more to be busy
 
 
 def embed(
@@ -40,25 +41,46 @@ def embed(
     *,
     layers: Layers = "mix",
     pooling: Pooling | None = None,
-    batch_tokens: int = BATCH_TOKENS,
+    batch_tokens: int | None = None,
     precision: Precision = "float32",
     report: Report = silent,
 ) -> list[Floats]:
     """An array for each sentence; see `BiLM.embed`."""
     check_choices(bilm, layers, pooling, precision)
+    if batch_tokens is None:
+        batch_tokens = GPU_BATCH_TOKENS if next(bilm.parameters()).is_cuda else BATCH_TOKENS
     lists = word_lists(sentences)
     arrays: list[Floats | None] = [None] * len(lists)
     total, done = sum(map(len, lists)), 0
-    with torch.no_grad():
-        for places in batches([len(words) + 2 for words in lists], batch_tokens):
-            lengths = [len(lists[place]) + 2 for place in places]
-            vectors, words = distinct_vectors(bilm, [lists[place] for place in places])
-            chosen = choose(contextual_layers(bilm, vectors, lengths, precision, words), layers).cpu().numpy()
-            for place, array in zip(places, sentence_arrays(chosen, lengths)):
-                arrays[place] = pool(array, pooling)
-            done += sum(lengths) - 2 * len(lengths)
-            report(Progress("embedding", done, total, "tokens"))
+    ahead = in_flight(bilm, lists, layers, batch_tokens, precision)
+    for places, arrive in ahead:
+        lengths = [len(lists[place]) + 2 for place in places]
+        for place, array in zip(places, sentence_arrays(arrive(), lengths)):
+            arrays[place] = pool(array, pooling)
+        done += sum(lengths) - 2 * len(lengths)
+        report(Progress("embedding", done, total, "tokens"))
     return cast(list[Floats], arrays)
+
+
+def in_flight(
+    bilm: BiLM, lists: list[list[str]], layers: Layers, batch_tokens: int, precision: Precision
+) -> Iterator[tuple[list[int], Callable[[], Floats]]]:
+    """The places of a batch's sentences, and a function that gives its chosen layers when they have arrived.
+
+    The next batch is begun before the last one is given, so that a GPU computes while its results are put in order.
+    """
+    waiting: tuple[list[int], Callable[[], Floats]] | None = None
+    for places in batches([len(words) + 2 for words in lists], batch_tokens):
+        with torch.no_grad():
+            vectors, words = distinct_vectors(bilm, [lists[place] for place in places])
+            lengths = [len(lists[place]) + 2 for place in places]
+            chosen = choose(contextual_layers(bilm, vectors, lengths, precision, words), layers)
+            begun = places, arriving(chosen) if chosen.is_cuda else chosen.numpy
+        if waiting is not None:
+            yield waiting
+        waiting = begun
+    if waiting is not None:
+        yield waiting
 
 
 def embed_in_turn(
@@ -103,12 +125,7 @@ def contextual_layers(
     """
     if vectors.device.type == "cpu":
         return torch.from_numpy(bilm.packed.layers(bilm, precision).run(vectors.numpy(), lengths, words))
-    if precision != "float32":
-        raise OptionError(f"precision is {precision!r}, but only 'float32' is there yet")
-    tokens = vectors if words is None else vectors[torch.tensor(words, device=vectors.device)]
-    padded = padded_rows(tokens, lengths)
-    layers, _ = bilm.contextualize(padded, torch.tensor(lengths, device=padded.device))
-    return torch.cat([layers[:, row, :length] for row, length in enumerate(lengths)], 1)
+    return bilm.packed.gpu_layers(bilm, precision).run(vectors, lengths, words)
 
 
 def padded_rows(vectors: Tensor, lengths: Sequence[int]) -> Tensor:

@@ -153,11 +153,25 @@ class FastLayers:
         for group in np.array_split(order[lengths[order] > 0], max(1, groups)):
             if len(group) == 0:
                 continue
-            sizes = np.searchsorted(-lengths[group], -np.arange(lengths[group[0]]))  # rows longer than 0, 1, 2, …
-            time = np.repeat(np.arange(len(sizes)), sizes)
-            rows = group[np.concatenate([np.arange(size) for size in sizes])]
-            yield 0, sizes, starts[rows] + time
-            yield 1, sizes, starts[rows] + lengths[rows] - 1 - time
+            sizes, *ways = in_steps(lengths[group], starts[group])
+            for direction, tokens in enumerate(ways):
+                yield direction, sizes, tokens
+
+
+def in_steps(lengths: Numbers, starts: Numbers | None = None) -> tuple[Numbers, Numbers, Numbers]:
+    """The tokens of sentences, the longest first, in the order in which they are read side by side.
+
+    How many sentences go on at each step; then the places of the tokens, read forwards, and read backwards. `starts`
+    says where the sentences begin; without it, they lie one behind the other.
+
+    >>> [order.tolist() for order in in_steps(np.array([3, 1]))]
+    [[2, 1, 1], [0, 3, 1, 2], [2, 3, 1, 0]]
+    """
+    starts = np.cumsum(lengths) - lengths if starts is None else starts
+    sizes = np.searchsorted(-lengths, -np.arange(lengths[0]))  # sentences longer than 0, 1, 2, …
+    time = np.repeat(np.arange(len(sizes)), sizes)
+    rows = np.concatenate([np.arange(size) for size in sizes])
+    return sizes, starts[rows] + time, starts[rows] + lengths[rows] - 1 - time
 
 
 def first_table(lstm: FastLstm, vectors: Floats) -> Floats | None:

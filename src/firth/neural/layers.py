@@ -80,7 +80,11 @@ class CharacterCnn(nn.Module):
         characters = functional.embedding(ids.to(self.table.device), self.table)  # (n, characters, character_dim)
         windows = characters.transpose(1, 2)
         best = [conv(windows).amax(2) for conv in self.filters]  # each (n, filters of this size)
-        x = self.activation(torch.cat(best, 1))
+        return self.finish(torch.cat(best, 1))
+
+    def finish(self, best: Tensor) -> Tensor:
+        """The vectors, (n, dim), from the filters' highest answers, (n, filters)."""
+        x: Tensor = self.activation(best)
         for highway in self.highways:
             x = highway(x)
         return x if self.projection is None else self.projection(x)

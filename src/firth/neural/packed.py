@@ -10,6 +10,7 @@ from torch import Tensor
 
 from firth.neural.fast import FastLayers
 from firth.neural.fast_encoder import FastCnn
+from firth.neural.fast_gpu import GpuCnn, GpuLayers
 from firth.neural.layers import CharacterCnn
 from firth.neural.token_vectors import Encoder, version_of
 
@@ -31,17 +32,23 @@ class Packed:
         return Packed, ()
 
     def encoder(self, bilm: BiLM) -> Encoder:
-        """What turns words into vectors: fast where it is a character CNN on a CPU, else the encoder itself."""
+        """What turns words into vectors: fast where it is a character CNN, else the encoder itself."""
         encoder = bilm.encoder
-        if not isinstance(encoder, CharacterCnn) or encoder.table.device.type != "cpu":
+        if not isinstance(encoder, CharacterCnn):
             return encoder
+        if encoder.table.is_cuda:
+            return GpuCnn(encoder)
         made: Encoder = self._keep("encoder", "", encoder.parameters(), lambda: FastCnn(encoder))
         return made
 
     def layers(self, bilm: BiLM, precision: str) -> FastLayers:
         """The LSTMs of a biLM on a CPU."""
-        weights = [*bilm.forward_layers.parameters(), *bilm.backward_layers.parameters()]
-        made: FastLayers = self._keep("layers", precision, weights, lambda: FastLayers(bilm, precision))
+        made: FastLayers = self._keep("layers", precision, lstm_weights(bilm), lambda: FastLayers(bilm, precision))
+        return made
+
+    def gpu_layers(self, bilm: BiLM, precision: str) -> GpuLayers:
+        """The LSTMs of a biLM on a GPU."""
+        made: GpuLayers = self._keep("gpu", precision, lstm_weights(bilm), lambda: GpuLayers(bilm, precision))
         return made
 
     def _keep(self, name: str, kind: str, weights: Iterable[Tensor], make: Callable[[], Any]) -> Any:
@@ -51,3 +58,8 @@ class Packed:
                 self.kept.pop(name, None)  # before the new one takes as much memory
                 self.kept[name] = key, make()
             return self.kept[name][1]
+
+
+def lstm_weights(bilm: BiLM) -> list[Tensor]:
+    """The numbers of both stacks of LSTMs."""
+    return [*bilm.forward_layers.parameters(), *bilm.backward_layers.parameters()]
