@@ -249,3 +249,27 @@ def test_a_checkpoint_that_does_not_tell_its_place_is_an_error(tmp_path: Path):
     (tmp_path / CONFIG).write_text(json.dumps({"kind": "checkpoint", "step": 3}))
     with pytest.raises(FormatError, match="does not tell the arrays, counts, held_out, identity, losses"):
         train(Adder(), schedule(), Run(Runtime(1), checkpoint=tmp_path))
+
+
+def test_with_a_seed_every_epoch_has_all_blocks_in_another_order():
+    sentences = np.arange(0, 1001, 10, dtype=np.uint64)
+    plan = Schedule(np.arange(1000, dtype=np.uint32), sentences, 3, 1.0, 40, seed=5)
+    orders = [[block.number for block in plan.blocks() if block.epoch == epoch] for epoch in range(3)]
+    assert all(sorted(order) == list(range(25)) for order in orders)
+    assert len({tuple(order) for order in orders}) == 3
+    again = Schedule(np.arange(1000, dtype=np.uint32), sentences, 3, 1.0, 40, seed=5)
+    assert [order.tolist() for order in again.orders] == orders
+    other = Schedule(np.arange(1000, dtype=np.uint32), sentences, 3, 1.0, 40, seed=6)
+    assert [order.tolist() for order in other.orders] != orders
+
+
+def test_the_rate_falls_with_the_words_that_were_read_whatever_their_order():
+    sentences = np.array([0, 3, 10, 11, 19, 20], np.uint64)
+    plan = Schedule(np.arange(20, dtype=np.uint32), sentences, 2, 1.0, 8, seed=1)
+    done = 0
+    for step, block in enumerate(plan.blocks()):
+        assert plan.words_before(step) == done
+        assert block.rate == pytest.approx(1 - done / 40)
+        done += len(block.ids)
+        assert block.last_rate == pytest.approx(max(1 - done / 40, 1e-4))
+    assert done == plan.words == plan.words_before(plan.steps)

@@ -93,7 +93,7 @@ class FastText(Trained["Network", SubwordVectors]):
         network = Network(self, vocabulary, rows, pieces)
         if start is not None:
             network.go_on_from(start)
-        return network, Schedule(tokens.ids, tokens.sentences, self.epochs, self.learning_rate)
+        return network, Schedule(tokens.ids, tokens.sentences, self.epochs, self.learning_rate, seed=self.seed)
 
     def _finish(
         self, network: Network, tokens: TokenFile, start: WordVectors | None, metadata: Mapping[str, Any]

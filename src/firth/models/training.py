@@ -20,6 +20,7 @@ from numpy.typing import NDArray
 
 from firth.errors import Diverged, OptionError
 from firth.files import Name
+from firth.kernels import random as random_kernel
 from firth.models.checkpoint import Position, interrupted, keep, restore, stopping
 from firth.progress import Progress, Report, silent
 from firth.runtime import Runtime
@@ -27,6 +28,7 @@ from firth.runtime import Runtime
 BLOCK = 50_000
 LOWEST_RATE = 1e-4  # of the first learning rate
 RUNAWAY = 10.0  # times the loss of guessing
+ORDER = 2**32 - 3  # the epoch whose random numbers are the order of the blocks
 HELD_OUT = 2**32 - 2  # the epoch whose random numbers are for the held-out text
 
 
@@ -64,6 +66,8 @@ class Learner(Protocol):
 class Schedule:
     """Which blocks are trained, and with which learning rate: it falls linearly over all epochs.
 
+    With a seed every epoch has the blocks in another order: what a text says last would else count for more.
+
     >>> ids, sentences = np.zeros(10, np.uint32), np.array([0, 4, 10], np.uint64)
     >>> schedule = Schedule(ids, sentences, epochs=2, learning_rate=0.5, size=4)
     >>> [(block.epoch, len(block.ids), block.ends.tolist(), round(block.rate, 3)) for block in schedule.blocks()]
@@ -75,6 +79,7 @@ class Schedule:
     epochs: int
     learning_rate: float
     size: int = BLOCK
+    seed: int | None = None
 
     @cached_property
     def edges(self) -> list[int]:
@@ -105,19 +110,35 @@ class Schedule:
         """The learning rate after so many words."""
         return self.learning_rate * max(LOWEST_RATE, 1 - words / max(1, self.words))
 
+    @cached_property
+    def orders(self) -> list[NDArray[np.int64]]:
+        """The order of the blocks in each epoch."""
+        count = len(self.edges) - 1
+        if self.seed is None:
+            return [np.arange(count)] * self.epochs
+        chances = [random_kernel.key(self.seed, ORDER, place) for place in range(self.epochs * count)]
+        return list(np.argsort(np.array(chances, np.uint64).reshape(self.epochs, count), axis=1, kind="stable"))
+
+    @cached_property
+    def befores(self) -> list[list[int]]:
+        """The number of words that each epoch has read before each of its blocks, and at its end."""
+        sizes = np.diff(self.edges)
+        return [[0, *np.cumsum(sizes[order]).tolist()] for order in self.orders]
+
     def words_before(self, step: int) -> int:
         """The number of words read before a step."""
-        epoch, number = divmod(step, len(self.edges) - 1)
-        return epoch * len(self.ids) + self.edges[number]
+        epoch, place = divmod(step, len(self.edges) - 1)
+        return epoch * len(self.ids) + (self.befores[epoch][place] if place else 0)
 
     def block(self, step: int) -> Block:
         """The block of a step, counted over all epochs."""
-        epoch, number = divmod(step, len(self.edges) - 1)
+        epoch, place = divmod(step, len(self.edges) - 1)
+        number = int(self.orders[epoch][place])
         first, last = self.edges[number], self.edges[number + 1]
         inside = slice(self._sentence(first, "right"), self._sentence(last, "left"))
         ends = np.append(self.sentences[inside].astype(np.int64), last) - first
-        done = epoch * len(self.ids)
-        return Block(self.ids[first:last], ends, epoch, number, self.rate_at(done + first), self.rate_at(done + last))
+        rates = (self.rate_at(words) for words in (self.words_before(step), self.words_before(step + 1)))
+        return Block(self.ids[first:last], ends, epoch, number, *rates)
 
     def blocks(self) -> Iterator[Block]:
         """All blocks of all epochs."""

@@ -95,7 +95,8 @@ class Word2Vec(Trained["WindowNetwork[Word2Vec]", WordVectors]):
         network = NETWORKS[runtime.device](self, vocabulary, rows)
         if start is not None:
             take_up(network.inputs, vocabulary, start)
-        return network, Schedule(tokens.ids, tokens.sentences, self.epochs, self.first_rate, network.block)
+        size = network.block
+        return network, Schedule(tokens.ids, tokens.sentences, self.epochs, self.first_rate, size, self.seed)
 
     def _finish(
         self,
