@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from firth.formats.catalogue import save as save
     from firth.models.count_matrix import CountMatrix as CountMatrix
     from firth.models.counts import Counts as Counts
+    from firth.models.elmo import Elmo as Elmo
     from firth.models.estimator import CountsTransformer as CountsTransformer
     from firth.models.fasttext import FastText as FastText
     from firth.models.fasttext_labels import FastTextClassifier as FastTextClassifier
@@ -48,6 +49,7 @@ PLACES = {
     "CountMatrix": "firth.models.count_matrix",
     "Counts": "firth.models.counts",
     "CountsTransformer": "firth.models.estimator",
+    "Elmo": "firth.models.elmo",
     "FastText": "firth.models.fasttext",
     "FastTextClassifier": "firth.models.fasttext_labels",
     "FirthError": "firth.errors",

@@ -37,6 +37,12 @@ def model_card(name: str, words: int, dim: int | None, metadata: Mapping[str, An
         parts += ["## Text it was made from", _table(corpus, "what")]
     if metadata.get("loss"):
         parts += ["## Loss", _losses(metadata["loss"], metadata.get("held_out_loss"))]
+    if metadata.get("perplexity"):
+        looks = metadata["perplexity"]
+        shown = {
+            when: {name: look[name] for name in ("forward", "backward", "average")} for when, look in looks.items()
+        }
+        parts += ["## Perplexity on held-out text", _table(shown, "training")]
     use = f'import firth\n\nmodel = firth.load("{name}")'
     if dim:
         use += '\nmodel.most_similar("word")'

@@ -1,18 +1,28 @@
-"""Where the work runs: how many threads, and in which order their results come back."""
+"""Where the work runs: on which device, in how many threads and processes, and in which order results come back.
+
+Processes that `torchrun` starts share the work: each is a rank of a size. One process is rank 0 of 1, and for it every
+question between ranks answers itself. No other file asks how many there are.
+"""
 
 from __future__ import annotations
 
+import atexit
 import itertools
 import os
+import sys
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cache
-from typing import TypeVar, cast
+from typing import TYPE_CHECKING, TypeVar, cast
 
-from firth.errors import OptionError
+from firth.errors import MissingExtra, OptionError
 
+if TYPE_CHECKING:
+    from torch import Tensor
+
+DEVICES = "cpu", "cuda"
 Item = TypeVar("Item")
 Result = TypeVar("Result")
 
@@ -27,9 +37,28 @@ def _cores() -> int:
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
+def _number(name: str, default: int) -> int:
+    """A number that the environment holds."""
+    given = os.environ.get(name, "")
+    return int(given) if given.isdecimal() else default
+
+
+def _check_gpu() -> None:
+    try:
+        import torch
+    except ImportError as error:
+        raise MissingExtra("computing on a GPU", "elmo") from error
+    if not torch.cuda.is_available():
+        raise OptionError(
+            "device is 'cuda', but torch finds no NVIDIA GPU. Use device='cpu', or a torch that was built for CUDA"
+        )
+
+
 @dataclass(frozen=True)
 class Runtime:
     """The means at hand. `FIRTH_THREADS` sets the number of threads; without it all cores are used.
+
+    With the device "cuda", what has a twin for a GPU runs there, and everything else on the CPU as ever.
 
     >>> Runtime(threads=2).spread(abs, [-1, 2, -3])
     [1, 2, 3]
@@ -37,21 +66,118 @@ class Runtime:
     [slice(0, 2, None), slice(2, 5, None)]
     """
 
-    threads: int
+    threads: int = field(default_factory=_cores)
+    device: str = "cpu"
+    rank: int = 0
+    size: int = 1
 
     def __post_init__(self) -> None:
         if self.threads < 1:
             raise OptionError(f"threads is {self.threads}, but must be at least 1")
+        if self.device not in DEVICES:
+            raise OptionError(f"device is {self.device!r}, but must be one of {', '.join(map(repr, DEVICES))}")
+        if self.device == "cuda":
+            _check_gpu()
 
     @classmethod
-    def from_env(cls, threads: int | None = None) -> Runtime:
-        """The given number of threads, or FIRTH_THREADS, or one a core."""
+    def from_env(cls, threads: int | None = None, device: str = "cpu") -> Runtime:
+        """The given number of threads, or FIRTH_THREADS, or one a core; the rank and size that torchrun has set."""
+        ranks = _number("RANK", 0), max(1, _number("WORLD_SIZE", 1))
         if threads is not None:
-            return cls(threads)
+            return cls(threads, device, *ranks)
         asked = os.environ.get("FIRTH_THREADS", "")
         if asked and not asked.isdecimal():
             raise OptionError(f"FIRTH_THREADS is {asked!r}, but must be a whole number of at least 1")
-        return cls(int(asked) if asked else _cores())
+        return cls(int(asked) if asked else _cores(), device, *ranks)
+
+    @property
+    def is_main(self) -> bool:
+        """Whether this is the process that writes files and reports."""
+        return self.rank == 0
+
+    @property
+    def place(self) -> str:
+        """The device as torch names it: each process of a machine has its own GPU."""
+        return f"cuda:{_number('LOCAL_RANK', 0)}" if self.device == "cuda" else self.device
+
+    def join(self) -> None:
+        """From here on ranks can speak to one another, until the process ends."""
+        if self.device == "cuda":
+            import torch
+
+            torch.cuda.set_device(self.place)
+        if self.size == 1:
+            return
+        from torch import distributed
+
+        if distributed.is_initialized():
+            return
+        # torchrun starts all processes again when one is killed, and its store still knows where the old ones were.
+        store, rank, size = next(iter(distributed.rendezvous("env://")))  # type: ignore[attr-defined]
+        attempt = os.environ.get("TORCHELASTIC_RESTART_COUNT", "0")
+        store = distributed.PrefixStore(attempt, store)  # type: ignore[attr-defined]
+        backend = "nccl" if self.device == "cuda" else "gloo"
+        distributed.init_process_group(backend, store=store, rank=rank, world_size=size)
+        atexit.register(distributed.destroy_process_group)
+
+    def shard(self, count: int) -> slice:
+        """The part of `count` things that is this rank's.
+
+        >>> [Runtime(1, rank=rank, size=2).shard(5) for rank in (0, 1)]
+        [slice(0, 2, None), slice(2, 5, None)]
+        """
+        return slice(count * self.rank // self.size, count * (self.rank + 1) // self.size)
+
+    def add_up(self, tensors: Iterable[Tensor]) -> None:
+        """Puts the sum over all ranks into every tensor; they travel in one message."""
+        if self.size == 1:
+            return
+        import torch
+        from torch import distributed
+
+        parts = list(tensors)
+        flat = torch.cat([part.reshape(-1) for part in parts])
+        distributed.all_reduce(flat)
+        for part, summed in zip(parts, torch.split(flat, [part.numel() for part in parts])):
+            part.copy_(summed.view_as(part))
+
+    def gather(self, rows: Tensor) -> list[Tensor]:
+        """The rows of every rank, in the order of ranks; ranks may have different numbers of them."""
+        if self.size == 1:
+            return [rows]
+        import torch
+        from torch import distributed
+
+        counts = [torch.zeros(1, dtype=torch.int64, device=rows.device) for _ in range(self.size)]
+        distributed.all_gather(counts, torch.tensor([len(rows)], device=rows.device))
+        most = max(int(count) for count in counts)
+        padded = rows.new_zeros(most, *rows.shape[1:])
+        padded[: len(rows)] = rows
+        found = [torch.empty_like(padded) for _ in range(self.size)]
+        distributed.all_gather(found, padded)
+        return [one[: int(count)] for one, count in zip(found, counts)]
+
+    def from_main(self, value: float) -> float:
+        """What rank 0 says, on every rank."""
+        if self.size == 1:
+            return value
+        import torch
+        from torch import distributed
+
+        told = torch.tensor([value], dtype=torch.float64, device=self.place)
+        distributed.broadcast(told, 0)
+        return float(told)
+
+    def memory(self) -> int:
+        """The most bytes that were in use so far: of the GPU, or of this process."""
+        if self.device == "cuda":
+            import torch
+
+            return int(torch.cuda.max_memory_allocated(self.place))
+        import resource
+
+        scale = 1 if sys.platform == "darwin" else 1024
+        return scale * resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
 
     def shares(self, count: int) -> list[slice]:
         """`count` things cut into one nearly equal run a thread, empty runs left out."""

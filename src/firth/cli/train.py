@@ -172,7 +172,7 @@ def trainer(name: str, recipe_class: type[Recipe]) -> Callable[..., None]:
     train.__annotations__ = {
         "inputs": Inputs,
         "out": Target,
-        "recipe": Annotated[recipe_class, Parameter(name="*")],
+        "recipe": Annotated[recipe_class, Parameter(name="*", consume_multiple=True)],
         "reading": Read,
         **{extra: kind if extra in known else HIDDEN for extra, kind in EXTRAS.items()},
         "device": Device if name in ON_GPU else HIDDEN,

@@ -36,7 +36,7 @@ def suits(device: Any) -> bool:
         return False
     import torch
 
-    return torch.cuda.get_device_properties(device).shared_memory_per_block_optin >= ROOM
+    return bool(torch.cuda.get_device_properties(device).shared_memory_per_block_optin >= ROOM)
 
 
 def described(matrix: Any, rows: int, columns: int) -> Any:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from firth.models.counts import Counts
+from firth.models.elmo import Elmo
 from firth.models.fasttext import FastText
 from firth.models.fasttext_labels import FastTextClassifier
 from firth.models.glove import Glove
@@ -19,4 +20,5 @@ RECIPES: dict[str, type[Recipe]] = {
     "fasttext": FastText,
     "classifier": FastTextClassifier,
     "phrases": Phrases,
+    "elmo": Elmo,
 }

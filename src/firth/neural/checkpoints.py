@@ -97,7 +97,7 @@ class Checkpoints:
         if different:
             raise OptionError(
                 f"{self.folder}: the checkpoint is of another training: it differs in {', '.join(different)}. "
-                "Choose another folder, or start anew with resume=False"
+                "Choose another folder or empty this one"
             )
         return self.read(Path(config["tensors"]).name), config["progress"]
 
@@ -107,7 +107,7 @@ class Checkpoints:
         try:
             return dict(load_file(path))
         except (OSError, SafetensorError) as error:
-            raise FormatError(path, f"cannot be read: {error}", cure="Start anew with resume=False") from error
+            raise FormatError(path, f"cannot be read: {error}", cure="Empty the folder and start anew") from error
 
 
 def _is_ours(name: str) -> bool:

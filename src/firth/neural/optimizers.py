@@ -33,7 +33,7 @@ class RowOptimizer(torch.optim.Optimizer):
                 self.state[one] = {"step": torch.zeros(()), **moments}
 
     @torch.no_grad()
-    def step(self, closure: Any = None) -> None:
+    def step(self, closure: Any = None) -> None:  # type: ignore[override]
         for group in self.param_groups:
             for one in group["params"]:
                 if one.grad is None:
@@ -44,17 +44,17 @@ class RowOptimizer(torch.optim.Optimizer):
                 one.index_add_(0, rows, change, alpha=-group["lr"])
 
     def _adagrad(self, one: Tensor, rows: Tensor, values: Tensor) -> Tensor:
-        squares = self.state[one]["sum"].index_add_(0, rows, values * values)
+        squares: Tensor = self.state[one]["sum"].index_add_(0, rows, values * values)
         return values / (squares[rows].sqrt() + 1e-10)
 
     def _adam(self, one: Tensor, rows: Tensor, values: Tensor) -> Tensor:
         state = self.state[one]
         state["step"] += 1
         step = int(state["step"])
-        mean = state["exp_avg"][rows].lerp_(values, 1 - BETAS[0])
+        mean: Tensor = state["exp_avg"][rows].lerp_(values, 1 - BETAS[0])
         square = state["exp_avg_sq"][rows].lerp_(values * values, 1 - BETAS[1])
         state["exp_avg"][rows], state["exp_avg_sq"][rows] = mean, square
-        size = (square / (1 - BETAS[1] ** step)).sqrt_().add_(1e-8)
+        size: Tensor = (square / (1 - BETAS[1] ** step)).sqrt_().add_(1e-8)
         return mean / size / (1 - BETAS[0] ** step)
 
 
@@ -66,6 +66,8 @@ class Optimizer:
         apart = {name: parameters[name] for name in sparse}
         dense = [one for name, one in parameters.items() if name not in apart]
         self.parts: list[torch.optim.Optimizer] = [RowOptimizer(kind, apart.values())] if apart else []
+        if not dense:
+            return
         if kind == "adagrad":
             self.parts.append(torch.optim.Adagrad(dense, lr=0, initial_accumulator_value=ACCUMULATED))
             return

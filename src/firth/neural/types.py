@@ -55,7 +55,8 @@ class Types:
     def vectors(self, words: Tensor, precision: torch.dtype = torch.float32) -> Tensor:
         """The vectors of words (n), sorted by their lengths, (n, dim), with gradients."""
         with torch.autocast(self.device.type, torch.bfloat16, enabled=precision == torch.bfloat16):
-            return self._encode(words, precision)
+            vectors = self._encode(words, precision)
+        return vectors.bfloat16() if precision == torch.bfloat16 else vectors
 
     def _encode(self, words: Tensor, precision: torch.dtype) -> Tensor:
         given = self.given[words.to(self.device)]

@@ -1,0 +1,306 @@
+"""How fast a biLM of the original's size is trained on one GPU: the whole step, and the same step in stock torch.
+
+    python benchmarks/train_elmo_gpu.py TEXT_OR_TOKENS [rows] [steps] [softmax words]
+
+A token counts once, though both directions read it. "stock" has cuDNN's LSTMs (which cannot clip), the character CNN as
+products of windows, torch's cross entropy in pieces, all under autocast; "firth" has the kernels of firth. Both have
+the same batches, bfloat16 products, dropout 0.1, clipped gradients, and Adam in one kernel. Prints tokens a second, the
+time of each part, and the share of the GPU's measured bfloat16 rate that the needed products reach. Batches are made
+before the clock starts, as the trainer makes them in a thread beside the step; their copies to the GPU count.
+"""
+
+from __future__ import annotations
+
+import math
+import statistics
+import sys
+import time
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import numpy as np
+import torch
+from torch import Tensor, nn
+from torch.nn import functional
+
+from firth.neural import character_cuda, recurrent_cuda, softmax_cuda
+from firth.neural.architecture import Architecture
+from firth.neural.bilm import BiLM
+from firth.neural.optimizers import Optimizer
+from firth.neural.recurrent import Dropout
+from firth.neural.softmax import draw_words, expected_counts
+from firth.neural.streams import Batch, Streams
+from firth.text.character_ids import BEGIN, END, FILL, CharacterIds
+from firth.text.corpus import Corpus
+from firth.text.tokenfile import TokenFile
+from firth.text.tokenize import Tokenizer
+from firth.text.vocabulary import Vocabulary
+
+NEGATIVES, RATE, CLIP, DROPOUT = 8192, 1e-3, 1.0, 0.1
+PARTS = ("characters", "LSTMs", "softmax", "LSTMs back", "characters back", "optimizer")
+
+
+def rate(number: int) -> float:
+    """The learning rate of a step: it rises for two hundred."""
+    return RATE * min(1, (number + 1) / 200)
+
+
+class Text:
+    """Batches of a token file for a softmax of so many words: <S>, </S>, <UNK>, then the most frequent."""
+
+    def __init__(self, tokens: TokenFile, words: int, rows: int, steps: int) -> None:
+        known = min(words - 3, len(tokens.vocabulary))
+        self.words = known + 3
+        names = [*tokens.vocabulary.words, BEGIN, END]
+        spelled = CharacterIds().of(names)
+        targets = np.where(np.arange(len(names)) < known, np.arange(len(names)) + 3, 2)
+        targets[-2:] = 0, 1
+        lengths = (spelled != FILL).sum(1)
+        self.streams = Streams(tokens, targets, rows=rows, steps=steps, lengths=lengths)
+        self.spelled = torch.from_numpy(spelled).cuda()
+
+    def batches(self, count: int) -> list[Batch]:
+        """The first batches, in pinned memory."""
+        return [self.streams.batch(number % self.streams.batches).pinned() for number in range(count)]
+
+
+class Marks:
+    """Events on the GPU at the borders of a step's parts."""
+
+    def __init__(self) -> None:
+        self.events = [torch.cuda.Event(enable_timing=True) for _ in range(len(PARTS) + 1)]
+
+    def __call__(self, number: int) -> None:
+        self.events[number].record()
+
+    def at_slope(self, tensor: Tensor, number: int) -> None:
+        """Marks the moment when the slope of a tensor is known."""
+        tensor.register_hook(lambda _: self(number))
+
+    def times(self) -> list[float]:
+        """Milliseconds of each part."""
+        return [before.elapsed_time(after) for before, after in zip(self.events, self.events[1:])]
+
+
+class Draws:
+    """Words to compare with, drawn for the next step while one is under way; and the logarithms of their odds."""
+
+    def __init__(self, words: int) -> None:
+        self.words, self.maker = words, ThreadPoolExecutor(1)
+        self.coming = self.maker.submit(draw_words, words, NEGATIVES, (1, 0))
+        self.every = torch.arange(words, device="cuda")
+
+    def __call__(self, number: int) -> tuple[Tensor, Tensor]:
+        drawn, tries = self.coming.result()
+        self.coming = self.maker.submit(draw_words, self.words, NEGATIVES, (1, number + 1))
+        against = torch.from_numpy(drawn).pin_memory().cuda(non_blocking=True)
+        return against, expected_counts(self.every, tries, self.words).log()
+
+
+class Firth:
+    """The step as firth's trainer takes it."""
+
+    def __init__(self, text: Text, rows: int, sampled: bool, sizes: Architecture) -> None:
+        words = Vocabulary([f"w{number}" for number in range(text.words)])
+        self.text, self.sampled = text, sampled
+        self.bilm = BiLM(sizes, vocabulary=words).cuda()
+        self.state = self.bilm.blank(rows)
+        named = dict(self.bilm.named_parameters())
+        self.optimizer, self.learned = Optimizer("adam", named, [], 0.01), list(named.values())
+        self.draws = Draws(text.words)
+
+    def step(self, batch: Batch, number: int, marks: Marks) -> Tensor:
+        """One batch; the loss."""
+        rows = batch.forward.shape[1]
+        marks(0)
+        vectors = character_cuda.encode(self.bilm.encoder, self.text.spelled[batch.words])  # type: ignore[arg-type]
+        marks.at_slope(vectors, 4)
+        marks(1)
+        both = functional.embedding(torch.stack([batch.forward, batch.backward]), vectors)
+        dropout = Dropout(DROPOUT, seed=1, step=number, rows=rows)
+        ahead, behind, self.state = recurrent_cuda.read_streams(self.bilm, both[0], both[1], self.state, dropout)
+        said = torch.cat([ahead.flatten(0, 1), behind.flatten(0, 1)])
+        marks.at_slope(said, 3)
+        marks(2)
+        targets = torch.cat([batch.forward_targets.flatten(), batch.backward_targets.flatten()])
+        loss = self.loss(said, targets, number)
+        loss.backward()  # type: ignore[no-untyped-call]
+        marks(5)
+        nn.utils.clip_grad_norm_(self.learned, CLIP, foreach=True)
+        self.optimizer.step(rate(number))
+        marks(6)
+        return loss.detach()
+
+    def loss(self, said: Tensor, targets: Tensor, number: int) -> Tensor:
+        """Nats a word, by the full softmax or by one of NEGATIVES words."""
+        linear = self.bilm.softmax
+        assert linear is not None
+        if not self.sampled:
+            total = softmax_cuda.CrossEntropy.apply(said, linear.weight, linear.bias, targets, True)
+            return total / len(targets)
+        against, bias = self.draws(number)
+        total = softmax_cuda.Contrast.apply(said, linear.weight, linear.bias - bias, against, targets, True)
+        return total / len(targets)
+
+
+class Stock(nn.Module):
+    """The step in stock torch."""
+
+    width = 24  # characters of a word
+
+    def __init__(self, text: Text, rows: int, sampled: bool, sizes: Architecture) -> None:
+        super().__init__()
+        self.text, self.sampled, self.sizes = text, sampled, sizes
+        features = sum(count for _, count in sizes.filters)
+        self.table = nn.Embedding(262, sizes.character_dim)
+        self.filters = nn.ModuleList(nn.Linear(sizes.character_dim * size, count) for size, count in sizes.filters)
+        self.highways = nn.ModuleList(nn.Linear(features, 2 * features) for _ in range(sizes.highways))
+        self.projection = nn.Linear(features, sizes.dim)
+        self.lstms = nn.ModuleList(nn.LSTM(sizes.dim, sizes.cell, proj_size=sizes.dim) for _ in range(2 * sizes.layers))
+        self.softmax = nn.Linear(sizes.dim, text.words)
+        self.cuda()
+        self.states: list[tuple[Tensor, Tensor] | None] = [None] * (2 * sizes.layers)
+        self.draws = Draws(text.words)
+        self.optimizer = torch.optim.AdamW(self.parameters(), RATE, betas=(0.9, 0.98), weight_decay=0.01, fused=True)
+
+    def encode(self, ids: Tensor) -> Tensor:
+        """The vectors of spelled words."""
+        x = self.table(ids)
+        best = []
+        for (size, _), filters in zip(self.sizes.filters, self.filters):
+            windows = x.unfold(1, size, 1).transpose(2, 3).flatten(2)
+            best.append(filters(windows).amax(1))
+        x = torch.cat(best, 1).relu()
+        for highway in self.highways:
+            changed, gate = highway(x).chunk(2, -1)
+            gate = torch.sigmoid(gate - 2)
+            x = gate * changed.relu() + (1 - gate) * x
+        return self.projection(x)
+
+    def step(self, batch: Batch, number: int, marks: Marks) -> Tensor:
+        """One batch; the loss."""
+        marks(0)
+        with torch.autocast("cuda", torch.bfloat16):
+            vectors = self.encode(self.text.spelled[batch.words][:, : self.width])
+            marks.at_slope(vectors, 4)
+            marks(1)
+            said = []
+            for way, places in enumerate((batch.forward, batch.backward)):
+                given = functional.dropout(functional.embedding(places, vectors), DROPOUT)
+                for depth in range(self.sizes.layers):
+                    place = way * self.sizes.layers + depth
+                    given = functional.dropout(given, DROPOUT) if depth else given
+                    spoken, end = self.lstms[place](given, self.states[place])
+                    self.states[place] = tuple(one.detach() for one in end)  # type: ignore[assignment]
+                    given = given + spoken if depth else spoken
+                said.append(functional.dropout(given, DROPOUT).flatten(0, 1))
+            hidden = torch.cat(said)
+            marks.at_slope(hidden, 3)
+            marks(2)
+            targets = torch.cat([batch.forward_targets.flatten(), batch.backward_targets.flatten()])
+            loss = self.loss(hidden, targets, number)
+        loss.backward()  # type: ignore[no-untyped-call]
+        marks(5)
+        nn.utils.clip_grad_norm_(self.parameters(), CLIP, foreach=True)
+        self.optimizer.param_groups[0]["lr"] = rate(number)
+        self.optimizer.step()
+        self.optimizer.zero_grad(set_to_none=True)
+        marks(6)
+        return loss.detach()
+
+    def loss(self, hidden: Tensor, targets: Tensor, number: int) -> Tensor:
+        """Nats a word."""
+        if self.sampled:
+            return self.sampled_loss(hidden, targets, *self.draws(number))
+        parts = zip(hidden.split(8192), targets.split(8192))
+        return sum(functional.cross_entropy(self.softmax(h), t, reduction="sum") for h, t in parts) / len(targets)
+
+    def sampled_loss(self, hidden: Tensor, targets: Tensor, against: Tensor, odds: Tensor) -> Tensor:
+        """Nats a word, against the words that were drawn."""
+        total = hidden.new_zeros(())
+        weight, bias = self.softmax.weight, self.softmax.bias - odds
+        for some, wanted in zip(hidden.split(8192), targets.split(8192)):
+            own = (some * weight[wanted]).sum(1).float() + bias[wanted]
+            logits = functional.linear(some, weight[against], bias[against])
+            logits = logits.masked_fill(wanted[:, None] == against, -torch.inf).float()
+            total = total + (torch.logaddexp(logits.logsumexp(1), own) - own).sum()
+        return total / len(targets)
+
+
+def needed(sizes: Architecture, text: Text, batch: Batch, sampled: bool) -> float:
+    """The operations of a step's products, forwards and backwards, without what a method may add."""
+    features = sum(count for _, count in sizes.filters)
+    lstm = sizes.layers * 2 * (8 * sizes.cell * sizes.dim + sizes.cell * sizes.dim) * 2
+    softmax = 2 * 2 * sizes.dim * (NEGATIVES if sampled else text.words)
+    window = 2 * sizes.character_dim * sum(size * count for size, count in sizes.filters)
+    lengths = (text.spelled[batch.words.cuda()] != FILL).sum().item() + len(batch.words)
+    highways = len(batch.words) * 2 * features * (2 * features * sizes.highways + sizes.dim)
+    return 3 * (batch.tokens * (lstm + softmax) + window * lengths + highways)
+
+
+def measured(make: Callable[[], Firth | Stock], batches: list[Batch], warm: int = 4) -> dict[str, object]:
+    """The mean step, the median of each part, and losses; the first steps are for warming up."""
+    torch.cuda.reset_peak_memory_stats()
+    trained, times, parts, losses = make(), [], [], []
+    coming = batches[0].to("cuda")
+    for number in range(len(batches)):
+        marks = Marks()
+        batch, coming = coming, batches[(number + 1) % len(batches)].to("cuda")
+        losses.append(trained.step(batch, number, marks))
+        if number + 1 in (warm, len(batches)):
+            torch.cuda.synchronize()
+            times.append(time.perf_counter())
+        if number >= warm:
+            parts.append(marks)
+    torch.cuda.synchronize()
+    step = (times[1] - times[0]) / (len(batches) - warm)
+    medians = [statistics.median(column) for column in zip(*(marks.times() for marks in parts))]
+    return {
+        "ms": 1e3 * step,
+        "tokens/s": batches[0].tokens / step,
+        "parts": {name: round(value, 2) for name, value in zip(PARTS, medians)},
+        "ppl": [round(math.exp(min(20, loss.item()))) for loss in losses[:: max(1, len(losses) // 5)]],
+        "GiB": round(torch.cuda.max_memory_allocated() / 2**30, 1),
+    }
+
+
+def limit() -> float:
+    """The bfloat16 products of 8192 × 8192 numbers drawn at random, in operations a second."""
+    a, b = (torch.randn(8192, 8192, device="cuda", dtype=torch.bfloat16) for _ in range(2))
+    begin, end = (torch.cuda.Event(enable_timing=True) for _ in range(2))
+    for count in (3, 10):
+        begin.record()
+        for _ in range(count):
+            a @ b
+        end.record()
+        torch.cuda.synchronize()
+    return 2 * 8192**3 * 10 / begin.elapsed_time(end) * 1e3
+
+
+def main() -> None:
+    """Measures and prints."""
+    path, *numbers = sys.argv[1:]
+    rows, steps, words = [*map(int, numbers), *(1024, 32, 50_000)[len(numbers) :]]
+    tokens = (
+        TokenFile(path) if Path(path).suffix == ".tokens" else Corpus(path, tokenizer=Tokenizer("whitespace")).tokens()
+    )
+    text, sizes, peak = Text(tokens, words, rows, steps), Architecture.named("original"), limit()
+    batches = text.batches(24)
+    print(
+        f"{torch.cuda.get_device_name()}: {peak / 1e12:.0f} TFLOP/s; {rows} × {steps}, {len(batches[0].words)} distinct"
+    )
+    for sampled in (True, False):
+        flops = needed(sizes, text, batches[0], sampled)
+        for made in (Firth, Stock, Firth, Stock):
+            found = measured(lambda made=made, sampled=sampled: made(text, rows, sampled, sizes), batches)  # type: ignore[misc]
+            share = flops / found["ms"] * 1e3 / peak  # type: ignore[operator]
+            print(
+                f"{made.__name__} {'sampled' if sampled else 'full'}: {found['tokens/s']:,.0f} tokens/s, {share:.0%}",
+                found,
+            )
+            torch.cuda.empty_cache()
+
+
+if __name__ == "__main__":
+    main()

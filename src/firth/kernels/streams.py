@@ -1,0 +1,107 @@
+"""Sentences laid into rows that are read step by step, without end marks between batches and without padding.
+
+A sentence of n words fills n + 1 places of a row. Read forwards it is <S> w1 … wn, and what comes next is w1 … wn </S>;
+read backwards it is </S> wn … w1, and what comes next is wn … w1 <S>.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numba import njit
+
+
+@njit(cache=True, nogil=True)
+def deal(order, edges, steps, until, filled, row_of):
+    """Deals sentences to rows: whichever row first lacks places for its next `steps` takes the next sentence.
+
+    All sentences of `order` are dealt, and then again from the first, as long as a row has fewer than `until` places.
+    Gives the number of sentences dealt; `filled` are the places of each row. With `row_of` too short to hold them they
+    are counted only.
+    """
+    rows, row, edge, dealt = len(filled), 0, steps, 0
+    filled[:] = 0
+    while True:
+        while filled[row] >= edge:
+            row += 1
+            if row == rows:
+                row = 0
+                edge += steps
+        if dealt >= len(order) and (edge > until or len(order) == 0):
+            return dealt
+        if dealt < len(row_of):
+            row_of[dealt] = row
+        sentence = order[dealt % len(order)]
+        filled[row] += edges[sentence + 1] - edges[sentence] + 1
+        dealt += 1
+
+
+@njit(cache=True, nogil=True)
+def lay(order, edges, row_of, row_starts, sentences, places):
+    """The dealt sentences by row: those of row r are sentences[row_starts[r]:row_starts[r + 1]], in reading order.
+
+    `places` tells, for each of them, how many places of its row stand before it.
+    """
+    rows = len(row_starts) - 1
+    row_starts[:] = 0
+    for row in row_of:
+        row_starts[row + 1] += 1
+    for row in range(rows):
+        row_starts[row + 1] += row_starts[row]
+    following = row_starts[:rows].copy()
+    filled = np.zeros(rows, np.int64)
+    for dealt in range(len(row_of)):
+        row = row_of[dealt]
+        sentence = order[dealt % len(order)]
+        sentences[following[row]] = sentence
+        places[following[row]] = filled[row]
+        filled[row] += edges[sentence + 1] - edges[sentence] + 1
+        following[row] += 1
+
+
+@njit(cache=True, nogil=True)
+def fill(ids, edges, row_starts, sentences, places, first_row, place, marks, inputs, nexts, fresh):
+    """The places from `place` on of some rows: words read, words that come next, and where sentences begin.
+
+    `inputs` and `nexts` are (2, steps, rows): forwards and backwards. `marks` are the numbers of <S> and </S>. Beyond
+    the end of a row <S> is read and the next word is -1.
+    """
+    begin, end = marks
+    _, steps, rows = inputs.shape
+    for column in range(rows):
+        first, last = row_starts[first_row + column], row_starts[first_row + column + 1]
+        at = first + np.searchsorted(places[first:last], place, "right") - 1
+        inside = place - places[at] if first < last else 0
+        for step in range(steps):
+            if first < last and at < last and inside > edges[sentences[at] + 1] - edges[sentences[at]]:
+                at, inside = at + 1, 0
+            fresh[step, column] = inside == 0
+            if first == last or at == last:
+                inputs[:, step, column] = begin
+                nexts[:, step, column] = -1
+                continue
+            start = edges[sentences[at]]
+            count = edges[sentences[at] + 1] - start
+            inputs[0, step, column] = begin if inside == 0 else ids[start + inside - 1]
+            nexts[0, step, column] = end if inside == count else ids[start + inside]
+            inputs[1, step, column] = end if inside == 0 else ids[start + count - inside]
+            nexts[1, step, column] = begin if inside == count else ids[start + count - 1 - inside]
+            inside += 1
+
+
+@njit(cache=True, nogil=True)
+def distinct(words, place_of, found):
+    """Replaces the numbers of words by their places among the distinct ones; gives how many these are.
+
+    `place_of` is -1 for every word, before and after. `found` gets the distinct words, in the order they are met.
+    """
+    count = 0
+    for i in range(len(words)):
+        word = words[i]
+        if place_of[word] < 0:
+            place_of[word] = count
+            found[count] = word
+            count += 1
+        words[i] = place_of[word]
+    for i in range(count):
+        place_of[found[i]] = -1
+    return count
