@@ -264,7 +264,7 @@ def told(shown=True):
     yield tell
 
 show.progress = told
-training.train.__kwdefaults__["every"] = 0.02
+training.train.__kwdefaults__["every"] = 0.0
 main(sys.argv[2:])
 """
 
