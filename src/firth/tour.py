@@ -13,6 +13,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from importlib.resources import files
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -28,6 +29,7 @@ from firth.errors import OptionError
 from firth.formats.catalogue import load, save
 from firth.models.count_matrix import CountMatrix
 from firth.models.counts import ENGLISH_STOP_WORDS, Counts
+from firth.models.elmo import Elmo
 from firth.models.fasttext import FastText
 from firth.models.glove import Glove
 from firth.models.ngram import Ngram
@@ -100,6 +102,16 @@ class Luggage:
         if len(chosen) < 3:
             raise OptionError(f"{self.name}: too little text for a tour. Give a text of some hundred words or more")
         return tuple(chosen)
+
+    @cached_property
+    def contextual(self) -> tuple[str, Any] | None:
+        """A contextual model and its name: the one given, else a tiny one that is trained here; None without torch."""
+        if self.elmo is not None:
+            return self.elmo, load(self.elmo)
+        if find_spec("torch") is None:
+            return None
+        recipe = Elmo(preset="tiny", batch=4, unroll=8, steps=200, min_count=1, learning_rate=0.01)
+        return "model/", recipe.fit(self.corpus)
 
     @cached_property
     def counts(self) -> CountMatrix:
@@ -359,28 +371,33 @@ def unseen(luggage: Luggage) -> Step:
 
 
 def contexts(luggage: Luggage) -> Step:
-    """One word in two contexts, layer by layer, where a contextual model is at hand."""
-    title, quoted = "One word, two contexts", f'"{CONTEXTS[0]}"'
-    if luggage.elmo is None:
+    """One word in two contexts, layer by layer."""
+    title = "One word, two contexts"
+    if luggage.contextual is None:
         return Step(
             title,
-            "A contextual model gives a word a vector for each sentence it is in. firth brings none along: name yours.",
-            Text("skipped: no model is given", style="dim"),
-            "firth tour --elmo PATH",
+            "A contextual model gives a word a vector for each sentence it is in. Such models need torch.",
+            Text("skipped: torch is not installed", style="dim"),
+            "pip install 'firth[elmo]' && firth tour",
             {"skipped": True},
         )
+    name, model = luggage.contextual
     split = [marked_word(text, Tokenizer()) for text in CONTEXTS]
-    embedded = embedder(load(luggage.elmo), "all")([words for words, _ in split])
+    embedded = embedder(model, "all")([words for words, _ in split])
     verb, same, other = (array[:, place] for array, (_, place) in zip(embedded, split))
     alike, unlike = ([cosine(a, b) for a, b in zip(verb, one)] for one in (same, other))
     rows = [(f"layer {layer}", a, Bar(a, 12), b, Bar(b, 12)) for layer, (a, b) in enumerate(zip(alike, unlike))]
     columns = ["", CONTEXTS[1], "", CONTEXTS[2], ""]
+    made = train = ""
+    if luggage.elmo is None:
+        made = " This tiny model has read the text for some seconds; --elmo PATH opens a better one."
+        train = f"firth train elmo {luggage.name} --preset tiny --batch 4 --unroll 8 --out {name} && "
     return Step(
         title,
-        "Layer 0 knows the spelling alone, so that its cosine is 1; from layer 1 on the sentence speaks too.",
+        "Layer 0 knows the spelling alone, so that its cosine is 1; from layer 1 on the sentence speaks too." + made,
         show.table(escape(f"cosine with {CONTEXTS[0]}"), [escape(name) for name in columns], rows),
-        f"firth index {luggage.elmo} {luggage.name} --out words.index && "
-        f"firth neighbors words.index --context {quoted}",
+        f"{train}firth index {name} {luggage.name} --out words.index && "
+        f'firth neighbors {name} --context "{CONTEXTS[0]}" --index words.index',
         {"contexts": list(CONTEXTS), "same_use": alike, "other_use": unlike},
     )
 
