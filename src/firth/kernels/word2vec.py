@@ -420,7 +420,7 @@ def cbow_in_twos(
 ):
     """As `cbow`, but two centres in a row take their step at once, against the same negatives, as do `share` // 2 twos.
 
-    Half the rows are touched, and neither of the two has to wait for the other's numbers.
+    The rows of the negatives are touched once for both, and neither has to wait for the numbers of the other.
     """
     rows, targets, drawn, signs, gradients, hidden = desk
     loss, centres = 0.0, 0
