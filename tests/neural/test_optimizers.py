@@ -88,4 +88,4 @@ def test_the_bound_counts_sparse_rows_too_and_rows_met_twice_once() -> None:
 
 
 def test_a_rate_without_rise_and_fall_never_changes() -> None:
-    assert {Schedule(0.2).rate(share) for share in (0.0, 0.3, 1.0)} == {0.2}
+    assert {Schedule(0.2).rate(step, step / 10) for step in (0, 3, 10)} == {0.2}

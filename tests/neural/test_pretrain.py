@@ -64,8 +64,7 @@ def training(recipe: Elmo = SMALL, tokens: TokenFile | None = None, **more: Any)
 def losses(made: Pretraining, steps: int = 6) -> list[float]:
     """The loss of each of the first steps."""
     found = []
-    stream = made.streams.read(0, steps)
-    for batches in zip(*[stream] * made.plan.parts):
+    for batches in made.batches(0, steps):
         made._step(batches)
         found.append(float(made.waiting[-1][0]))
     return found
@@ -90,9 +89,9 @@ def test_the_loss_falls() -> None:
         {"encoder": "words"},
         {"softmax": "adaptive"},
         {"softmax": "sampled", "negatives": 5},
-        {"packing": "sentences"},
+        {"packing": "streams"},
     ],
-    ids=["characters", "words", "adaptive", "sampled", "sentences"],
+    ids=["characters", "words", "adaptive", "sampled", "streams"],
 )
 def test_a_batch_in_parts_gives_what_it_gives_at_once(more: dict[str, Any]) -> None:
     at_once = losses(training(replace(SMALL, **more)))

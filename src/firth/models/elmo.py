@@ -34,8 +34,8 @@ SIZES = (
     *("character_cell", "cell_clip", "projection_clip", "skip", "normalized"),
 )
 USUAL: dict[str, dict[str, float]] = {
-    "paper": {"learning_rate": 0.2, "clip": 10.0, "warmup": 0.0, "decay": 0.0},
-    "modern": {"learning_rate": 1e-3, "clip": 1.0, "warmup": 0.02, "decay": 0.01},
+    "paper": {"learning_rate": 0.2, "clip": 10.0, "warmup": 0, "decay": 0.0},
+    "modern": {"learning_rate": 1e-3, "clip": 1.0, "warmup": 400, "decay": 0.01},
 }
 LAST = 0.05  # of the learning rate is left at the end of a modern training
 MARKS = 3  # <S>, </S> and <UNK>
@@ -82,8 +82,10 @@ class Elmo(Recipe):
     )
     negatives: int = option(8192, "sampled: words that are drawn for each batch", minimum=1)
     tied: bool = option(False, "encoder words: the softmax has the vectors of the words for its weights")
-    packing: Literal["streams", "sentences"] = option(
-        "streams", "streams: memory goes on from sentence to sentence, as in the original; sentences: it begins anew"
+    packing: Literal["sentences", "streams"] | None = option(
+        None,
+        "sentences: memory begins anew with each; streams: it goes on, as in the original. "
+        "If not given sentences, and streams for paper",
     )
     shuffled: bool = option(True, "read the sentences in another order in every epoch")
     batch: int = option(128, "rows that are read at once, over all processes", minimum=1)
@@ -97,7 +99,9 @@ class Elmo(Recipe):
     )
     learning_rate: float | None = option(None, "step size. If not given 0.001, and 0.2 for paper", minimum=0)
     clip: float | None = option(None, "bound of the gradient's length. If not given 1, and 10 for paper", minimum=0)
-    warmup: float | None = option(None, "share of the training in which the rate rises", minimum=0, maximum=1)
+    warmup: int | None = option(
+        None, "steps in which the rate rises, at most a twentieth of all. If not given 400, and 0 for paper", minimum=0
+    )
     decay: float | None = option(None, "weight decay of Adam", minimum=0)
     dropout: float = option(0.1, "share of numbers that layers do not get", minimum=0, maximum=0.99)
     precision: Literal["auto", "float32", "bfloat16"] = option("auto", "auto: bfloat16 on a GPU, float32 on a CPU")
@@ -255,9 +259,9 @@ class Elmo(Recipe):
             **same
             | {
                 "parts": self.accumulation,
-                "sentences": self.packing == "sentences",
+                "sentences": (self.packing or ("sentences" if modern else "streams")) == "sentences",
                 "optimizer": "adam" if modern else "adagrad",
-                "schedule": Schedule(rate, warmup, LAST * rate if modern else None),
+                "schedule": Schedule(rate, int(warmup), LAST * rate if modern else None),
                 "clip": clip,
                 "decay": decay,
                 "loss_times": 1.0 if modern else float(self.unroll),

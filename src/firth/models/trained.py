@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from importlib.metadata import version
+from importlib.metadata import PackageNotFoundError, version
 from typing import Any, ClassVar, Generic, Protocol, TypeVar
 
 import numpy as np
@@ -107,7 +107,14 @@ def origin(recipe: Mapping[str, Any], corpus: Corpus, tokens: TokenFile) -> dict
 
 def versions() -> dict[str, str]:
     """The versions of what a result may depend on."""
-    return {name: version(name) for name in ("firth", "numpy", "numba")}
+    return {name: _version(name) for name in ("firth", "numpy", "numba")}
+
+
+def _version(name: str) -> str:
+    try:
+        return version(name)
+    except PackageNotFoundError:  # read from its source, without an installation
+        return "unknown"
 
 
 def is_finite(array: NDArray[np.float32]) -> bool:

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 import torch
 from torch import Tensor, nn
 
-from firth.neural.softmax import chunks, counted, cross_entropy, picked
+from firth.neural.softmax import Drawn, chunks, counted, cross_entropy, picked
 
 SHRINK = 4  # a cluster has vectors so many times shorter than the one before it
 SHORTEST = 8
@@ -44,7 +44,11 @@ class AdaptiveSoftmax(nn.Module):
             parts.append(inside + head[..., self.edges[1] + cluster, None])
         return torch.cat(parts, -1)
 
-    def loss(self, hidden: Tensor, targets: Tensor, step: int = 0) -> Tensor:
+    def draw(self, targets: Tensor, step: int) -> Drawn | None:
+        """Nothing is drawn."""
+        return None
+
+    def loss(self, hidden: Tensor, targets: Tensor, step: int = 0, drawn: Drawn | None = None) -> Tensor:
         """The mean of -log p of the targets, (n), after what was said, (n, dim)."""
         total = cross_entropy(hidden, self.head.weight, self.head.bias, self.in_head(targets))
         for narrow, tail, first, last in self._clusters():

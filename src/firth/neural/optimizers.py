@@ -15,6 +15,7 @@ from firth.runtime import Runtime
 
 Kind = Literal["adam", "adagrad"]
 BETAS = 0.9, 0.98
+LONGEST_WARMUP = 0.05  # of a training
 ACCUMULATED = 1.0  # what Adagrad begins with: the original's choice
 
 
@@ -111,26 +112,29 @@ class Optimizer:
 
 @dataclass(frozen=True)
 class Schedule:
-    """The learning rate over a training: it rises for `warmup` of the way, and then falls along a cosine to `last`.
+    """The learning rate over a training: it rises for `warmup` steps, and falls along a cosine to `last`.
 
-    With a warmup of 0 and a last rate that is the first, it never changes.
+    However short the training, it rises for no more than a twentieth of it. With a warmup of 0 and no `last` it never
+    changes.
 
-    >>> plan = Schedule(0.1, warmup=0.1, last=0.01)
-    >>> [round(plan.rate(share), 4) for share in (0.0, 0.05, 0.1, 0.55, 1.0)]
-    [0.0001, 0.05, 0.1, 0.055, 0.01]
+    >>> plan = Schedule(0.1, warmup=100, last=0.01)
+    >>> [round(plan.rate(step, step / 10000), 4) for step in (0, 49, 99, 5000, 10000)]
+    [0.001, 0.05, 0.1, 0.055, 0.01]
+    >>> round(plan.rate(10, 0.5), 4)
+    0.055
     """
 
     first: float = 1e-3
-    warmup: float = 0.0
+    warmup: int = 0
     last: float | None = None
 
-    def rate(self, share: float) -> float:
-        """The rate when a share of the training is done."""
-        if share < self.warmup:
-            return self.first * max(1e-3, share / self.warmup)
+    def rate(self, step: int, share: float) -> float:
+        """The rate of a step, when a share of the training is done."""
         low = self.first if self.last is None else self.last
-        fallen = (share - self.warmup) / max(1e-9, 1 - self.warmup)
-        return low + (self.first - low) * (1 + math.cos(math.pi * min(1.0, fallen))) / 2
+        rate = low + (self.first - low) * (1 + math.cos(math.pi * min(1.0, share))) / 2
+        if not self.warmup:
+            return rate
+        return rate * min(1.0, max((step + 1) / self.warmup, share / LONGEST_WARMUP))
 
 
 def add_up_gradients(parameters: Iterable[nn.Parameter], runtime: Runtime, also: Iterable[Tensor] = ()) -> None:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal
@@ -26,7 +26,7 @@ from firth.neural.optimizers import Kind, Optimizer, Schedule, add_up_gradients,
 from firth.neural.perplexity import HeldOut
 from firth.neural.record import Clock, Log, Record
 from firth.neural.recurrent import Dropout, read_streams
-from firth.neural.softmax import FullSoftmax, SampledSoftmax, Softmax
+from firth.neural.softmax import Drawn, FullSoftmax, SampledSoftmax, Softmax
 from firth.neural.state import State
 from firth.neural.streams import Batch, Streams
 from firth.neural.types import Types
@@ -79,6 +79,14 @@ class Watch:
     checkpoints: Checkpoints | None = None
     log: Path | None = None
     is_asked_to_stop: Callable[[], bool] = lambda: False
+
+
+@dataclass(frozen=True)
+class Ready:
+    """A batch, or a part of one, and what the softmax drew for it."""
+
+    batch: Batch
+    drawn: Drawn | None
 
 
 class Pretraining:
@@ -138,14 +146,17 @@ class Pretraining:
         self.elapsed, self.stopped = self.record.seconds, False
         if not resumed and not self.plan.frozen:
             self._evaluate()
+        started = self.record.step
         saved = time.monotonic()
         last = 1 << 62 if self.last is None else self.last
-        stream = self.streams.read(self.record.step, last)
-        for batches in zip(*[stream] * self.plan.parts):
+        for batches in self.batches(self.record.step, last):
             if self._is_over():
                 break
             frozen = self._is_frozen()
             self._step(batches)
+            if self.record.step == started + 1:  # which compiles kernels: time counts from here
+                self._fetch()
+                self.clock = Clock(self.record.seconds, self.record.tokens)
             self._look_around()
             if self._is_due() or (frozen and not self._is_frozen()):
                 self._evaluate()
@@ -160,6 +171,17 @@ class Pretraining:
         if self.best is not None:
             self.bilm.load_state_dict(self.best)
         return self.record
+
+    def batches(self, first: int, last: int) -> Iterator[tuple[Ready, ...]]:
+        """The batches of some steps, each in its parts; a thread keeps ahead of the training."""
+        stream = self.streams.each(self._ready, first, last)
+        return zip(*[stream] * self.plan.parts)
+
+    def _ready(self, batch: Batch, step: int) -> Ready:
+        drawn = self.softmax.draw(batch.targets, step)
+        if self.types.device.type == "cpu":
+            return Ready(batch, drawn)
+        return Ready(batch.pinned(), None if drawn is None else drawn.pinned())
 
     def elapsed_since(self, moment: float) -> float:
         """Seconds since a moment, as rank 0 counts them; others learn of it when they next look around."""
@@ -184,6 +206,11 @@ class Pretraining:
         by_time = 0.0 if self.plan.minutes is None else self.elapsed / (60 * self.plan.minutes)
         return min(1.0, max(by_steps, by_time))
 
+    @property
+    def rate(self) -> float:
+        """The learning rate of the next step."""
+        return self.plan.schedule.rate(self.record.step, self.share)
+
     def _is_over(self) -> bool:
         tired = self.plan.patience is not None and self.record.stale >= self.plan.patience
         return tired or self.share >= 1
@@ -197,8 +224,7 @@ class Pretraining:
         """Whether the softmax still learns alone."""
         return self.share < self.plan.frozen
 
-    def _step(self, batches: tuple[Batch, ...]) -> None:
-        rate = self.plan.schedule.rate(self.share)
+    def _step(self, batches: tuple[Ready, ...]) -> None:
         try:
             loss = self._gradients(batches)
             if self._is_frozen():
@@ -207,7 +233,7 @@ class Pretraining:
                         parameter.grad = None
             add_up_gradients(self.parameters.values(), self.runtime, also=[loss])
             norm = clip_gradients(self.parameters.values(), self.plan.clip)
-            self.optimizer.step(rate)
+            self.optimizer.step(self.rate)
         except torch.OutOfMemoryError as error:
             raise OptionError(
                 f"the GPU has not enough memory for {self.plan.batch} rows of {self.plan.unroll} words. Use a smaller "
@@ -217,12 +243,12 @@ class Pretraining:
         self.record.step += 1
         self.record.tokens += self.plan.batch * self.plan.unroll
 
-    def _gradients(self, batches: tuple[Batch, ...]) -> Tensor:
+    def _gradients(self, batches: tuple[Ready, ...]) -> Tensor:
         """Adds the gradients of this rank's rows to the parameters; gives their part of the loss, which is a mean."""
         plan, step = self.plan, self.record.step
         total = torch.zeros((), device=self.types.device)
-        for part, (batch, rows) in enumerate(zip(batches, self.streams.shares)):
-            here = batch.to(self.types.device)
+        for part, (ready, rows) in enumerate(zip(batches, self.streams.shares)):
+            here = ready.batch.to(self.types.device)
             dropout = Dropout(plan.dropout, plan.seed, step, plan.batch, rows.start) if plan.dropout else None
             vectors = self.types.vectors(here.words, self.precision)
             forward, backward = (functional.embedding(way, vectors) for way in (here.forward, here.backward))
@@ -231,8 +257,7 @@ class Pretraining:
                 self.bilm, forward, backward, self.states[part], dropout, fresh
             )
             hidden = torch.cat([ahead, behind]).flatten(0, 1)
-            targets = torch.cat([here.forward_targets, here.backward_targets]).flatten()
-            loss = self.softmax.loss(hidden, targets, step) * (len(rows) / plan.batch)
+            loss = self.softmax.loss(hidden, here.targets, step, ready.drawn) * (len(rows) / plan.batch)
             (loss * plan.loss_times).backward()  # type: ignore[no-untyped-call]
             total += loss.detach()
         return total
@@ -254,7 +279,7 @@ class Pretraining:
         self._fetch()
         if not self.record.losses:
             return
-        line = self.record.line(self.plan.schedule.rate(self.share))
+        line = self.record.line(self.rate)
         speed, memory = self.clock.speed(self.record.tokens), self.runtime.memory()
         self.log.write({**line, "tokens_per_second": round(speed, 1), "memory": memory})
         if not self.runtime.is_main:

@@ -9,6 +9,7 @@ that are drawn anew for every batch; `AdaptiveSoftmax` (in adaptive.py) sorts ra
 from __future__ import annotations
 
 import math
+from dataclasses import dataclass
 from typing import Any, Protocol
 
 import numpy as np
@@ -23,11 +24,35 @@ GPU = 64  # times as many on a GPU
 
 
 class Softmax(Protocol):
-    """What tells words. `step` is the number of the batch, on which random numbers depend."""
+    """What tells words. `step` is the number of the batch, on which random numbers depend.
 
-    def loss(self, hidden: Tensor, targets: Tensor, step: int = 0) -> Tensor: ...
+    `draw` is the part of a loss that can be worked out ahead, from the targets alone, while a GPU is busy with others.
+    """
+
+    def draw(self, targets: Tensor, step: int) -> Drawn | None: ...
+
+    def loss(self, hidden: Tensor, targets: Tensor, step: int = 0, drawn: Drawn | None = None) -> Tensor: ...
 
     def log_prob(self, hidden: Tensor, targets: Tensor) -> Tensor: ...
+
+
+@dataclass(frozen=True)
+class Drawn:
+    """The words that the targets of a batch are set against, all words concerned, and where each stands among them."""
+
+    rows: Tensor  # (words) ids, which rise
+    against: Tensor  # (negatives) places in `rows`
+    own: Tensor  # (targets) places in `rows`, or -1
+    tries: int  # draws that it took to find the negatives
+
+    def to(self, device: str | torch.device) -> Drawn:
+        """The same on a device."""
+        rows, against, own = (one.to(device, non_blocking=True) for one in (self.rows, self.against, self.own))
+        return Drawn(rows, against, own, self.tries)
+
+    def pinned(self) -> Drawn:
+        """The same in memory that a GPU can copy from while it works."""
+        return Drawn(self.rows.pin_memory(), self.against.pin_memory(), self.own.pin_memory(), self.tries)
 
 
 class FullSoftmax:
@@ -42,7 +67,11 @@ class FullSoftmax:
     def __init__(self, linear: nn.Linear) -> None:
         self.linear = linear
 
-    def loss(self, hidden: Tensor, targets: Tensor, step: int = 0) -> Tensor:
+    def draw(self, targets: Tensor, step: int) -> Drawn | None:
+        """Nothing is drawn."""
+        return None
+
+    def loss(self, hidden: Tensor, targets: Tensor, step: int = 0, drawn: Drawn | None = None) -> Tensor:
         """The mean of -log p of the targets, (n), after what was said, (n, dim)."""
         return cross_entropy(hidden, self.linear.weight, self.linear.bias, targets) / counted(targets)
 
@@ -68,19 +97,27 @@ class SampledSoftmax(FullSoftmax):
         super().__init__(linear)
         self.negatives, self.seed = negatives, seed
 
-    def loss(self, hidden: Tensor, targets: Tensor, step: int = 0) -> Tensor:
+    def draw(self, targets: Tensor, step: int) -> Drawn:
+        """The words that belong to this step."""
+        count = len(self.linear.weight)
+        negatives, tries = draw_words(count, self.negatives, (self.seed, step))
+        wanted = targets.cpu().numpy()
+        is_met = np.zeros(count, np.bool_)
+        is_met[negatives] = True
+        is_met[wanted[wanted >= 0]] = True
+        places = np.cumsum(is_met) - 1
+        found = np.flatnonzero(is_met), places[negatives], np.where(wanted < 0, -1, places[wanted])
+        rows, against, own = map(torch.from_numpy, found)
+        return Drawn(rows, against, own, tries)
+
+    def loss(self, hidden: Tensor, targets: Tensor, step: int = 0, drawn: Drawn | None = None) -> Tensor:
         """As of `FullSoftmax`, estimated from the words that belong to this step."""
-        drawn, tries = draw_words(len(self.linear.weight), self.negatives, (self.seed, step))
-        negatives = torch.from_numpy(drawn).to(hidden.device)
-        wanted = targets.clamp(min=0)
-        rows, places = torch.unique(torch.cat([negatives, wanted]), return_inverse=True)
-        weight, bias = Rows.apply(self.linear.weight, self.linear.bias, rows)  # type: ignore[no-untyped-call]
-        bias = bias - expected_counts(rows, tries, len(self.linear.weight)).log()
-        against = places[: len(negatives)]
-        own = places[len(negatives) :].masked_fill(targets < 0, -1)
+        drawn = (drawn or self.draw(targets, step)).to(hidden.device)
+        weight, bias = Rows.apply(self.linear.weight, self.linear.bias, drawn.rows)  # type: ignore[no-untyped-call]
+        bias = bias - expected_counts(drawn.rows, drawn.tries, len(self.linear.weight)).log()
         function = softmax_cuda.Contrast if on_gpu(hidden) else Contrast
         learning = is_learning(hidden, weight)
-        total: Tensor = function.apply(hidden, weight, bias, against, own, learning)  # type: ignore[no-untyped-call]
+        total: Tensor = function.apply(hidden, weight, bias, drawn.against, drawn.own, learning)  # type: ignore[no-untyped-call]
         return total / counted(targets)
 
 

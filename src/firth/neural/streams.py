@@ -7,9 +7,11 @@ and wn … w1 <S> is to be told. Both directions have the same sentences in the 
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections import deque
+from collections.abc import Callable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
+from typing import TypeVar
 
 import numpy as np
 import torch
@@ -21,7 +23,9 @@ from firth.kernels import streams as kernel
 from firth.text.tokenfile import TokenFile
 
 LONGEST = 1000  # words; what is longer is no sentence, and is cut
+AHEAD = 2  # batches that are made before they are asked for
 Ids = NDArray[np.int64]
+Made = TypeVar("Made")
 
 
 @dataclass(frozen=True)
@@ -42,6 +46,11 @@ class Batch:
     def tokens(self) -> int:
         """How many words are read in each direction."""
         return self.forward.numel()
+
+    @property
+    def targets(self) -> Tensor:
+        """The targets of both directions, one after another."""
+        return torch.cat([self.forward_targets, self.backward_targets]).flatten()
 
     def to(self, device: str | torch.device) -> Batch:
         """The same batch on a device."""
@@ -163,16 +172,26 @@ class Streams:
 
     def read(self, first: int, last: int | None = None) -> Iterator[Batch]:
         """The batches from one number to another, part by part, each made while the one before is worked on."""
+        return self.each(lambda batch, number: batch, first, last)
+
+    def each(self, finish: Callable[[Batch, int], Made], first: int, last: int | None = None) -> Iterator[Made]:
+        """What is made of the batches from one number to another, part by part, in a thread that keeps ahead."""
         last = self.batches if last is None else last
         wanted = ((number, part) for number in range(first, last) for part in range(len(self.shares)))
         with ThreadPoolExecutor(1, thread_name_prefix="firth-streams") as maker:
-            coming: Future[Batch] | None = None
-            for number, part in wanted:
-                ready, coming = coming, maker.submit(self.batch, number, part)
-                if ready is not None:
-                    yield ready.result()
-            if coming is not None:
-                yield coming.result()
+            coming: deque[Future[Made]] = deque()
+            try:
+                for number, part in wanted:
+                    coming.append(
+                        maker.submit(lambda number, part: finish(self.batch(number, part), number), number, part)
+                    )
+                    if len(coming) > AHEAD:
+                        yield coming.popleft().result()
+                while coming:
+                    yield coming.popleft().result()
+            finally:
+                for one in coming:
+                    one.cancel()
 
 
 def cut_long(edges: Ids, longest: int) -> Ids:
