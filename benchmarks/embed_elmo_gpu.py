@@ -1,45 +1,323 @@
-"""How fast do sentences become ELMo vectors on a GPU? The original architecture with random weights.
+"""How fast do sentences become ELMo vectors on a GPU, in memory and on disk? The original architecture, random weights.
 
-    python benchmarks/embed_elmo_gpu.py [--text FILE] [--tokens 1000000]
+    python benchmarks/embed_elmo_gpu.py --text FILE [--tokens 1000000] [--folder .] [--dry]
 
-Sentences are lines of words; without a file they are drawn at random. Printed: tokens a second of the LSTMs alone (all
-words known), with the share of the fastest matrix products of the same precision; of `embed` with no word known and
-with all known; and of `firth embed` onto disk, where a plain write of as many bytes is the limit. Before that, float32
-is compared with the reference and bfloat16 with float32.
+FILE has one tokenized sentence a line; without it sentences are drawn at random. Printed, about two minutes in all:
+
+- how far float32 is from the reference, and bfloat16 from float32;
+- tokens a second of the LSTMs alone (all words known, nothing brought back), and the share of the card's limit: the
+  fastest product of large matrices in the same precision;
+- the whole `BiLM.embed`, no word known and all known, and its share of the LSTMs' rate;
+- a million tokens onto disk, as HDF5 and as safetensors shards, against the writers alone and plain writes of as many
+  bytes, with and without the system's memory in between;
+- the microseconds of the host a token, by part: with the LSTMs, and with a stand-in for them that takes no time.
+
+`--dry` goes through all of it with a tiny model, wherever there is a processor; its figures mean nothing.
 """
 
 from __future__ import annotations
 
 import argparse
+import os
+import statistics
+import sys
 import tempfile
+import threading
 import time
-from collections.abc import Callable
+from collections import defaultdict
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import torch
 
-from firth.bulk.job import Bulk, embed_file
+from firth.bulk import growing, hdf5, job, ledger, lines, shards
+from firth.bulk.behind import Behind
+from firth.neural import embed, fast_gpu, token_vectors
 from firth.neural.architecture import Architecture
 from firth.neural.bilm import BiLM
-from firth.neural.embed import GPU_BATCH_TOKENS, batches, distinct_vectors, padded_rows
 from firth.neural.fast_gpu import GpuLayers
 from firth.text.tokenize import Tokenizer
 
-LSTM_OPERATIONS = 2 * 2 * 2 * (2 * 4 * 4096 * 512 + 4096 * 512)  # a token: layers, directions, products
 KINDS = {"float32": torch.float32, "bfloat16": torch.bfloat16}
+WORDS = Tokenizer(mode="whitespace")
+# What the host does, part by part: where a function stands, and what it is called below.
+PARTS = [
+    (lines.Lines, "blocks", "read lines, cut words"),
+    (embed, "word_lists", "check lists"),
+    (embed, "batches", "sort by length"),
+    (token_vectors.TokenVectors, "_look_up", "look words up"),
+    (token_vectors.TokenVectors, "_encode", "encode new words"),
+    (embed, "distinct_vectors", "distinct words of a batch"),
+    (embed, "contextual_layers", "launch the LSTMs"),
+    (fast_gpu, "in_steps", "order the steps"),
+    (fast_gpu, "side_by_side", "order the steps"),
+    (embed, "begin", "launch mix, cast and way back"),
+    (embed, "put_in_place", "wait for the GPU"),
+    (embed, "copied_in_pieces", "copy into arrays"),
+    (embed, "copied", "copy into arrays"),
+    (embed, "divided", "views of sentences"),
+    (job, "zero_rows", "count rows of zeros"),
+    (job.Pump, "_cast", "cast (already done)"),
+    (hdf5.Hdf5Writer, "append", "lay out HDF5"),
+    (shards.ShardWriter, "append", "lay out shards"),
+    (growing.Growing, "append", "write"),
+    (ledger.Ledger, "settle", "wait for the disk"),
+]
 
 
-def seconds(work: Callable[[], object], times: int = 3) -> float:
-    """The median of several runs, the GPU waited for."""
-    found = []
-    for _ in range(times):
-        torch.cuda.synchronize()
-        start = time.perf_counter()
-        work()
-        torch.cuda.synchronize()
-        found.append(time.perf_counter() - start)
-    return sorted(found)[len(found) // 2]
+class Clock:
+    """Seconds by part, wall and processor, without those of parts within; each thread has its own nesting."""
+
+    def __init__(self) -> None:
+        self.wall: defaultdict[str, float] = defaultdict(float)
+        self.cpu: defaultdict[str, float] = defaultdict(float)
+        self.within = threading.local()
+
+    @contextmanager
+    def part(self, name: str) -> Iterator[None]:
+        outer = getattr(self.within, "spent", None)
+        self.within.spent = [0.0, 0.0]
+        start = time.perf_counter(), time.thread_time()
+        try:
+            yield
+        finally:
+            taken = time.perf_counter() - start[0], time.thread_time() - start[1]
+            self.wall[name] += taken[0] - self.within.spent[0]
+            self.cpu[name] += taken[1] - self.within.spent[1]
+            if outer is not None:
+                outer[0] += taken[0]
+                outer[1] += taken[1]
+            self.within.spent = outer
+
+    def timed(self, function: Callable[..., Any], name: str) -> Callable[..., Any]:
+        def call(*args: Any, **more: Any) -> Any:
+            with self.part(name):
+                found = function(*args, **more)
+            return self.each(found, name) if isinstance(found, Iterator) else found
+
+        return call
+
+    def each(self, items: Iterator[Any], name: str) -> Iterator[Any]:
+        while True:
+            with self.part(name):
+                item = next(items, self)
+            if item is self:
+                return
+            yield item
+
+    @contextmanager
+    def watching(self) -> Iterator[None]:
+        """While this lasts, the parts are timed."""
+        kept = [(owner, attribute, getattr(owner, attribute)) for owner, attribute, _ in PARTS]
+        for (owner, attribute, function), (*_, name) in zip(kept, PARTS):
+            setattr(owner, attribute, self.timed(function, name))
+        try:
+            yield
+        finally:
+            for owner, attribute, function in kept:
+                setattr(owner, attribute, function)
+
+    def show(self, title: str, tokens: int) -> None:
+        print(f"  {title}: microseconds a token, processor (wall)")
+        for name in dict.fromkeys(name for *_, name in PARTS):
+            if name in self.wall:
+                wall, cpu = self.wall[name] / tokens * 1e6, self.cpu[name] / tokens * 1e6
+                print(f"    {name:32} {cpu:6.3f} ({wall:6.3f})")
+
+
+class Bench:
+    """The model, the text, and what is printed about them."""
+
+    def __init__(self, asked: argparse.Namespace) -> None:
+        self.dry, self.folder = asked.dry, asked.folder
+        self.device = "cpu" if asked.dry and not torch.cuda.is_available() else "cuda"
+        self.tokens = 3_000 if asked.dry else asked.tokens
+        self.sentences = sentences_of(asked.text, self.tokens)
+        self.tokens = sum(map(len, self.sentences))
+        sizes = Architecture.named("tiny" if asked.dry else "original")
+        self.bilm = BiLM(sizes).to(self.device).eval()
+        both = 2 * (2 * 4 * sizes.cell * sizes.dim + sizes.cell * sizes.dim)  # one layer of one direction
+        self.operations = 2 * sizes.layers * both
+        self.kernels: dict[str, float] = {}
+
+    def wait(self) -> None:
+        if self.device == "cuda":
+            torch.cuda.synchronize()
+
+    def seconds(self, work: Callable[[], object], times: int = 3) -> float:
+        """The median of several runs, the GPU waited for."""
+        found = []
+        for _ in range(times):
+            self.wait()
+            start = time.perf_counter()
+            made = work()
+            self.wait()
+            found.append(time.perf_counter() - start)
+            del made  # gigabytes, which the clock should not see given back
+        return statistics.median(found)
+
+    def check(self) -> None:
+        """How far the fast paths are from the reference, on a few sentences."""
+        few = sorted(self.sentences[:40], key=len, reverse=True)
+        lengths = [len(words) + 2 for words in few]
+        vectors, words = embed.distinct_vectors(self.bilm, few)
+        rows = embed.padded_rows(vectors[torch.from_numpy(words).to(self.device)], lengths)
+        plain, _ = self.bilm.contextualize(rows, torch.tensor(lengths, device=self.device))
+        plain = torch.cat([plain[:, row, :length] for row, length in enumerate(lengths)], 1)
+        exact, near = (GpuLayers(self.bilm, precision).run(vectors, lengths, words) for precision in KINDS)
+        far, cosine = float((exact - plain).abs().max()), float(torch.cosine_similarity(exact, near, dim=2).min())
+        print(f"float32 is {far:.1e} from the reference; lowest cosine of bfloat16 to it {cosine:.5f}")
+        wide = self.bilm.embed(self.sentences[:200], precision="bfloat16")
+        half = self.bilm.embed(self.sentences[:200], precision="bfloat16", dtype="float16")
+        same = all(np.array_equal(a.astype(np.float16), b) for a, b in zip(wide, half))
+        alone = [self.bilm.embed([words])[0] for words in self.sentences[:20]]
+        apart = max(np.abs(a - b).max() for a, b in zip(alone, self.bilm.embed(self.sentences[:2000])))
+        print(f"float16 is float32 rounded: {same}; a sentence alone and in company: {apart:.1e} apart in float32")
+
+    def lstms_alone(self) -> None:
+        prepared = []
+        budget = 512 if self.dry else embed.GPU_BATCH_TOKENS
+        for places in embed.batches([len(words) + 2 for words in self.sentences], budget):
+            chosen = [self.sentences[place] for place in places]
+            prepared.append((*embed.distinct_vectors(self.bilm, chosen), [len(words) + 2 for words in chosen]))
+        framed = sum(sum(lengths) for *_, lengths in prepared)
+        print(f"{self.tokens:,} tokens, {framed:,} with the ends of sentences; {len(prepared)} batches")
+        for precision, kind in KINDS.items():
+            run = GpuLayers(self.bilm, precision).run
+            run(prepared[0][0], prepared[0][2], prepared[0][1])
+
+            def all_of_them(run: Callable[..., object] = run) -> None:
+                for vectors, words, lengths in prepared:
+                    run(vectors, lengths, words)
+
+            spent = self.seconds(all_of_them)
+            square = torch.randn(*(2 * (64 if self.dry else 8192,)), device=self.device, dtype=kind)
+            most = 2 * len(square) ** 3 / self.seconds(lambda one=square: one @ one, 5)
+            rate = framed * self.operations / spent
+            self.kernels[precision] = self.tokens / spent
+            alone, all_tokens = thousands(self.tokens / spent), thousands(framed / spent)
+            print(f"{precision}: LSTMs alone {alone} tokens/s ({all_tokens} with the ends of sentences)")
+            share = f"{rate / most:.0%} of the {most / 1e12:.0f} T of a large product"
+            print(f"  {rate / 1e12:.0f} T operations/s, as the plain way counts them: {share}")
+
+    def whole_embed(self) -> None:
+        for precision, dtype, layers in (
+            ("float32", "float32", "mix"),
+            ("bfloat16", "float32", "mix"),
+            ("bfloat16", "float16", "mix"),
+            ("bfloat16", "float16", "top"),
+        ):
+            self.bilm.known_words.forget(())
+            choices = {"precision": precision, "dtype": dtype, "layers": layers}
+            first = self.seconds(lambda more=choices: self.bilm.embed(self.sentences, **more), 1)
+            again = self.seconds(lambda more=choices: self.bilm.embed(self.sentences, **more), 2)
+            rates = [self.tokens / spent for spent in (first, again)]
+            shares = " / ".join(f"{rate / self.kernels[precision]:.0%}" for rate in rates)
+            print(
+                f"embed, {precision}, {layers} as {dtype}: no word known {thousands(rates[0])} tokens/s, all known "
+                f"{thousands(rates[1])}; {shares} of the LSTMs alone"
+            )
+
+    def onto_disk(self) -> None:
+        with tempfile.TemporaryDirectory(dir=self.folder) as folder:
+            text = Path(folder) / "text.txt"
+            text.write_text("".join(" ".join(words) + "\n" for words in self.sentences), encoding="utf-8")
+            first = Path(folder) / "first.txt"  # what is compiled on the way is compiled before the clock starts
+            first.write_text("".join(" ".join(words) + "\n" for words in self.sentences[:2000]), encoding="utf-8")
+            job.embed_file(self.bilm, first, Path(folder) / "first.hdf5", tokenizer=WORDS, precision="bfloat16")
+            for precision, dtype, ending in (
+                ("bfloat16", "float16", ".hdf5"),
+                ("bfloat16", "float16", ".safetensors"),
+                ("bfloat16", "float32", ".hdf5"),
+                ("float32", "float16", ".hdf5"),
+            ):
+                size = self.tokens * 2 * self.bilm.architecture.dim * np.dtype(dtype).itemsize
+                rates, out = [], Path(folder) / f"out{ending}"
+                for _ in range(2 if (precision, dtype) == ("bfloat16", "float16") else 1):
+                    bulk = job.Bulk(dtype=dtype)
+                    done = job.embed_file(
+                        self.bilm, text, out, bulk, tokenizer=WORDS, precision=precision, restart=True
+                    )
+                    rates.append(done.tokens_per_second)
+                shown, speed = ", ".join(map(thousands, rates)), max(rates) * size / self.tokens / 1e9
+                print(
+                    f"onto disk, {precision}, {dtype}{ending}: {shown} tokens/s, {speed:.2f} GB/s; "
+                    f"{max(rates) / self.kernels[precision]:.0%} of the LSTMs alone"
+                )
+
+    def writers_alone(self) -> None:
+        """The writers with ready arrays, and plain writes of as many bytes in the same blocks."""
+        dim = 2 * self.bilm.architecture.dim
+        rows = np.random.default_rng(1).standard_normal((min(self.tokens, 131_072), dim), np.float32).astype(np.float16)
+        with tempfile.TemporaryDirectory(dir=self.folder) as folder:
+            text = Path(folder) / "text.txt"
+            text.write_text("".join(" ".join(words) + "\n" for words in self.sentences), encoding="utf-8")
+            blocks = list(lines.Lines.of(text, WORDS, "strict").blocks(len(rows)))
+            ready = [cut(rows, block) for block in blocks]
+            size = self.tokens * rows[0].nbytes
+            for format in ("hdf5", "safetensors"):
+                spent = self.written(Path(folder) / f"out.{format}", format, blocks, ready)
+                speed = f"{thousands(self.tokens / spent)} tokens/s, {size / spent / 1e9:.2f} GB/s"
+                print(f"{format} alone, float16: {speed}")
+            for way, direct in (("usual", False), ("direct", True)):
+                times = plain(Path(folder) / "plain", size, direct)
+                if times is not None:
+                    handed, spent = (size / one / 1e9 for one in times)
+                    print(f"plain write of as much, {way}: {spent:.2f} GB/s; handed over at {handed:.2f} GB/s")
+
+    def written(self, out: Path, format: str, blocks: list[Any], ready: list[Any]) -> float:
+        with ledger.Ledger(out, {}, restart=True) as made:
+            writer = job.writer_for(format, made, job.Bulk(dtype="float16"), (2 * self.bilm.architecture.dim,))
+            pump = job.Pump(lines.Lines((), WORDS), None, made, writer, "float16")  # type: ignore[arg-type]
+            start = time.perf_counter()
+            with Behind(pump.append, made.settle) as behind:
+                for block, arrays in zip(blocks, ready):
+                    behind.take(block, arrays, {"zero_rows": 0})
+            made.publish(writer.finish(), made.state)
+            return time.perf_counter() - start
+
+    def host_by_part(self) -> None:
+        """Where the host's time goes: as it is, and with a stand-in for the LSTMs that has its answer ready."""
+        layers = self.bilm.architecture.layers + 1
+        most = 2 * (512 if self.dry else embed.GPU_BATCH_TOKENS)
+        ready = torch.ones(layers, most, 2 * self.bilm.architecture.dim, device=self.device)
+
+        def stand_in(bilm: BiLM, vectors: Any, lengths: Any, precision: str, words: Any) -> torch.Tensor:
+            sizes, *ways = fast_gpu.in_steps(np.asarray(lengths))
+            fast_gpu.side_by_side(words[ways[0]], words[ways[1]], sizes)
+            return ready[:, : len(words)]
+
+        with tempfile.TemporaryDirectory(dir=self.folder) as folder:
+            text = Path(folder) / "text.txt"
+            text.write_text("".join(" ".join(words) + "\n" for words in self.sentences), encoding="utf-8")
+            choices = {"layers": "top", "precision": "bfloat16"}
+
+            def to_memory() -> None:
+                self.bilm.embed(self.sentences, dtype="float16", **choices)
+
+            def to_disk() -> None:
+                bulk = job.Bulk(dtype="float16", layers="top")
+                out = Path(folder) / "out.hdf5"
+                job.embed_file(self.bilm, text, out, bulk, tokenizer=WORDS, precision="bfloat16", restart=True)
+
+            for title, work in (("embed", to_memory), ("onto disk", to_disk)):
+                self.watch(title, work)
+            kept, embed.contextual_layers = embed.contextual_layers, stand_in
+            try:
+                for title, work in (("embed, a stand-in for the LSTMs", to_memory), ("onto disk, a stand-in", to_disk)):
+                    self.watch(title, work)
+            finally:
+                embed.contextual_layers = kept
+
+    def watch(self, title: str, work: Callable[[], None]) -> None:
+        clock, start = Clock(), time.perf_counter()
+        with clock.watching():
+            work()
+        spent = time.perf_counter() - start
+        clock.show(f"{title}, {spent / self.tokens * 1e6:.3f} a token by the wall clock", self.tokens)
 
 
 def sentences_of(path: Path | None, tokens: int) -> list[list[str]]:
@@ -47,81 +325,68 @@ def sentences_of(path: Path | None, tokens: int) -> list[list[str]]:
     if path is None:
         rng = np.random.default_rng(1)
         drawn = (rng.zipf(1.3, size=rng.integers(3, 50)) % 60_000 for _ in range(tokens))
-        lines = (" ".join(f"w{number}" for number in numbers) for numbers in drawn)
+        texts = (" ".join(f"w{number}" for number in numbers) for numbers in drawn)
     else:
-        lines = iter(path.read_text(encoding="utf-8").splitlines())
+        texts = iter(path.read_text(encoding="utf-8").splitlines())
     found, total = [], 0
-    for line in lines:
-        found.append(line.split())
+    for text in texts:
+        found.append(text.split())
         total += len(found[-1])
         if total >= tokens:
             break
     return found
 
 
-def check(bilm: BiLM, sentences: list[list[str]]) -> None:
-    """Prints how far the fast paths are from the reference, on a few sentences."""
-    few = sorted(sentences[:40], key=len, reverse=True)
-    lengths = [len(words) + 2 for words in few]
-    vectors, words = distinct_vectors(bilm, few)
-    tokens = vectors[torch.tensor(words, device=vectors.device)]
-    plain, _ = bilm.contextualize(padded_rows(tokens, lengths), torch.tensor(lengths, device=tokens.device))
-    plain = torch.cat([plain[:, row, :length] for row, length in enumerate(lengths)], 1)
-    exact = GpuLayers(bilm, "float32").run(vectors, lengths, words)
-    near = GpuLayers(bilm, "bfloat16").run(vectors, lengths, words)
-    cosine = torch.cosine_similarity(exact, near, dim=2).min()
-    print(f"float32 is {float((exact - plain).abs().max()):.1e} from the reference; lowest cosine {float(cosine):.5f}")
+def thousands(rate: float) -> str:
+    return f"{rate / 1e3:,.0f} k"
+
+
+def cut(rows: np.ndarray, block: Any) -> list[np.ndarray]:
+    """An array of the right length for each sentence, from the same rows, in an order like that of a batch."""
+    starts = np.random.default_rng(2).integers(0, max(1, len(rows) - 200), len(block.sentences)).tolist()
+    return [rows[start : start + len(words)] for start, words in zip(starts, block.sentences)]
+
+
+def plain(path: Path, size: int, direct: bool) -> tuple[float, float] | None:
+    """Seconds of a write of so many bytes, in blocks, the file on the disk at the end: before that, and in all."""
+    flags = os.O_WRONLY | os.O_CREAT | os.O_TRUNC | (os.O_DIRECT if direct else 0)
+    data = growing.Stages().parts[0]
+    data[:] = np.random.default_rng(3).integers(0, 256, len(data), dtype=np.uint8)
+    try:
+        file = os.open(path, flags)
+    except OSError:
+        return None
+    start = time.perf_counter()
+    for _ in range(-(-size // len(data))):
+        os.write(file, data)
+    handed = time.perf_counter() - start
+    os.fsync(file)
+    spent = time.perf_counter() - start
+    os.close(file)
+    path.unlink()
+    return handed, spent
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--text", type=Path)
     parser.add_argument("--tokens", type=int, default=1_000_000)
-    asked = parser.parse_args()
-    sentences = sentences_of(asked.text, asked.tokens)
-    tokens = sum(map(len, sentences))
-    bilm = BiLM(Architecture.named("original")).cuda().eval()
+    parser.add_argument("--folder", type=Path, default=Path(), help="where the files are written, and removed again")
+    parser.add_argument("--dry", action="store_true", help="all of it with a tiny model, on any machine")
+    start = time.perf_counter()
+    bench = Bench(parser.parse_args())
+    sys.stdout.reconfigure(line_buffering=True)  # type: ignore[union-attr]
     with torch.no_grad():
-        check(bilm, sentences)
-        order = batches([len(words) + 2 for words in sentences], GPU_BATCH_TOKENS)
-        prepared = []
-        for places in order:
-            chosen = [sentences[place] for place in places]
-            prepared.append((*distinct_vectors(bilm, chosen), [len(words) + 2 for words in chosen]))
-        framed = sum(sum(lengths) for _, _, lengths in prepared)
-        print(f"{tokens:,} tokens, {framed:,} with the ends of sentences; {len(prepared)} batches")
-        for precision, kind in KINDS.items():
-            layers = GpuLayers(bilm, precision)
-            spent = seconds(lambda run=layers.run: [run(vectors, lengths, ids) for vectors, ids, lengths in prepared])
-            square = torch.randn(8192, 8192, device="cuda", dtype=kind)
-            most = 2 * 8192**3 / seconds(lambda one=square: one @ one, 5)
-            rate = framed * LSTM_OPERATIONS / spent
-            print(
-                f"{precision}: LSTMs alone {framed / spent / 1e3:,.0f} k tokens/s, {rate / 1e12:.0f} T operations/s, "
-                f"{rate / most:.0%} of a large product ({most / 1e12:.0f} T)"
-            )
-    for precision in KINDS:
-        bilm.known_words.forget(())
-        first = seconds(lambda p=precision: bilm.embed(sentences, precision=p), 1)
-        again = seconds(lambda p=precision: bilm.embed(sentences, precision=p), 2)
-        print(f"{precision}: embed {tokens / first / 1e3:,.0f} k tokens/s, words known {tokens / again / 1e3:,.0f} k")
-    with tempfile.TemporaryDirectory() as folder:
-        text = Path(folder) / "text.txt"
-        text.write_text("".join(" ".join(words) + "\n" for words in sentences), encoding="utf-8")
-        for dtype, ending in (("float16", ".hdf5"), ("float32", ".hdf5"), ("float16", ".safetensors")):
-            out, tokenizer = Path(folder) / f"{dtype}{ending}", Tokenizer(mode="whitespace", normalizer=None)
-            done = embed_file(bilm, text, out, Bulk(dtype=dtype), tokenizer=tokenizer, precision="bfloat16")
-            size = done.tokens * 1024 * (2 if dtype == "float16" else 4)
-            start = time.perf_counter()
-            with open(Path(folder) / "plain", "wb") as file:
-                for _ in range(size // (1 << 24)):
-                    file.write(bytes(1 << 24))
-                file.flush()
-            plain = time.perf_counter() - start
-            print(
-                f"onto disk, {dtype}{ending}: {done.tokens_per_second / 1e3:,.0f} k tokens/s, {done.seconds:.2f} s for "
-                f"{size / 1e9:.1f} GB; a plain write takes {plain:.2f} s"
-            )
+        for part in (
+            bench.check,
+            bench.lstms_alone,
+            bench.whole_embed,
+            bench.onto_disk,
+            bench.writers_alone,
+            bench.host_by_part,
+        ):
+            part()
+            print(f"({time.perf_counter() - start:.0f} s so far)")
 
 
 if __name__ == "__main__":

@@ -62,3 +62,17 @@ def test_a_folder_of_somebody_elses_is_left_alone(tmp_path: Path) -> None:
         with pytest.raises(OptionError, match="holds other files"):
             Ledger(tmp_path / "out", {}, restart=restart)
     assert (tmp_path / "out.part" / "diary.txt").read_text() == "mine"
+
+
+def test_what_comes_before_a_mark_is_settled_does_not_change_it(tmp_path: Path) -> None:
+    state: dict[str, list[int]] = {"rows": [1]}
+    with Ledger(tmp_path / "out", {}) as ledger:
+        ledger.append("data", b"one")
+        mark = ledger.mark(state)
+        ledger.append("data", b"two")
+        ledger.close_file("data")
+        state["rows"].append(2)
+        ledger.settle(mark)
+    with Ledger(tmp_path / "out", {}) as ledger:
+        assert ledger.state == {"rows": [1]}
+        assert ledger.path("data").read_bytes() == b"one"

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from firth.bulk.lines import Block, Lines, ahead
+from firth.bulk.lines import Block, Lines, ahead, split_at_blanks
 from firth.errors import FormatError, OptionError
 from firth.text.tokenize import Tokenizer
 
@@ -30,6 +30,11 @@ def test_whoever_skips_whole_blocks_gets_the_same_ones_behind_them(
     skip = sum(len(block.lines) for block in blocks[:done])
     digest = blocks[done - 1].digest if done else ""
     assert list(lines_of(path).blocks(tokens, skip=skip, digest=digest)) == blocks[done:]
+
+
+@given(st.text(st.sampled_from("ab é\t\x0b\x0c\r\x1c\x1f\x85\xa0\u2003\u3000😀"), max_size=20))
+def test_words_between_blanks_are_those_of_the_tokenizer(line: str) -> None:
+    assert split_at_blanks(line) == Tokenizer(mode="whitespace").words(line)
 
 
 def test_a_text_that_changed_before_the_place_is_noticed(tmp_path: Path) -> None:

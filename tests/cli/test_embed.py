@@ -98,6 +98,28 @@ def test_a_bilm_ranks_sentences_by_each_direction(capsys: pytest.CaptureFixture[
     assert one["log_prob"] == pytest.approx(score.forward + score.backward)
 
 
+def test_the_perplexity_of_a_bilm_is_what_its_scores_say(
+    capsys: pytest.CaptureFixture[str], bilm: str, tmp_path: Path
+) -> None:
+    lines = ["strong tea", "rain and strong tea", "tea"]
+    path = tmp_path / "held-out.txt"
+    for one in lines:
+        path.write_text(one + "\n")
+        told = answer(capsys, "perplexity", bilm, str(path), "--tokens", "whitespace")
+        [score] = answer(capsys, "score", bilm, one)
+        assert told["average"] == pytest.approx(1 / score["per_word"]["joint"], rel=1e-5)
+        assert told["forward"] == pytest.approx(1 / score["per_word"]["forward"], rel=1e-5)
+        assert told["backward"] == pytest.approx(1 / score["per_word"]["backward"], rel=1e-5)
+        assert (told["words"], told["unknown"]) == (len(one.split()) + 1, score["unknown"])
+    path.write_text("\n".join(lines))
+    apart = answer(capsys, "perplexity", bilm, str(path), "--tokens", "whitespace", "--packing", "sentences")
+    scores = answer(capsys, "score", bilm, *lines)
+    assert np.log(apart["forward"]) == pytest.approx(-sum(one["forward"] for one in scores) / 10, rel=1e-5)
+    together = answer(capsys, "perplexity", bilm, str(path), "--tokens", "whitespace", "--rows", "1")
+    assert together["words"] == apart["words"] == 10
+    assert together["forward"] != apart["forward"]
+
+
 def test_a_bilm_writes_text(capsys: pytest.CaptureFixture[str], bilm: str) -> None:
     flags = ("generate", bilm, "strong", "-n", "3", "--length", "4", "--top-p", "0.9")
     texts = answer(capsys, *flags)
@@ -126,3 +148,15 @@ def test_mistakes_are_one_line(
     assert "name a word" in mistake(capsys, "neighbors", vectors)
     assert "go with --context" in mistake(capsys, "neighbors", vectors, "tea", "--same-word")
     assert "name no others" in mistake(capsys, "neighbors", vectors, "tea", "--context", "to [play]")
+    assert "no softmax" in mistake(capsys, "perplexity", plain_bilm(tmp_path), text)
+    assert "rows is 0" in mistake(capsys, "perplexity", bilm, text, "--rows", "0")
+    assert "--packing is for biLMs" in mistake(capsys, "perplexity", vectors, text, "--packing", "streams")
+
+
+def plain_bilm(folder: Path) -> str:
+    """A biLM that predicts nothing."""
+    from firth.neural.architecture import Architecture
+    from firth.neural.bilm import BiLM
+
+    firth.save(BiLM(Architecture.named("tiny")), folder / "plain")
+    return str(folder / "plain")

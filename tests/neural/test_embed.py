@@ -14,13 +14,16 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from firth.errors import OptionError
+from firth.errors import OptionError, UnknownWord
 from firth.formats.catalogue import load
-from firth.neural import token_vectors
+from firth.neural import embed as embedding
+from firth.neural import sentence_arrays, token_vectors
 from firth.neural.architecture import PRESETS
 from firth.neural.bilm import BiLM
+from firth.neural.layers import WordTable
 from firth.neural.mix import ScalarMix
 from firth.progress import Progress
+from firth.text.vocabulary import Vocabulary
 
 MODELS = {"allennlp": "sentences.json", "bilm-tf/model": "lm_embeddings_sentences.json"}
 WORDS = ["tea", "rain", "the", "", "<S>", "x" * 60, "\ud800", "😀", "naïve", "日本語", "\x00\x07"]
@@ -137,6 +140,62 @@ def test_arrays_do_not_hold_on_to_their_batch() -> None:
         assert array.base is None or array.base.nbytes == array.nbytes
 
 
+@pytest.mark.parametrize("layers", ["mix", "all", "top", 1])
+@pytest.mark.parametrize("pooling", [None, "mean"])
+@pytest.mark.parametrize("ahead", [0, 2])
+def test_blocks_have_the_arrays_of_their_sentences_however_many_are_begun_ahead(
+    monkeypatch: pytest.MonkeyPatch, layers: object, pooling: object, ahead: int
+) -> None:
+    monkeypatch.setattr(embedding, "AHEAD", ahead)
+    blocks = [[["tea", "and", "rain"], [], ["tea"]], [], [["rain"] * 7, ["fog"]], [["tea"]]]
+    choices = {"layers": layers, "pooling": pooling, "batch_tokens": 9}
+    found = list(tiny().embed_blocks(iter(blocks), **choices))
+    assert [len(arrays) for arrays in found] == [3, 0, 2, 1]
+    for block, arrays in zip(blocks, found):
+        wanted = tiny().embed(block, layers=layers, pooling=pooling)
+        assert [array.shape for array in arrays] == [array.shape for array in wanted]
+        assert all(np.abs(a - b).max(initial=0) <= 1e-6 for a, b in zip(arrays, wanted))
+
+
+@pytest.mark.parametrize("pooling", [None, "max"])
+def test_float16_is_float32_rounded(pooling: object) -> None:
+    sentences = [["tea", "and", "rain"], [], ["fog"]]
+    for layers in ("all", "mix"):
+        wide = tiny().embed(sentences, layers=layers, pooling=pooling)
+        half = tiny().embed(sentences, layers=layers, pooling=pooling, dtype="float16")
+        assert all(array.dtype == np.float16 for array in half)
+        assert all(np.array_equal(a.astype(np.float16), b) for a, b in zip(wide, half))
+
+
+@pytest.mark.parametrize("pooling", [None, "mean"])
+def test_a_number_too_large_for_float16_is_an_error(pooling: object) -> None:
+    mix = ScalarMix(3, gamma=1e9)
+    with pytest.raises(OptionError, match="too large for float16"):
+        tiny().embed([["tea"]], layers=mix, pooling=pooling, dtype="float16")
+
+
+def test_large_results_are_copied_in_pieces_that_are_views_of_no_batch(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sentence_arrays, "PIECE", 40 * 8)
+    rows, lengths = np.arange(2 * 60 * 4, dtype=np.float32).reshape(-1, 4), np.array([9, 0, 30, 1, 20, 0])
+    wanted = sentence_arrays.divided(rows, lengths, 2)
+    found = sentence_arrays.copied_in_pieces(rows, lengths, 2)
+    assert [array.shape for array in found] == [array.shape for array in wanted]
+    assert all(np.array_equal(a, b) for a, b in zip(found, wanted))
+    assert not any(np.shares_memory(array, rows) for array in found)
+    assert sentence_arrays.copied_in_pieces(rows[:0], lengths[:0], None) == []
+
+
+def test_a_word_that_cannot_be_encoded_is_not_remembered() -> None:
+    table = WordTable(4, Vocabulary(["tea", "rain"]), None)
+    torch.nn.init.ones_(table.table)
+    known = token_vectors.TokenVectors()
+    for _ in range(2):
+        with pytest.raises(UnknownWord):
+            known.of(table, ["tea", "fog"])
+    assert known.of(table, ["tea", "rain", "tea"]).shape == (3, 4)
+    assert set(known.rows) == {"tea", "rain"}
+
+
 def test_words_are_kept_within_bounds_and_encoded_once(monkeypatch: pytest.MonkeyPatch) -> None:
     bilm = BiLM(PRESETS["tiny"])
     monkeypatch.setattr(token_vectors, "ROOM", 64 * 16 * 4)  # 64 words
@@ -177,6 +236,7 @@ def test_progress_counts_every_token_once() -> None:
         ({"layers": ScalarMix(3, normalized=True)}, "Run the batch yourself"),
         ({"pooling": "sum"}, "mean, max, first-last"),
         ({"precision": "float8"}, "float32"),
+        ({"dtype": "float64"}, "float16"),
         ({"batch_tokens": 0}, "at least 1"),
         ({"stateful": True, "batch_size": 0}, "at least 1"),
         ({"state": "old"}, "stateful=True"),

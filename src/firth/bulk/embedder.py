@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
 from typing import Any, Literal, Protocol
 
 import numpy as np
@@ -14,13 +15,31 @@ from firth.vectors import WordVectors
 Layers = Literal["mix", "all", "top"] | int
 Pooling = Literal["mean", "max", "first-last"]
 Sentences = Sequence[Sequence[str]]
-Embed = Callable[[Sentences], list[Floats]]
 
 
 class Contextual(Protocol):
     """A model whose vectors depend on the sentence, one a layer: (length, dim) arrays, or (layers, length, dim)."""
 
     def embed(self, sentences: Sentences, *, layers: Layers, pooling: Pooling | None) -> list[Floats]: ...
+
+
+@dataclass(frozen=True)
+class Embed:
+    """A function from sentences to arrays, one a sentence; `many` is the same for one block after another.
+
+    `many` takes the type of the numbers too, and may begin a block before the last one is given, as a GPU needs it.
+    """
+
+    one: Callable[[Sentences], list[Floats]]
+    many: Callable[[Iterable[Sentences], str], Iterator[list[Floats]]] | None = None
+    on_gpu: bool = False
+
+    def __call__(self, sentences: Sentences) -> list[Floats]:
+        return self.one(sentences)
+
+    def blocks(self, blocks: Iterable[Sentences], dtype: str) -> Iterator[list[Floats]]:
+        """The arrays of each block; their numbers may be of this type already, or float32."""
+        return map(self.one, blocks) if self.many is None else self.many(blocks, dtype)
 
 
 def embedder(model: Any, layers: Layers = "mix", pooling: Pooling | None = None, **settings: Any) -> Embed:
@@ -43,11 +62,20 @@ def embedder(model: Any, layers: Layers = "mix", pooling: Pooling | None = None,
         given = sorted(name for name, value in settings.items() if value is not None)
         if given:
             raise OptionError(f"{given[0]} is for contextual models, but this one is {type(model).__name__}")
-        return lambda sentences: [_shaped(array, layers, pooling) for array in model.embed(sentences)]
+        return Embed(lambda sentences: [_shaped(array, layers, pooling) for array in model.embed(sentences)])
     if not hasattr(model, "embed"):
         raise OptionError(f"a {type(model).__name__} has no vectors for sentences. Use word vectors or an ELMo model")
-    wanted = {name: value for name, value in settings.items() if value is not None}
-    return lambda sentences: model.embed(sentences, layers=layers, pooling=pooling, **wanted)
+    wanted: dict[str, Any] = {"layers": layers, "pooling": pooling}
+    wanted |= {name: value for name, value in settings.items() if value is not None}
+
+    def one(sentences: Sentences) -> list[Floats]:
+        arrays: list[Floats] = model.embed(sentences, **wanted)
+        return arrays
+
+    if not hasattr(model, "embed_blocks"):
+        return Embed(one)
+    on_gpu = next(model.parameters()).is_cuda
+    return Embed(one, lambda blocks, dtype: model.embed_blocks(blocks, dtype=dtype, **wanted), on_gpu)
 
 
 def _shaped(array: Floats, layers: Layers, pooling: Pooling | None) -> Floats:

@@ -12,9 +12,10 @@ The superblock is filled in last. Layout as of the command `allennlp elmo`: data
 
 from __future__ import annotations
 
-import json
 import struct
 from collections.abc import Iterator, Sequence
+from itertools import chain
+from json.encoder import encode_basestring_ascii
 from typing import Any, Literal
 
 import numpy as np
@@ -49,8 +50,10 @@ NODE = np.dtype(
     ]
 )
 DATA, HEADERS, NAMES, TEXT = "embeddings.hdf5", "headers", "names", "text"
-PIECE = 1 << 16  # symbol tables or nodes at a time
+PIECE = 1 << 16  # names, symbol tables or nodes at a time
+COPIED = 8 << 20  # bytes of text at a time
 Numbers = NDArray[np.int64]
+Entries = Iterator[tuple[Numbers, Numbers]]  # where names are, and the addresses of the headers that they name
 
 
 class Hdf5Writer:
@@ -70,23 +73,26 @@ class Hdf5Writer:
         """Adds a dataset for each line of the block."""
         first = self.ledger.size(HEADERS) // 8
         self._append_names(block.lines, first)
-        address = self.ledger.size(DATA)
-        headers: list[int] = []
+        if not arrays:
+            return
+        sizes = np.array([array.nbytes for array in arrays])
+        shapes = np.array([array.shape for array in arrays], np.int64)
+        gaps = -sizes % 8
+        length = header_length(shapes.shape[1])
+        addresses = self.ledger.size(DATA) + np.cumsum(length + sizes + gaps) - (length + sizes + gaps)
+        headers = dataset_headers(shapes, TYPES[self.dtype], addresses, sizes)
         pieces: list[Any] = []
-        for array in arrays:
-            header = dataset_header(array.shape, TYPES[self.dtype], address, array.nbytes)
-            headers.append(address)
-            pieces += [header, array.reshape(-1), bytes(-array.nbytes % 8)]
-            address += len(header) + array.nbytes + -array.nbytes % 8
+        for header, array, gap in zip(headers, arrays, gaps.tolist()):
+            pieces += (header, array.reshape(-1), bytes(gap)) if gap else (header, array.reshape(-1))
         self.ledger.append(DATA, *pieces)
-        self.ledger.append(HEADERS, np.array(headers, "<u8"))
+        self.ledger.append(HEADERS, addresses.astype("<u8"))
 
     def _append_names(self, lines: Sequence[str], first: int) -> None:
         if self.keys == "sentence":
             self.ledger.append(NAMES, b"".join(self._checked_name(line, i) for i, line in enumerate(lines, first + 1)))
         if not self.texts:
             return
-        pairs = "".join(f', {json.dumps(line)}: "{i}"' for i, line in enumerate(lines, first))
+        pairs = "".join([f', {quoted}: "{i}"' for i, quoted in enumerate(map(encode_basestring_ascii, lines), first)])
         self.ledger.append(TEXT, pairs[0 if first else 2 :].encode())
         if self.ledger.size(TEXT) + 2 > LONGEST_TEXT:
             raise OptionError("HDF5 holds at most 4 GiB of sentences in one text. Start over with --forget-sentences")
@@ -104,8 +110,8 @@ class Hdf5Writer:
     def finish(self) -> str:
         """Adds the text of the sentences and the table of contents. The name of the finished file."""
         text = self._append_text() if self.texts else None
-        offsets, headers, heap = self._append_heap(text)
-        children, keys = self._append_tables(offsets, headers)
+        heap, entries = self._append_heap(text)
+        children, keys = self._append_tables(entries)
         level = 0
         while level == 0 or len(children) > 1:
             children, keys = self._append_nodes(children, keys, level)
@@ -130,63 +136,69 @@ class Hdf5Writer:
         self.ledger.append(DATA, b"{")
         if length > 2:
             with open(self.ledger.path(TEXT), "rb") as file:
-                while piece := file.read(8 << 20):
+                while piece := file.read(COPIED):
                     self.ledger.append(DATA, piece)
         self.ledger.append(DATA, b"}" + bytes(-length % 8))
         if free:
             self.ledger.append(DATA, struct.pack("<HHIQ", 0, 0, 0, free) + bytes(free - 16))
         header = self.ledger.size(DATA)
-        self.ledger.append(DATA, dataset_header((1,), TYPES["text"], header, 16, fill=0))
+        place, shape, size = (np.array([one]) for one in (header, [1], 16))
+        self.ledger.append(DATA, dataset_headers(shape, TYPES["text"], place, size, fill=0)[0])
         self.ledger.append(DATA, struct.pack("<IQI", length, heap, 1))
         return header
 
-    def _append_heap(self, text: int | None) -> tuple[Numbers, Numbers, int]:
-        """The names in a local heap. Where each is and the header it names, in the order of names; and the heap."""
-        headers = np.frombuffer(self._read(HEADERS), "<i8")
-        if self.keys == "sentence":
-            names = list(_names_in(self.ledger))
-            sizes = np.array([len(name) + 8 - len(name) % 8 for name in names], np.int64)
-            starts = 8 + np.cumsum(sizes) - sizes
-            order = np.array(sorted(range(len(names)), key=names.__getitem__), np.int64)
-            end = 8 + int(sizes.sum())
-        else:
-            width = 8 if len(headers) <= 10**7 else 16
-            numbers = np.arange(len(headers)).astype(f"S{width}")
-            starts = 8 + width * np.arange(len(headers))
-            order = np.argsort(numbers, kind="stable")
-            end = 8 + width * len(headers)
-        offsets, headers = starts[order], headers[order]
+    def _append_heap(self, text: int | None) -> tuple[int, Entries]:
+        """The names in a local heap. Its address; and where each name is and the header it names, in their order."""
+        count, place = self.ledger.size(HEADERS) // 8, self.ledger.size(DATA)
+        width = 8 if count <= 10**7 else 16
+        end = 8 + (self.ledger.size(NAMES) if self.keys == "sentence" else width * count)
         last = b"" if text is None else _padded(SENTENCES.encode() + b"\0")
-        place = self.ledger.size(DATA)
         self.ledger.append(DATA, b"HEAP" + struct.pack("<B3xQQQ", 0, end + len(last), 1, place + 32) + bytes(8))
         if self.keys == "sentence":
-            self.ledger.append(DATA, self._read(NAMES))
-        else:
-            self.ledger.append(DATA, numbers.tobytes())
+            self.ledger.append(DATA, self.ledger.path(NAMES).read_bytes() if count else b"")
+            return place, iter([self._named()])
+        for rows in _slices(count):
+            self.ledger.append(DATA, np.arange(rows.start, rows.stop).astype(f"S{width}").view(np.uint8))
         self.ledger.append(DATA, last)
+        entries = self._numbered(count, width)
         if text is not None:  # a letter sorts behind every digit
-            offsets, headers = np.append(offsets, end), np.append(headers, text)
-        return offsets, headers, place
+            entries = chain(entries, [(np.array([end]), np.array([text]))])
+        return place, entries
 
-    def _read(self, name: str) -> bytes:
-        return self.ledger.path(name).read_bytes() if self.ledger.size(name) else b""
+    def _named(self) -> tuple[Numbers, Numbers]:
+        """Names that are sentences; to be sorted they are all held in memory."""
+        names = list(_names_in(self.ledger))
+        sizes = np.array([len(name) + 8 - len(name) % 8 for name in names], np.int64)
+        order = np.array(sorted(range(len(names)), key=names.__getitem__), np.int64)
+        return (8 + np.cumsum(sizes) - sizes)[order], self._headers(range(len(names)))[order]
 
-    def _append_tables(self, offsets: Numbers, headers: Numbers) -> tuple[Numbers, Numbers]:
+    def _numbered(self, count: int, width: int) -> Entries:
+        """Names that are numbers, some at a time."""
+        for ranges in as_names_sort(count):
+            numbers = np.concatenate([np.arange(part.start, part.stop) for part in ranges])
+            order = np.argsort(numbers.astype(f"S{width}"), kind="stable")
+            yield 8 + width * numbers[order], np.concatenate([self._headers(part) for part in ranges])[order]
+
+    def _headers(self, part: range) -> Numbers:
+        if not part:
+            return np.zeros(0, np.int64)
+        return np.fromfile(self.ledger.path(HEADERS), "<i8", len(part), offset=8 * part.start)
+
+    def _append_tables(self, entries: Entries) -> tuple[Numbers, Numbers]:
         """Symbol tables of eight names each: their addresses, and where the last name of each is."""
         start = self.ledger.size(DATA)
-        count = -(-len(offsets) // (2 * LEAF))
-        for rows in _slices(count):
-            part = slice(2 * LEAF * rows.start, min(2 * LEAF * rows.stop, len(offsets)))
-            entries = np.zeros((rows.stop - rows.start) * 2 * LEAF, ENTRY)
-            entries["name"][: part.stop - part.start] = offsets[part]
-            entries["header"][: part.stop - part.start] = headers[part]
-            tables = np.zeros(rows.stop - rows.start, TABLE)
+        lasts: list[Numbers] = [np.zeros(0, np.int64)]
+        for offsets, headers in in_whole_tables(entries):
+            tables = np.zeros(-(-len(offsets) // (2 * LEAF)), TABLE)
+            found = np.zeros(len(tables) * 2 * LEAF, ENTRY)
+            found["name"][: len(offsets)], found["header"][: len(offsets)] = offsets, headers
             tables["signature"], tables["version"], tables["used"] = b"SNOD", 1, 2 * LEAF
-            tables["used"][-1] = part.stop - part.start - 2 * LEAF * (len(tables) - 1)
-            tables["entries"] = entries.reshape(-1, 2 * LEAF)
+            tables["used"][-1] = len(offsets) - 2 * LEAF * (len(tables) - 1)
+            tables["entries"] = found.reshape(-1, 2 * LEAF)
             self.ledger.append(DATA, tables.tobytes())
-        lasts = np.minimum(2 * LEAF * np.arange(1, count + 1), len(offsets)) - 1
-        return start + TABLE.itemsize * np.arange(count), offsets[lasts]
+            lasts.append(offsets[np.minimum(2 * LEAF * np.arange(1, len(tables) + 1), len(offsets)) - 1])
+        keys = np.concatenate(lasts)
+        return start + TABLE.itemsize * np.arange(len(keys)), keys
 
     def _append_nodes(self, children: Numbers, keys: Numbers, level: int) -> tuple[Numbers, Numbers]:
         """One level of the tree over the level below: a key is the last name of what lies left of it."""
@@ -212,20 +224,66 @@ class Hdf5Writer:
         return addresses, before[lasts]
 
 
-def dataset_header(shape: Sequence[int], kind: bytes, address: int, size: int, fill: int = 2) -> bytes:
-    """The header of a dataset that stands at an address, with its numbers right behind it."""
-    space = struct.pack("<BBB5x", 1, len(shape), 0) + struct.pack(f"<{len(shape)}Q", *shape)
-    length = 16 + 8 + len(space) + 8 + 24 + 8 + 8 + 8 + 24
-    data = address + length if size else UNDEFINED
+def as_names_sort(count: int) -> Iterator[list[range]]:
+    """The numbers below `count` in the order in which their decimals sort as text: ranges, to be sorted within a group.
+
+    A group begins with the same three digits, so that none is large.
+
+    >>> [[number for part in ranges for number in part] for ranges in as_names_sort(12)]
+    [[0], [1], [10], [11], [2], [3], [4], [5], [6], [7], [8], [9]]
+    """
+    for name in sorted(map(str, range(min(count, 1000)))):
+        first, ranges = int(name), [range(int(name), int(name) + 1)]
+        while len(name) == 3 and 10 * ranges[-1].start < count:
+            begin = 10 * ranges[-1].start
+            ranges.append(range(begin, min(begin + begin // first, count)))
+        yield ranges
+
+
+def in_whole_tables(entries: Entries) -> Entries:
+    """The same entries, in parts of whole symbol tables; only the last part may end with one that is not full."""
+    waiting: list[tuple[Numbers, Numbers]] = []
+    size, most = 0, 2 * LEAF * PIECE
+    for entry in entries:
+        waiting.append(entry)
+        size += len(entry[0])
+        if size >= most:
+            offsets, headers = map(np.concatenate, zip(*waiting))
+            whole = size - size % (2 * LEAF)
+            yield offsets[:whole], headers[:whole]
+            waiting, size = [(offsets[whole:], headers[whole:])], size - whole
+    if size:
+        offsets, headers = map(np.concatenate, zip(*waiting))
+        yield offsets, headers
+
+
+def header_length(rank: int) -> int:
+    """The bytes of a dataset's header: four messages, of which the first holds the shape."""
+    return 16 + (8 + 8 + 8 * rank) + (8 + 24) + (8 + 8) + (8 + 24)
+
+
+def dataset_headers(
+    shapes: Numbers, kind: bytes, addresses: Numbers, sizes: Numbers, fill: int = 2
+) -> NDArray[np.uint8]:
+    """The headers of datasets of one rank, a row each: they stand at these addresses, their numbers right behind them.
+
+    All but the shape, the address and the size is the same in all of them.
+    """
+    rank, length = shapes.shape[1], header_length(shapes.shape[1])
     messages = [
-        (1, space),
+        (1, struct.pack("<BBB5x", 1, rank, 0) + bytes(8 * rank)),
         (3, kind),
         (5, bytes([2, 2, fill, 1, 0, 0, 0, 0])),
-        (8, struct.pack("<BBQQ", 3, 1, data, size)),
+        (8, struct.pack("<BBQQ", 3, 1, 0, 0)),
     ]
     padded = [(number, _padded(message)) for number, message in messages]
     body = b"".join(struct.pack("<HHB3x", number, len(message), number == 3) + message for number, message in padded)
-    return struct.pack("<BxHII4x", 1, len(messages), 1, len(body)) + body
+    header = struct.pack("<BxHII4x", 1, len(messages), 1, len(body)) + body
+    headers = np.tile(np.frombuffer(header, np.uint8), (len(shapes), 1))
+    data = np.where(sizes > 0, addresses + length, -1).astype("<i8")  # -1 is the address of nothing
+    headers[:, 32 : 32 + 8 * rank] = shapes.astype("<i8").view(np.uint8).reshape(len(shapes), -1)
+    headers[:, length - 22 : length - 6] = np.stack([data, sizes.astype("<i8")], 1).view(np.uint8)
+    return headers
 
 
 def _padded(data: bytes) -> bytes:

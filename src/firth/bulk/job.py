@@ -2,17 +2,18 @@
 
     lines ─ blocks of some thousand words ─→ model.embed (sorted by length there, given back in order) ─→ writer
 
-The next block is read and the last one written while the model works on this one, so that three blocks are in memory
-and no more. After each block the ledger is committed: a run that is killed goes on behind the last whole block when it
-is started again, and ends with the same file, byte for byte.
+The next block is read, the last one written, and the one before it brought to the disk while the model works on this
+one; a GPU may have begun the next one, so that a few blocks are in memory and no more. After each block the ledger is
+committed: a run that is killed goes on behind the last whole block when it is started again, and ends with the same
+file, byte for byte.
 """
 
 from __future__ import annotations
 
 import os
 import time
-from collections.abc import Iterable, Sequence
-from concurrent.futures import Future, ThreadPoolExecutor
+from collections import deque
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass
 from hashlib import blake2b
 from itertools import chain
@@ -22,9 +23,10 @@ from typing import Any, Literal, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from firth.bulk.embedder import Embed, as_layers, embedder
+from firth.bulk.behind import Behind
+from firth.bulk.embedder import Embed, Sentences, as_layers, embedder
 from firth.bulk.hdf5 import Hdf5Writer
-from firth.bulk.ledger import Ledger
+from firth.bulk.ledger import Ledger, Mark
 from firth.bulk.lines import Block, Lines, ahead
 from firth.bulk.parquet import ParquetWriter
 from firth.bulk.shards import ShardWriter
@@ -33,11 +35,14 @@ from firth.files import STDIN, Name
 from firth.formats.catalogue import detect
 from firth.formats.elmo_files import find_files
 from firth.options import Recipe, option
+from firth.pretrained import shipped
 from firth.progress import Progress, Report, silent
+from firth.rows import Floats
 from firth.runtime import Runtime
 from firth.text.tokenize import Tokenizer
 
 BLOCK_BYTES = 64 << 20  # of float32 that a block becomes: it bounds memory, and the work that a kill can cost
+GPU_BLOCK_BYTES = 512 << 20  # a GPU has more work at a time the more sentences of like length there are
 FEWEST, MOST = 8_192, 131_072  # tokens of a block
 FORMATS = {".hdf5": "hdf5", ".h5": "hdf5", ".safetensors": "safetensors", ".parquet": "parquet"}
 
@@ -118,7 +123,7 @@ def embed_file(
     format, lines = bulk.format_for(out), Lines.of(inputs, tokenizer or Tokenizer(), errors)
     embed = embedder(model, as_layers(bulk.layers), bulk.pooling, **settings)
     row = row_shape(embed, bulk.pooling is not None)
-    block_tokens = block_tokens or tokens_for(row)
+    block_tokens = block_tokens or tokens_for(row, embed.on_gpu)
     check_target(out, folder=format != "hdf5")
     job = {
         **bulk.as_dict(),
@@ -158,13 +163,14 @@ def row_shape(embed: Embed, pooled: bool) -> tuple[int, ...]:
     return shape if pooled else (*shape[:-2], shape[-1])
 
 
-def tokens_for(row: tuple[int, ...]) -> int:
+def tokens_for(row: tuple[int, ...], on_gpu: bool = False) -> int:
     """How many tokens a block has where a row has this shape.
 
-    >>> tokens_for((1024,)), tokens_for((3, 1024)), tokens_for((50,))
-    (16384, 8192, 131072)
+    >>> tokens_for((1024,)), tokens_for((3, 1024)), tokens_for((50,)), tokens_for((1024,), on_gpu=True)
+    (16384, 8192, 131072, 131072)
     """
-    return max(FEWEST, min(MOST, BLOCK_BYTES // (4 * int(np.prod(row)))))
+    size = GPU_BLOCK_BYTES if on_gpu else BLOCK_BYTES
+    return max(FEWEST, min(MOST, size // (4 * int(np.prod(row)))))
 
 
 def check_target(out: Name, folder: bool) -> None:
@@ -206,35 +212,43 @@ class Pump:
     report: Report = silent
 
     def run(self, block_tokens: int) -> None:
-        """All blocks that are not done yet: one is read and one written while the model works."""
+        """All blocks that are not done yet: others are read, written and brought to the disk while the model works."""
         state = {"sentences": 0, "tokens": 0, "zero_rows": 0, "digest": "", **self.ledger.state}
         begin, before, size = time.perf_counter(), state["tokens"], self.lines.size
-        writing: Future[None] | None = None
-        with ThreadPoolExecutor(1) as pool:
-            blocks = self.lines.blocks(block_tokens, skip=state["sentences"], digest=state["digest"])
-            for block in ahead(blocks):
-                arrays = self.embed(block.sentences)
-                if writing is not None:
-                    writing.result()
+        blocks = ahead(self.lines.blocks(block_tokens, skip=state["sentences"], digest=state["digest"]))
+        with Behind(self.append, self.ledger.settle) as behind:
+            for block, arrays in self._embedded(blocks):
+                behind.hand_on()  # the state of the last block is whole now
                 state = {
                     "sentences": state["sentences"] + len(block.lines),
                     "tokens": state["tokens"] + block.tokens,
                     "zero_rows": state["zero_rows"],
                     "digest": block.digest,
                 }
-                writing = pool.submit(self._write, block, arrays, state)
+                behind.take(block, arrays, state)
                 rate = (state["tokens"] - before) / (time.perf_counter() - begin)
                 values = {"sentences": state["sentences"], "tokens/s": rate}
                 self.report(Progress("embedding", block.read, size, "bytes", values))
-            if writing is not None:
-                writing.result()
         if not self.ledger.state:
             self.ledger.commit({**state, **self.writer.state})
 
-    def _write(self, block: Block, arrays: Sequence[NDArray[Any]], state: dict[str, Any]) -> None:
-        state["zero_rows"] += sum(zero_rows(array, self.pooled) for array in arrays)
+    def _embedded(self, blocks: Iterator[Block]) -> Iterator[tuple[Block, list[Floats]]]:
+        """Each block with its arrays; the model may take blocks ahead of those it has given."""
+        taken = deque[Block]()
+
+        def sentences() -> Iterator[Sentences]:
+            for block in blocks:
+                taken.append(block)
+                yield block.sentences
+
+        for arrays in self.embed.blocks(sentences(), self.dtype):
+            yield taken.popleft(), arrays
+
+    def append(self, block: Block, arrays: Sequence[NDArray[Any]], state: dict[str, Any]) -> Mark:
+        """Writes the arrays of a block. What is to be settled then."""
+        state["zero_rows"] += zero_rows(arrays, self.pooled)
         self.writer.append(block, self._cast(arrays))
-        self.ledger.commit({**self.writer.state, **state})
+        return self.ledger.mark({**self.writer.state, **state})
 
     def _cast(self, arrays: Sequence[NDArray[Any]]) -> list[NDArray[Any]]:
         runtime = Runtime.from_env()
@@ -245,13 +259,21 @@ class Pump:
         return list(chain.from_iterable(runtime.spread(cast, runtime.shares(len(arrays)))))
 
 
-def zero_rows(array: NDArray[Any], pooled: bool) -> int:
-    """How many rows have no number but zero, in every layer."""
+def zero_rows(arrays: Iterable[NDArray[Any]], pooled: bool) -> int:
+    """How many rows have no number but zero, in every layer.
+
+    >>> zero_rows([np.array([[0, 1], [0, 0]]), np.ones((1, 2)), np.ones((0, 2))], pooled=False)
+    1
+    """
     if pooled:
-        return int(not array.any())
-    layers = array if array.ndim == 3 else array[None]
-    suspects = np.flatnonzero(layers[0, :, 0] == 0)  # few rows begin with zero: only these are looked at whole
-    return int(np.count_nonzero(~layers[:, suspects].any(axis=(0, 2)))) if len(suspects) else 0
+        return sum(not array.any() for array in arrays)
+    count = 0
+    for array in arrays:
+        if not array[..., 0].all():  # few rows begin with zero: only these are looked at whole
+            layers = array if array.ndim == 3 else array[None]
+            suspects = np.flatnonzero(layers[0, :, 0] == 0)
+            count += int(np.count_nonzero(~layers[:, suspects].any(axis=(0, 2))))
+    return count
 
 
 def as_dtype(array: NDArray[Any], dtype: str) -> NDArray[Any]:
@@ -266,7 +288,7 @@ def as_dtype(array: NDArray[Any], dtype: str) -> NDArray[Any]:
 def fingerprint(path: Name) -> str:
     """A sign of the content of a model: sizes and samples of its files, so that it costs little for large ones too."""
     seen = blake2b(digest_size=16)
-    for file in _files_of(path):
+    for file in _files_of(shipped.located(path)):
         size = file.stat().st_size
         seen.update(f"{file.name} {size}\n".encode())
         with open(file, "rb") as opened:

@@ -11,14 +11,26 @@ import json
 import os
 import shutil
 from collections.abc import Mapping
+from copy import deepcopy
+from dataclasses import dataclass
 from pathlib import Path
-from typing import IO, Any, Self
+from typing import Any, Self
 
+from firth.bulk.growing import Growing, Stages
 from firth.errors import FormatError, OptionError
 from firth.files import Name
 
 JOURNAL = "journal.json"
-AT_ONCE = 512  # pieces handed to the system in one call; it takes no more than a thousand
+
+
+@dataclass(frozen=True)
+class Mark:
+    """Where a job stands: the sizes of its files, its state, and the files that must be on disk before it counts."""
+
+    sizes: dict[str, int]
+    state: dict[str, Any]
+    files: list[Growing]
+    closing: list[Growing]
 
 
 class Ledger:
@@ -44,7 +56,9 @@ class Ledger:
         self.job = json.loads(json.dumps(job))
         self.state: dict[str, Any] = {}
         self.published = False
-        self._files: dict[str, IO[bytes]] = {}
+        self._files: dict[str, Growing] = {}
+        self._closing: list[Growing] = []
+        self._stages = Stages()
         self._sizes: dict[str, int] = {}
         if restart:
             self._remove_old()
@@ -77,7 +91,7 @@ class Ledger:
     def _take_up(self) -> None:
         journal = self._journal()
         if journal is None:
-            self._write_journal()
+            self._write_journal({})
             return
         for name, value in self.job.items():
             if journal["job"].get(name) != value:
@@ -107,40 +121,52 @@ class Ledger:
         return self._sizes.get(name, 0)
 
     def append(self, name: str, *pieces: Any) -> None:
-        """Adds bytes, or arrays as bytes, to the end of a file, without a copy in between."""
+        """Adds bytes, or arrays as bytes, to the end of a file."""
         if name not in self._files:
             self.path(name).parent.mkdir(exist_ok=True)
-            self._files[name] = open(self.path(name), "ab", buffering=0)
-        views = [memoryview(piece).cast("B") for piece in pieces if len(piece)]
-        self._sizes[name] = self.size(name) + sum(map(len, views))
-        for start in range(0, len(views), AT_ONCE):
-            _write_all(self._files[name], views[start : start + AT_ONCE])
+            self._files[name] = Growing(self.path(name), self.size(name))
+        self._files[name].append(pieces, self._stages)
+        self._sizes[name] = self._files[name].size
 
     def patch(self, name: str, data: bytes) -> None:
         """Writes over the first bytes of a file, for a header whose values are known only at the end."""
         with open(self.path(name), "r+b") as file:
             file.write(data)
-            _to_disk(file)
+            file.flush()
+            os.fsync(file.fileno())
 
     def commit(self, state: Mapping[str, Any]) -> None:
         """From now on everything appended so far is finished, and `state` is where the job stands."""
-        for file in self._files.values():
-            _to_disk(file)
-        self.state = dict(state)
-        self._write_journal()
+        self.settle(self.mark(state))
+
+    def mark(self, state: Mapping[str, Any]) -> Mark:
+        """What was appended so far, to be settled while more is appended."""
+        self._stages.finish()
+        closing, self._closing = self._closing, []
+        # All of it is a copy: what is appended before the mark is settled must not change it.
+        return Mark(dict(self._sizes), deepcopy(dict(state)), list(self._files.values()), closing)
+
+    def settle(self, mark: Mark) -> None:
+        """From now on everything up to the mark is finished. Marks are settled in their order."""
+        for file in (*mark.files, *mark.closing):
+            file.to_disk()
+        for file in mark.closing:
+            file.close()
+        self.state = mark.state
+        self._write_journal(mark.sizes)
 
     def close_file(self, name: str) -> None:
         """Says that nothing more comes to a file."""
         if name in self._files:
-            _to_disk(self._files[name])
-            self._files.pop(name).close()
+            self._closing.append(self._files.pop(name))
 
-    def _write_journal(self) -> None:
-        journal = {"job": self.job, "files": self._sizes, "state": self.state, "published": self.published}
+    def _write_journal(self, sizes: Mapping[str, int]) -> None:
+        journal = {"job": self.job, "files": sizes, "state": self.state, "published": self.published}
         draft = self.folder / (JOURNAL + ".draft")
         with open(draft, "wb") as file:
             file.write(json.dumps(journal, indent=1).encode())
-            _to_disk(file)
+            file.flush()
+            os.fsync(file.fileno())
         os.replace(draft, self.folder / JOURNAL)
 
     def publish(self, name: str, state: Mapping[str, Any]) -> None:
@@ -150,7 +176,7 @@ class Ledger:
             file.close()
         self._files.clear()
         self.published = True
-        self._write_journal()
+        self._write_journal(self._sizes)
         if self.target.is_dir():
             aside = self.folder / "old"
             os.replace(self.target, aside)
@@ -163,9 +189,11 @@ class Ledger:
 
     def close(self) -> None:
         """Lets go of the files; what was not committed does not count."""
-        for file in self._files.values():
+        self._stages.close()
+        for file in (*self._files.values(), *self._closing):
             file.close()
         self._files.clear()
+        self._closing.clear()
         if self._lock is not None:
             os.close(self._lock)
             self._lock = None
@@ -190,19 +218,6 @@ def _locked(folder: Path) -> int | None:
         os.close(handle)
         raise OptionError(f"{folder}: another run is writing there. Wait for it, or choose another output") from error
     return handle
-
-
-def _write_all(file: IO[bytes], views: list[memoryview]) -> None:
-    total = sum(map(len, views))
-    done = os.writev(file.fileno(), views) if hasattr(os, "writev") else 0
-    rest = memoryview(b"".join(views))[done:] if done < total else memoryview(b"")
-    while len(rest):  # a file may take less than it is given
-        rest = rest[file.write(rest) :]
-
-
-def _to_disk(file: IO[bytes]) -> None:
-    file.flush()
-    os.fsync(file.fileno())
 
 
 def _short(value: Any) -> str:

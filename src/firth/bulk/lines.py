@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import os
+import re
 from collections.abc import Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
@@ -16,6 +17,9 @@ from firth.text.reading import BYTE_ORDER_MARK, LONGEST_LINE
 from firth.text.tokenize import Tokenizer
 
 MOST_LINES = 1 << 16
+BLANKS = Tokenizer(mode="whitespace")
+NO_BLANKS = re.compile(r"[^\t-\r ]+")
+OTHER_BLANKS = re.compile("[" + "".join(filter(str.isspace, map(chr, [*range(14, 32), *range(127, 0x3001)]))) + "]")
 Item = TypeVar("Item")
 
 
@@ -69,19 +73,24 @@ class Lines:
             raise OptionError(
                 f"{self.paths[0]}: is not the text that the unfinished run began with. Start over with --restart"
             )
+        words = split_at_blanks if self.tokenizer == BLANKS else self.tokenizer.words
+        raw_lines: list[bytes] = []
         lines: list[str] = []
         sentences: list[list[str]] = []
         count = read = 0
+
         for raw, path, number, read in raws:
-            seen.update(raw + b"\n")
-            lines.append(self._decoded(raw, path, number).strip())
-            sentences.append(self.tokenizer.words(lines[-1]))
-            count += len(sentences[-1])
+            raw_lines.append(raw)
+            line = self._decoded(raw, path, number).strip()
+            sentence = words(line)
+            lines.append(line)
+            sentences.append(sentence)
+            count += len(sentence)
             if count >= tokens or len(lines) >= MOST_LINES:
-                yield Block(lines, sentences, seen.hexdigest(), read)
-                lines, sentences, count = [], [], 0
+                yield Block(lines, sentences, _digest(seen, raw_lines), read)
+                raw_lines, lines, sentences, count = [], [], [], 0
         if lines:
-            yield Block(lines, sentences, seen.hexdigest(), read)
+            yield Block(lines, sentences, _digest(seen, raw_lines), read)
 
     def _raw(self) -> Iterator[tuple[bytes, str, int, int]]:
         """Each line without its end, its file and number, and the bytes on disk read so far."""
@@ -103,6 +112,20 @@ class Lines:
             cure = "Convert the file, or read it with --errors replace"
             problem = f"byte {raw[error.start]:#04x} at column {error.start + 1} is not UTF-8"
             raise FormatError(path, problem, line=number, cure=cure) from error
+
+
+def _digest(seen: blake2b, raw_lines: list[bytes]) -> str:
+    seen.update(b"\n".join([*raw_lines, b""]))
+    return seen.hexdigest()
+
+
+def split_at_blanks(line: str) -> list[str]:
+    """The words of a line between ASCII white space, as the whitespace tokenizer has them, for short lines sooner.
+
+    >>> split_at_blanks("a\xa0cup  of\ttea")
+    ['a\xa0cup', 'of', 'tea']
+    """
+    return line.split() if OTHER_BLANKS.search(line) is None else NO_BLANKS.findall(line)
 
 
 def _lines_of(file: IO[bytes], path: str) -> Iterator[bytes]:

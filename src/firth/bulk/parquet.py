@@ -1,11 +1,12 @@
 """Vectors as Parquet: a folder of files, each a block of sentences, which every reader of Parquet opens as one table.
 
-A row is a word: `sentence` and `position` (both from 0), `word`, and `vector`, or `layer_0`, `layer_1`, … for all
+A row is a word: `sentence` and `position` (both from 0), `word`, and `vector`, or `layer_0`, `layer_1`, … for all.
 An empty sentence has no row. Of pooled sentences a row is a sentence: `sentence`, `text` and `vector`.
 """
 
 from __future__ import annotations
 
+import io
 from collections.abc import Sequence
 from typing import Any
 
@@ -42,14 +43,16 @@ class ParquetWriter:
         first, name = self.state["written"], f"{RESULT}/part-{self.state['parts']:05}.parquet"
         columns = self._sentences(block, first) if self.pooled else self._words(block, first)
         columns |= self._vectors(arrays)
-        sink = self.arrow.BufferOutputStream()
         # Numbers hardly shrink, and words come again and again.
         packing = {column: "ZSTD" if column in ("text", "word") else "NONE" for column in columns}
         repeated = [column for column in columns if column == "word"]
         self.parquet.write_table(
-            self.arrow.table(columns), sink, compression=packing, use_dictionary=repeated, write_statistics=False
+            self.arrow.table(columns),
+            Sink(self.ledger, name),
+            compression=packing,
+            use_dictionary=repeated,
+            write_statistics=False,
         )
-        self.ledger.append(name, sink.getvalue())
         self.ledger.close_file(name)
         self.state = {"parts": self.state["parts"] + 1, "written": first + len(block.lines)}
 
@@ -86,6 +89,24 @@ class ParquetWriter:
             self.append(Block([], [], "", 0), [])  # an empty text is a table too
         self.ledger.append(MARK, b'{"library": "firth"}\n')
         return RESULT
+
+
+class Sink(io.RawIOBase):
+    """A file of a ledger, to be written by others: what they make goes there at once, not into memory first."""
+
+    def __init__(self, ledger: Ledger, name: str) -> None:
+        self.ledger, self.file = ledger, name
+
+    def writable(self) -> bool:
+        return True
+
+    def write(self, data: Any) -> int:
+        before = self.tell()
+        self.ledger.append(self.file, data)
+        return self.tell() - before
+
+    def tell(self) -> int:
+        return self.ledger.size(self.file)
 
 
 def _valid(text: str) -> str:

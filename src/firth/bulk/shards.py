@@ -12,7 +12,7 @@ from __future__ import annotations
 import json
 import struct
 from bisect import bisect_right
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -29,6 +29,8 @@ RESULT, INDEX, STARTS = "result", "index.json", "starts.safetensors"
 HEADER = 512  # room for the header of a shard, which is known when the shard is full
 SHARD = 2 << 30  # bytes
 LENGTHS = "lengths"
+GROUP = 16 << 20  # bytes that are turned and written at a time
+PIECE = 1 << 20  # starts that are made at a time
 DTYPES = {"float32": "F32", "float16": "F16", "int64": "I64"}
 
 
@@ -50,7 +52,9 @@ class ShardWriter:
             shards.append({"file": name, "first": sum(one["rows"] for one in shards), "rows": 0})
             self.ledger.append(f"{RESULT}/{name}", bytes(HEADER))
         rows = [self._rows(array) for array in arrays]
-        self.ledger.append(f"{RESULT}/{shards[-1]['file']}", *[np.ascontiguousarray(one).reshape(-1) for one in rows])
+        for some in _groups(rows):  # layers are turned, and a turned copy of the whole block would be large
+            pieces = [np.ascontiguousarray(one).reshape(-1) for one in some]
+            self.ledger.append(f"{RESULT}/{shards[-1]['file']}", *pieces)
         self.ledger.append(LENGTHS, np.array([len(one) for one in rows], "<i8"))
         shards[-1]["rows"] += sum(map(len, rows))
 
@@ -68,14 +72,12 @@ class ShardWriter:
         for shard in self.state["shards"]:
             self.ledger.patch(f"{RESULT}/{shard['file']}", header("vectors", self.dtype, (shard["rows"], *self.row)))
         size = self.ledger.size(LENGTHS) // 8
-        lengths = np.fromfile(self.ledger.path(LENGTHS), "<i8") if size else np.empty(0, np.int64)
-        starts = np.concatenate([[0], np.cumsum(lengths)]).astype("<i8")
         if not self.pooled:
-            self.ledger.append(f"{RESULT}/{STARTS}", header("starts", "int64", (len(starts),)) + starts.tobytes())
+            self._append_starts(size)
         index = {
             "library": "firth",
             "sentences": size,
-            "rows": int(starts[-1]),
+            "rows": sum(shard["rows"] for shard in self.state["shards"]),
             "shape": list(self.row),
             "dtype": self.dtype,
             "pooled": self.pooled,
@@ -83,6 +85,28 @@ class ShardWriter:
         }
         self.ledger.append(f"{RESULT}/{INDEX}", (json.dumps(index, indent=1) + "\n").encode())
         return RESULT
+
+    def _append_starts(self, size: int) -> None:
+        """Where each sentence begins, and where the last one ends; some of them at a time."""
+        self.ledger.append(f"{RESULT}/{STARTS}", header("starts", "int64", (size + 1,)), bytes(8))
+        end = 0
+        for first in range(0, size, PIECE):
+            lengths = np.fromfile(self.ledger.path(LENGTHS), "<i8", min(PIECE, size - first), offset=8 * first)
+            starts = end + np.cumsum(lengths)
+            self.ledger.append(f"{RESULT}/{STARTS}", starts.astype("<i8"))
+            end = int(starts[-1])
+
+
+def _groups(rows: Sequence[NDArray[Any]]) -> Iterator[Sequence[NDArray[Any]]]:
+    """Arrays in groups of some megabytes."""
+    start = size = 0
+    for place, one in enumerate(rows):
+        size += one.nbytes
+        if size >= GROUP:
+            yield rows[start : place + 1]
+            start, size = place + 1, 0
+    if start < len(rows):
+        yield rows[start:]
 
 
 def header(name: str, dtype: str, shape: tuple[int, ...]) -> bytes:

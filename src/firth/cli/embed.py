@@ -111,7 +111,7 @@ def index(
             words=words or None,
             tokenizer=wording.tokenizer(),
             errors=wording.errors,
-            model_path=os.path.abspath(model),
+            model_path=os.path.abspath(model) if os.path.exists(model) else model,
             identity=fingerprint(model),
             restart=restart,
             report=report,

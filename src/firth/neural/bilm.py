@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, Literal, overload
 
 import numpy as np
@@ -13,18 +13,24 @@ from firth import portrait
 from firth.errors import OptionError
 from firth.neural import embed as embedding
 from firth.neural import language
+from firth.neural import perplexity as surprise
 from firth.neural.adaptive import AdaptiveSoftmax
 from firth.neural.architecture import Architecture
-from firth.neural.embed import Floats, Layers, Pooling, Precision, Sentences
+from firth.neural.embed import Choice, Dtype, Layers, Precision, Sentences
 from firth.neural.initial import draw
 from firth.neural.language import Probabilities, SentenceScore
 from firth.neural.layers import CharacterCnn, CharacterRnn, Encoder, ProjectedLstm, WordTable
 from firth.neural.packed import Packed
+from firth.neural.perplexity import Perplexity
+from firth.neural.sentence_arrays import Floats, Pooling
 from firth.neural.state import State
 from firth.neural.token_vectors import TokenVectors
 from firth.parts import Parts
 from firth.progress import Report, silent
+from firth.runtime import Runtime
 from firth.text.character_ids import BEGIN, END
+from firth.text.corpus import Corpus
+from firth.text.tokenfile import TokenFile
 from firth.text.vocabulary import Vocabulary
 
 
@@ -146,6 +152,7 @@ class BiLM(nn.Module):
         pooling: Pooling | None = ...,
         batch_tokens: int | None = ...,
         precision: Precision = ...,
+        dtype: Dtype = ...,
         report: Report = ...,
         stateful: Literal[False] = ...,
     ) -> list[Floats]: ...
@@ -168,6 +175,7 @@ class BiLM(nn.Module):
         pooling: Pooling | None = None,
         batch_tokens: int | None = None,
         precision: Precision = "float32",
+        dtype: Dtype = "float32",
         report: Report = silent,
         stateful: bool = False,
         state: State | None = None,
@@ -177,7 +185,7 @@ class BiLM(nn.Module):
 
         A sentence is a list of words, or text, which is cut into words. `layers` is "mix" (the mean of all), "all",
         "top", a number, or a `ScalarMix` of your own. With `pooling` a sentence is one vector: the mean or the maximum
-        of its words, or "first-last", what each direction says at its end.
+        of its words, or "first-last", what each direction says at its end. `dtype` is how numbers come back.
 
         A sentence has the same vectors in any company. With `stateful` it has not: batches of `batch_size` sentences
         are read in order, each row going on from `state`, as the originals did, and the state that is left comes back
@@ -195,15 +203,29 @@ class BiLM(nn.Module):
             )
         if state is not None:
             raise OptionError("a state was given, but stateful is off. Say stateful=True to go on from it")
-        return embedding.embed(
-            self,
-            sentences,
-            layers=layers,
-            pooling=pooling,
-            batch_tokens=batch_tokens,
-            precision=precision,
-            report=report,
-        )
+        choice = Choice(layers, pooling, batch_tokens, precision, dtype)
+        return embedding.embed(self, sentences, choice, report)
+
+    def embed_blocks(
+        self,
+        blocks: Iterable[Sentences],
+        *,
+        layers: Layers = "mix",
+        pooling: Pooling | None = None,
+        batch_tokens: int | None = None,
+        precision: Precision = "float32",
+        dtype: Dtype = "float32",
+    ) -> Iterator[list[Floats]]:
+        """As `embed`, for one block of sentences after another, which may be too many to be in memory together.
+
+        Arrays look at memory that they share with their whole batch: copy what you keep. On a GPU the next block is
+        begun before the last one is given.
+
+        >>> bilm = BiLM(Architecture.named("tiny"))
+        >>> [len(arrays) for arrays in bilm.embed_blocks([[["Rain"], ["Tea"]], [["Fog"]]])]
+        [2, 1]
+        """
+        return embedding.embed_blocks(self, blocks, Choice(layers, pooling, batch_tokens, precision, dtype))
 
     def score(self, sentences: Sentences) -> list[SentenceScore]:
         """How likely sentences are, read forwards, backwards and both; for a biLM that has a softmax.
@@ -213,6 +235,28 @@ class BiLM(nn.Module):
         [1, 0]
         """
         return language.score(self, sentences)
+
+    def perplexity(
+        self,
+        text: Corpus | TokenFile,
+        *,
+        sentences: bool = False,
+        rows: int = 32,
+        runtime: Runtime | None = None,
+        report: Report = silent,
+    ) -> Perplexity:
+        """How surprised it is by a text, read forwards and backwards; for a biLM that has a softmax.
+
+        Every word and every sentence end counts, with the exact softmax. The text is read in so many rows, each of
+        which remembers what it has read, as in training. With `sentences` every sentence begins with nothing to
+        remember, as in `score`; the number of rows then makes no difference but in time.
+
+        >>> bilm = BiLM(Architecture.named("tiny"), vocabulary=Vocabulary(["<S>", "</S>", "<UNK>", "tea", "rain"]))
+        >>> found = bilm.perplexity(Corpus.of(["tea and rain"]))
+        >>> found.words, found.unknown  # "and" is not in the softmax
+        (4, 1)
+        """
+        return surprise.perplexity(self, text, sentences=sentences, rows=rows, runtime=runtime, report=report)
 
     def predict(
         self, left: str | Sequence[str] = (), right: str | Sequence[str] = (), topn: int = 10

@@ -7,19 +7,32 @@ each row going on from what it remembers of the batch before.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from typing import TYPE_CHECKING, Literal, cast, get_args
+from collections import deque
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Literal, get_args
 
 import numpy as np
 import torch
-from numpy.typing import NDArray
 from torch import Tensor
 from torch.nn.utils.rnn import pad_sequence
 
 from firth.errors import OptionError
-from firth.neural.fast_gpu import arriving
 from firth.neural.mix import ScalarMix
+from firth.neural.sentence_arrays import (
+    TOO_LARGE,
+    Floats,
+    Numbers,
+    Pooling,
+    copied,
+    copied_in_pieces,
+    divided,
+    pool,
+    pooled,
+    rows_of_words,
+)
 from firth.neural.state import State
+from firth.neural.transfer import Arrive, Courier, sent
 from firth.progress import Progress, Report, silent
 from firth.text.character_ids import BEGIN, END
 from firth.text.tokenize import Tokenizer
@@ -27,60 +40,127 @@ from firth.text.tokenize import Tokenizer
 if TYPE_CHECKING:
     from firth.neural.bilm import BiLM
 
-Floats = NDArray[np.float32]
 Layers = Literal["mix", "all", "top"] | int | ScalarMix
-Pooling = Literal["mean", "max", "first-last"]
 Precision = Literal["float32", "bfloat16", "int8"]
+Dtype = Literal["float32", "float16"]
 Sentences = Iterable[str | Sequence[str]]
 BATCH_TOKENS, GPU_BATCH_TOKENS = 4096, 32_768  # a GPU needs more to be busy
+AHEAD, GPU_AHEAD = 0, 2  # batches that are begun before the one that is given
 
 
-def embed(
-    bilm: BiLM,
-    sentences: Sentences,
-    *,
-    layers: Layers = "mix",
-    pooling: Pooling | None = None,
-    batch_tokens: int | None = None,
-    precision: Precision = "float32",
-    report: Report = silent,
-) -> list[Floats]:
-    """An array for each sentence; see `BiLM.embed`."""
-    check_choices(bilm, layers, pooling, precision)
-    if batch_tokens is None:
-        batch_tokens = GPU_BATCH_TOKENS if next(bilm.parameters()).is_cuda else BATCH_TOKENS
-    lists = word_lists(sentences)
-    arrays: list[Floats | None] = [None] * len(lists)
-    total, done = sum(map(len, lists)), 0
-    ahead = in_flight(bilm, lists, layers, batch_tokens, precision)
-    for places, arrive in ahead:
-        lengths = [len(lists[place]) + 2 for place in places]
-        for place, array in zip(places, sentence_arrays(arrive(), lengths)):
-            arrays[place] = pool(array, pooling)
-        done += sum(lengths) - 2 * len(lengths)
-        report(Progress("embedding", done, total, "tokens"))
-    return cast(list[Floats], arrays)
+@dataclass(frozen=True)
+class Choice:
+    """What is asked for of each sentence, and how it is computed; see `BiLM.embed`."""
+
+    layers: Layers = "mix"
+    pooling: Pooling | None = None
+    batch_tokens: int | None = None
+    precision: Precision = "float32"
+    dtype: Dtype = "float32"
 
 
-def in_flight(
-    bilm: BiLM, lists: list[list[str]], layers: Layers, batch_tokens: int, precision: Precision
-) -> Iterator[tuple[list[int], Callable[[], Floats]]]:
-    """The places of a batch's sentences, and a function that gives its chosen layers when they have arrived.
+@dataclass(frozen=True)
+class Batch:
+    """Sentences on their way through the LSTMs: where they stand in their block, and how many words they have.
 
-    The next batch is begun before the last one is given, so that a GPU computes while its results are put in order.
+    `arrive` waits for their vectors, (rows, 2 · dim): of each sentence its words, layer by layer. `arrays` are those of
+    the whole block; all are there when its last batch is.
     """
-    waiting: tuple[list[int], Callable[[], Floats]] | None = None
-    for places in batches([len(words) + 2 for words in lists], batch_tokens):
-        with torch.no_grad():
-            vectors, words = distinct_vectors(bilm, [lists[place] for place in places])
-            lengths = [len(lists[place]) + 2 for place in places]
-            chosen = choose(contextual_layers(bilm, vectors, lengths, precision, words), layers)
-            begun = places, arriving(chosen) if chosen.is_cuda else chosen.numpy
-        if waiting is not None:
-            yield waiting
-        waiting = begun
-    if waiting is not None:
-        yield waiting
+
+    arrays: list[Floats]
+    places: list[int]
+    lengths: Numbers
+    arrive: Arrive
+    is_last: bool
+
+
+def embed(bilm: BiLM, sentences: Sentences, choice: Choice, report: Report = silent) -> list[Floats]:
+    """An array for each sentence; see `BiLM.embed`."""
+    check(bilm, choice)
+    lists = word_lists(sentences)
+    total, done, arrays = sum(map(len, lists)), 0, []
+    for batch in in_flight(bilm, [lists], choice):
+        arrays = batch.arrays
+        put_in_place(bilm, batch, choice, shared=False)
+        done += int(batch.lengths.sum())
+        report(Progress("embedding", done, total, "tokens"))
+    return arrays
+
+
+def embed_blocks(bilm: BiLM, blocks: Iterable[Sentences], choice: Choice) -> Iterator[list[Floats]]:
+    """The arrays of each block of sentences; see `BiLM.embed_blocks`."""
+    check(bilm, choice)
+    for batch in in_flight(bilm, map(word_lists, blocks), choice):
+        put_in_place(bilm, batch, choice, shared=True)
+        if batch.is_last:
+            yield batch.arrays
+
+
+def in_flight(bilm: BiLM, blocks: Iterable[list[list[str]]], choice: Choice) -> Iterator[Batch]:
+    """The batches of all blocks, the longest sentences of a block first; an empty block is an empty batch.
+
+    On a GPU the next batches are begun before the last one is given, be they of the same block or not, so that the GPU
+    computes while its results are put in order.
+    """
+    device = next(bilm.parameters()).device
+    ahead = GPU_AHEAD if device.type == "cuda" else AHEAD
+    courier, begun = Courier(device), deque[Batch]()
+    for lists in blocks:
+        arrays = [np.empty(0, np.float32)] * len(lists)
+        lengths = np.fromiter(map(len, lists), np.int64, len(lists))
+        parts = list(batches(lengths + 2, budget(device, choice))) or [[]]
+        for number, places in enumerate(parts, start=1):
+            arrive = begin(bilm, [lists[place] for place in places], choice, courier)
+            begun.append(Batch(arrays, places, lengths[places], arrive, number == len(parts)))
+            if len(begun) > ahead:
+                yield begun.popleft()
+    yield from begun
+
+
+def budget(device: torch.device, choice: Choice) -> int:
+    """The tokens of a batch."""
+    if choice.batch_tokens is not None:
+        return choice.batch_tokens
+    return GPU_BATCH_TOKENS if device.type == "cuda" else BATCH_TOKENS
+
+
+@torch.no_grad()
+def begin(bilm: BiLM, lists: list[list[str]], choice: Choice, courier: Courier) -> Arrive:
+    """Sends sentences, the longest first, through the LSTMs. What comes back waits for their rows."""
+    if not lists:
+        return lambda: np.empty((0, 2 * bilm.architecture.dim), np.float32)
+    vectors, words = distinct_vectors(bilm, lists)
+    lengths = np.fromiter(map(len, lists), np.int64, len(lists)) + 2
+    chosen = choose(contextual_layers(bilm, vectors, lengths, choice.precision, words), choice.layers)
+    rows = chosen.reshape(-1, chosen.shape[-1])
+    rows = rows[sent(rows_of_words(lengths, len(rows) // len(words)), rows.device)]
+    if choice.dtype == "float32" or choice.pooling is not None:
+        return courier.fetch(rows)
+    halves = rows.half()
+    come, too_large = courier.fetch(halves), courier.fetch(halves.isinf().any())
+
+    def arrive() -> Floats:
+        if too_large():
+            raise OptionError(TOO_LARGE)
+        return come()
+
+    return arrive
+
+
+def put_in_place(bilm: BiLM, batch: Batch, choice: Choice, *, shared: bool) -> None:
+    """Cuts what has arrived into the arrays of sentences: copies, or views where the memory may be shared."""
+    rows, lengths = batch.arrive(), batch.lengths
+    layers = bilm.architecture.layers + 1 if choice.layers == "all" else None
+    if choice.pooling is not None:
+        found = pooled(rows, lengths, layers, choice.pooling, choice.dtype)
+    elif shared:
+        found = divided(rows, lengths, layers)
+    elif next(bilm.parameters()).is_cuda:
+        found = copied_in_pieces(rows, lengths, layers)
+    else:
+        found = copied(rows, lengths, layers)
+    for place, array in zip(batch.places, found):
+        batch.arrays[place] = array
 
 
 def embed_in_turn(
@@ -115,7 +195,11 @@ def embed_in_turn(
 
 
 def contextual_layers(
-    bilm: BiLM, vectors: Tensor, lengths: Sequence[int], precision: Precision, words: Sequence[int] | None = None
+    bilm: BiLM,
+    vectors: Tensor,
+    lengths: Sequence[int] | Numbers,
+    precision: Precision,
+    words: Numbers | None = None,
 ) -> Tensor:
     """All layers of sentences, (layers + 1, tokens, 2 · dim), from their words' vectors, (tokens, dim).
 
@@ -134,20 +218,37 @@ def padded_rows(vectors: Tensor, lengths: Sequence[int]) -> Tensor:
     return pad_sequence([vectors[end - length : end] for end, length in zip(ends, lengths)], batch_first=True)
 
 
-def token_vectors(bilm: BiLM, lists: Iterable[Sequence[str]]) -> Tensor:
+def token_vectors(bilm: BiLM, lists: Sequence[Sequence[str]]) -> Tensor:
     """The vectors of the words of sentences, <S> and </S> around each, one behind the other, (tokens, dim)."""
     vectors, words = distinct_vectors(bilm, lists)
-    return vectors[torch.tensor(words, device=vectors.device)]
+    return vectors[sent(words, vectors.device)]
 
 
-def distinct_vectors(bilm: BiLM, lists: Iterable[Sequence[str]]) -> tuple[Tensor, list[int]]:
+def distinct_vectors(bilm: BiLM, lists: Sequence[Sequence[str]]) -> tuple[Tensor, Numbers]:
     """The vectors of the distinct words of sentences, <S> and </S> around each, and which of them stands where."""
-    numbers: dict[str, int] = {}
-    tokens = [numbers.setdefault(word, len(numbers)) for words in lists for word in (BEGIN, *words, END)]
-    return bilm.known_words.of(bilm.packed.encoder(bilm), list(numbers)), tokens
+    table, rows = bilm.known_words.find(bilm.packed.encoder(bilm), [(BEGIN, END), *lists])
+    tokens = framed(rows[2:], np.fromiter(map(len, lists), np.int64, len(lists)), rows[0], rows[1])
+    there = np.zeros(len(table), bool)
+    there[tokens] = True
+    distinct = np.flatnonzero(there)
+    return table[sent(distinct, table.device)], (np.cumsum(there) - 1)[tokens]
 
 
-def batches(lengths: Sequence[int], batch_tokens: int) -> Iterator[list[int]]:
+def framed(words: Numbers, lengths: Numbers, begin: int, end: int) -> Numbers:
+    """Sentences that lie one behind the other, each between a begin and an end.
+
+    >>> framed(np.array([5, 6, 7]), np.array([2, 0, 1]), 1, 2).tolist()
+    [1, 5, 6, 2, 1, 2, 1, 7, 2]
+    """
+    ends = np.cumsum(lengths + 2)
+    tokens, inside = np.empty(len(words) + 2 * len(lengths), np.int64), np.ones(len(words) + 2 * len(lengths), bool)
+    for places, mark in ((ends - lengths - 2, begin), (ends - 1, end)):
+        tokens[places], inside[places] = mark, False
+    tokens[inside] = words
+    return tokens
+
+
+def batches(lengths: Sequence[int] | Numbers, batch_tokens: int) -> Iterator[list[int]]:
     """The places of sentences in batches, the longest first; a batch is no larger than the budget, padding counted.
 
     A sentence that is longer than the budget is a batch of its own.
@@ -157,10 +258,10 @@ def batches(lengths: Sequence[int], batch_tokens: int) -> Iterator[list[int]]:
     """
     if batch_tokens < 1:
         raise OptionError(f"batch_tokens is {batch_tokens}, but must be at least 1")
-    order = sorted(range(len(lengths)), key=lambda place: -lengths[place])
+    order = np.argsort(-np.asarray(lengths, np.int64), kind="stable").tolist()
     start = 0
     while start < len(order):
-        count = max(1, batch_tokens // lengths[order[start]])
+        count = max(1, batch_tokens // int(lengths[order[start]]))
         yield order[start : start + count]
         start += count
 
@@ -185,10 +286,21 @@ def word_lists(sentences: Sentences) -> list[list[str]]:
 
 
 def _listed(sentence: object, place: int) -> list[str]:
-    words = list(sentence) if isinstance(sentence, Iterable) and not isinstance(sentence, bytes) else None
-    if words is None or not all(isinstance(word, str) for word in words):
-        raise OptionError(f"sentence {place} is {sentence!r:.80}, but must be text or a list of words")
-    return words
+    try:
+        if isinstance(sentence, Iterable) and not isinstance(sentence, bytes):
+            words = list(sentence)
+            "".join(words)  # the quickest way to see that all of them are strings
+            return words
+    except TypeError:
+        pass
+    raise OptionError(f"sentence {place} is {sentence!r:.80}, but must be text or a list of words")
+
+
+def check(bilm: BiLM, choice: Choice) -> None:
+    """Refuses what cannot be chosen, before any work is done."""
+    check_choices(bilm, choice.layers, choice.pooling, choice.precision)
+    if choice.dtype not in get_args(Dtype):
+        raise OptionError(f"dtype is {choice.dtype!r}, but must be one of {', '.join(get_args(Dtype))}")
 
 
 def check_choices(bilm: BiLM, layers: Layers, pooling: Pooling | None, precision: Precision) -> None:
@@ -219,32 +331,3 @@ def choose(found: Tensor, layers: Layers) -> Tensor:
     if layers == "mix":
         return found.mean(0)
     return found[-1 if layers == "top" else layers]
-
-
-def sentence_arrays(chosen: Floats, lengths: Sequence[int]) -> Iterator[Floats]:
-    """The words of each sentence, without <S> and </S>, from sentences that lie one behind the other."""
-    end = 0
-    for length in lengths:
-        end += length
-        yield chosen[..., end - length + 1 : end - 1, :].copy()  # a view would keep the whole batch in memory
-
-
-def pool(array: Floats, pooling: Pooling | None) -> Floats:
-    """One vector of a sentence's words, (..., length, 2 · dim) to (..., 2 · dim); zeros where it has no words.
-
-    "first-last" is what each direction says when it has read the whole sentence: forwards at the last word, backwards
-    at the first.
-
-    >>> pool(np.array([[1, 2], [3, 4]], np.float32), "first-last")
-    array([3., 2.], dtype=float32)
-    """
-    if pooling is None:
-        return array
-    if array.shape[-2] == 0:
-        return np.zeros((*array.shape[:-2], array.shape[-1]), np.float32)
-    if pooling == "mean":
-        return cast(Floats, array.mean(-2))
-    if pooling == "max":
-        return cast(Floats, array.max(-2))
-    half = array.shape[-1] // 2
-    return np.concatenate([array[..., -1, :half], array[..., 0, half:]], -1)

@@ -113,7 +113,9 @@ class FastLayers:
         packed = self.runtime.spread(lambda layer: FastLstm(layer, precision), layers)
         self.directions = packed[: len(packed) // 2], packed[len(packed) // 2 :]
 
-    def run(self, vectors: Floats, lengths: Sequence[int], words: Sequence[int] | None = None) -> Floats:
+    def run(
+        self, vectors: Floats, lengths: Sequence[int] | Numbers, words: Sequence[int] | Numbers | None = None
+    ) -> Floats:
         """All layers, (layers + 1, tokens, 2 · dim), of sentences that lie one behind the other without padding.
 
         `vectors` are those of distinct words, and `words` says which of them stands where; without it, each token has

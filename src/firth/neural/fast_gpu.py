@@ -1,26 +1,27 @@
 """The layers of a biLM on a GPU, without padding: at each step only the sentences that still go on are computed.
 
-Both directions run as one stack of products. The products of all words with a layer's input weights are made at once;
-at a step there remain the product with what was said before, the cells, and the projection. The numbers are those of
-the reference, `BiLM.contextualize`, to rounding; in bfloat16 what is multiplied is rounded, not what is remembered.
+Both directions run as one stack of products. The products of all words with a layer's input weights are made at once,
+in the first layer once for each distinct word; at a step there remain the product with what was said before, the cells,
+and the projection. The numbers are those of the reference, `BiLM.contextualize`, to rounding; in bfloat16 what is
+multiplied is rounded, not what is remembered.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
 import torch
-from numpy.typing import NDArray
 from torch import Tensor
 from torch.nn import Parameter, functional
 
 from firth.errors import OptionError
 from firth.kernels import lstm_reading_cuda as kernel
 from firth.kernels.tiles import blocks, triton
-from firth.neural.fast import in_steps
+from firth.neural.fast import Numbers, in_steps
 from firth.neural.layers import CharacterCnn, ProjectedLstm, clip
+from firth.neural.transfer import sent
 
 if TYPE_CHECKING:
     from firth.neural.bilm import BiLM
@@ -42,7 +43,7 @@ class GpuCnn:
     def __call__(self, words: Sequence[str]) -> Tensor:
         """The vectors of words, (n, dim)."""
         cnn = self.cnn
-        characters = functional.embedding(cnn.spell(words).to(cnn.table.device), cnn.table)
+        characters = functional.embedding(sent(cnn.spell(words).numpy(), cnn.table.device), cnn.table)
         best = []
         weights = iter(cnn.filters.parameters())
         for weight, bias in zip(weights, weights):
@@ -67,20 +68,31 @@ class GpuLstm:
         projections = [layer.projection.detach().t() for layer in pair if layer.projection is not None]
         self.projection = torch.stack(projections).to(kind) if projections else None
 
-    def read(self, given: Tensor, sizes: Sequence[int]) -> Tensor:
-        """What it says to the words given (2, words, dim), which lie step by step, `sizes` words in each."""
+    def hear(self, given: Tensor) -> Tensor:
+        """What the gates hear of inputs (2, n, dim), bias included, (2, n, 4 · cell)."""
         if self.norms is not None:
             given = torch.stack([norm(side.float()) for norm, side in zip(self.norms, given)]).to(given.dtype)
-        heard = torch.baddbmm(self.bias, given, self.input)
-        cells = given.new_zeros(2, sizes[0], self.cell, dtype=torch.float32)
-        said = torch.empty_like(given)
-        before, end = given.new_zeros(2, sizes[0], given.shape[2]), 0
-        for size in sizes:
-            start, end = end, end + size
-            gates = torch.baddbmm(heard[:, start:end], before[:, :size], self.recurrent)
-            opened = self.let_out(gates, cells)
-            before = opened if self.projection is None else clip(opened @ self.projection, self.clips[1])
-            said[:, start:end] = before
+        return torch.baddbmm(self.bias, given, self.input)
+
+    def read(self, heard: Iterable[Tensor], said: Tensor) -> Tensor:
+        """Fills `said` (2, words, dim), step by step, from what the gates hear at each step, (2, rows, 4 · cell).
+
+        Rows become fewer from step to step. What was heard is used up: the sums of a step are made in its place.
+        """
+        end, before, cells = 0, said, said.new_empty(0)
+        for gates in heard:
+            start, end, rows = end, end + gates.shape[1], gates.shape[1]
+            if start == 0:
+                cells = gates.new_zeros(2, rows, self.cell, dtype=torch.float32)
+            else:
+                gates.baddbmm_(before[:, :rows], self.recurrent)
+            before, opened = said[:, start:end], self.let_out(gates, cells)
+            if self.projection is None:
+                before.copy_(opened)
+                continue
+            torch.bmm(opened, self.projection, out=before)
+            if self.clips[1]:
+                before.clamp_(-self.clips[1], self.clips[1])
         return said
 
     def let_out(self, gates: Tensor, cells: Tensor) -> Tensor:
@@ -107,33 +119,39 @@ class GpuLayers:
         pairs = zip(bilm.forward_layers, bilm.backward_layers)
         self.layers = [GpuLstm(pair, self.kind) for pair in pairs]  # type: ignore[arg-type]
 
-    def run(self, vectors: Tensor, lengths: Sequence[int], words: Sequence[int] | None = None) -> Tensor:
+    def run(
+        self, vectors: Tensor, lengths: Sequence[int] | Numbers, words: Sequence[int] | Numbers | None = None
+    ) -> Tensor:
         """As `FastLayers.run`: all layers of sentences that lie one behind the other, the longest first."""
         sizes, *ways = in_steps(np.asarray(lengths, np.int64))
         places = np.arange(len(vectors)) if words is None else np.asarray(words, np.int64)
-        dim, device = vectors.shape[1], vectors.device
-        tokens = torch.from_numpy(np.stack(ways)).to(device)
-        layers = vectors.new_empty(1 + len(self.layers), len(places), 2 * dim)
-        layers[0] = vectors.repeat(1, 2)[torch.from_numpy(places).to(device)]
-        given = layers[0, tokens.flatten(), :dim].view(2, len(places), dim).to(self.kind)
+        count, dim, device = len(places), vectors.shape[1], vectors.device
+        heard_at = side_by_side(places[ways[0]], places[ways[1]] + len(vectors), sizes)
+        plan = sent(np.concatenate([places, *ways, heard_at]), device)
+        here, ahead, back, heard_at_steps = torch.split(plan, [count, count, count, 2 * count])
+        layers = vectors.new_empty(1 + len(self.layers), count, 2 * dim)
+        layers[0, :, :dim] = layers[0, :, dim:] = vectors[here]
+        # A word of the first layer is heard as it was heard before, so that its product is made once.
+        table = self.layers[0].hear(vectors.to(self.kind).expand(2, -1, -1)).flatten(0, 1)
+        heard = (table[rows].view(2, len(rows) // 2, -1) for rows in torch.split(heard_at_steps, (2 * sizes).tolist()))
+        given = self.layers[0].read(heard, vectors.new_empty(2, count, dim, dtype=self.kind))
         for depth, layer in enumerate(self.layers, start=1):
-            said = layer.read(given, sizes.tolist())
-            given = said + given if self.skip and depth > 1 else said
-            layers[depth, tokens[0], :dim] = given[0].float()
-            layers[depth, tokens[1], dim:] = given[1].float()
+            if depth > 1:
+                said = layer.read(torch.split(layer.hear(given), sizes.tolist(), 1), torch.empty_like(given))
+                given = said.add_(given) if self.skip else said
+            layers[depth, ahead, :dim] = given[0].float()
+            layers[depth, back, dim:] = given[1].float()
         return layers
 
 
-def arriving(result: Tensor) -> Callable[[], NDArray[np.float32]]:
-    """A function that waits for a result of the GPU and gives it as an array; its way to the host has begun already."""
-    host = torch.empty(result.shape, dtype=result.dtype, pin_memory=True)
-    host.copy_(result, non_blocking=True)
-    arrived = torch.cuda.Event()  # type: ignore[no-untyped-call]
-    arrived.record()
+def side_by_side(forwards: Numbers, backwards: Numbers, sizes: Numbers) -> Numbers:
+    """What both directions have at each step, `sizes` of them in each: first the one's, then the other's.
 
-    def arrive() -> NDArray[np.float32]:
-        arrived.synchronize()
-        array: NDArray[np.float32] = host.numpy()
-        return array
-
-    return arrive
+    >>> side_by_side(np.array([1, 2, 3]), np.array([7, 8, 9]), np.array([2, 1])).tolist()
+    [1, 2, 7, 8, 3, 9]
+    """
+    before = np.repeat(np.cumsum(sizes) - sizes, sizes)
+    both = np.empty(2 * len(forwards), np.int64)
+    own = np.arange(len(forwards)) + before
+    both[own], both[own + np.repeat(sizes, sizes)] = forwards, backwards
+    return both

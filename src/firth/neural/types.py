@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import numpy as np
 import torch
 from numpy.typing import NDArray
@@ -9,12 +11,14 @@ from torch import Tensor
 
 from firth.errors import OptionError
 from firth.neural import character_cuda
-from firth.neural.bilm import BiLM
 from firth.neural.language import SPELLINGS
 from firth.neural.layers import UNKNOWN, CharacterCnn, WordTable
 from firth.neural.softmax import Rows
 from firth.text.character_ids import BEGIN, END, FILL
 from firth.text.vocabulary import Vocabulary
+
+if TYPE_CHECKING:
+    from firth.neural.bilm import BiLM
 
 GROUP = 128  # words that are encoded together on a CPU: as long as the longest of them
 CHUNK = 1 << 16
