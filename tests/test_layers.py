@@ -19,6 +19,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     "options": {"errors"},
     "runtime": {"errors"},
     "files": {"errors"},
+    "pretrained": {"errors"},
     "rows": {"errors", "kernels"},
     "text": {"errors", "files", "kernels", "options", "progress", "runtime"},
     "parts": {"text"},
@@ -38,16 +39,35 @@ MAY_IMPORT: dict[str, set[str]] = {
         "neural",
         "occurrences",
         "parts",
+        "pretrained",
         "progress",
         "rows",
         "runtime",
         "text",
         "vectors",
     },
-    "bulk": {"errors", "files", "formats", "occurrences", "options", "progress", "rows", "runtime", "text", "vectors"},
+    "bulk": {
+        *(
+            "errors",
+            "files",
+            "formats",
+            "kernels",
+            "occurrences",
+            "options",
+            "pretrained",
+            "progress",
+            "rows",
+            "runtime",
+        ),
+        *("text", "vectors"),
+    },
     "neural": {"errors", "files", "kernels", "options", "parts", "portrait", "progress", "runtime", "text"},
     "evaluation": {"data", "errors", "files", "neighbours", "runtime", "text", "vectors"},
     "evaluate": {"data", "errors", "evaluation", "files", "progress", "runtime", "vectors"},
+    "tasks": {
+        *("errors", "files", "formats", "models", "neural", "options", "parts", "portrait", "pretrained", "progress"),
+        *("runtime", "text", "vectors"),
+    },
     "show": {"progress"},
     "card": set(),
     "curves": set(),
@@ -59,7 +79,7 @@ MAY_IMPORT["__init__"] = set(MAY_IMPORT) - {"cli", "tour", "show"}
 ONLY_IN = {"numba": {"kernels"}, "llvmlite": {"kernels"}, "cyclopts": {"cli"}}
 NEVER = {"pickle", "cPickle", "dill", "joblib", "marshal", "shelve"}
 LAZY_ONLY = {"torch", "h5py", "pyarrow", "sklearn", "faiss", "zstandard", "gensim"}
-TORCH = {"neural"}  # where torch stands at the top; other files import these when they need them
+TORCH = {"neural", "tasks"}  # where torch stands at the top; other files import these when they need them
 
 
 def files() -> list[Path]:

@@ -11,7 +11,12 @@ from firth.text.corpus import Corpus
 from firth.text.normalize import Normalizer
 from firth.text.tokenize import Tokenizer
 
-Model = Annotated[str, Parameter(help="a word-vector file of any kind, an ARPA file, or a folder that firth wrote")]
+Model = Annotated[
+    str,
+    Parameter(
+        help="a word-vector file of any kind, an ARPA file, a folder that firth wrote, or a name from `firth models`"
+    ),
+]
 Inputs = Annotated[
     list[str],
     Parameter(allow_leading_hyphen=True, help="files, folders, patterns, or - for standard input"),

@@ -14,8 +14,9 @@ HELP = """Word representations: counts, n-grams, vectors and their files.
 For example:
 
     firth tour                                     see what firth does, in two minutes
+    firth models                                   what comes with firth?
+    firth neighbors word2vec-en tea                which words are near?
     firth info vectors.bin                         what is this file?
-    firth neighbors glove.6B.50d.txt tea           which words are near?
     firth train counts corpus.txt --kind svd --out vectors/
     firth COMMAND --help                           examples for every command
 """
@@ -26,6 +27,8 @@ COMMANDS = {
     "tour": "firth.cli.tour:tour",
     "tokens": "firth.cli.text:tokens",
     "vocab": "firth.cli.text:vocab",
+    "models": "firth.cli.models:models",
+    "card": "firth.cli.models:card",
     "info": "firth.cli.models:info",
     "convert": "firth.cli.models:convert",
     "evaluate": "firth.cli.models:evaluate",
@@ -41,8 +44,8 @@ COMMANDS = {
     "vector": "firth.cli.words:vector",
     "explain": "firth.cli.words:explain",
     "ratio": "firth.cli.words:ratio",
-    "predict": "firth.cli.labels:predict",
-    "test": "firth.cli.labels:examine",
+    "predict": "firth.cli.tasks:predict",
+    "test": "firth.cli.tasks:examine",
     "quantize": "firth.cli.labels:quantize",
     "phrases": "firth.cli.labels:phrases",
 }
@@ -61,6 +64,7 @@ def build() -> App:
     for name, place in COMMANDS.items():
         app.command(place, name=name)
     app.command("firth.cli.train:train", name="train")
+    app.command("firth.cli.tasks:task", name="task")
     return app
 
 

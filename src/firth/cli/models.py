@@ -3,21 +3,29 @@
 import math
 from collections.abc import Sized
 from functools import partial
+from pathlib import Path
 from typing import Annotated, Any, Literal
 
 from cyclopts import Parameter
 from rich.console import Group
+from rich.markdown import Markdown
 from rich.table import Table
 from rich.text import Text
 
 from firth import show
+from firth.card import card_of, model_card
 from firth.cli.answer import answer, load_vectors
+from firth.cli.embed import placed
 from firth.cli.flags import Inputs, Json, Model, Read, Reading, Target, given_lines
 from firth.errors import OptionError
 from firth.evaluate import Score, rank_sentences
 from firth.evaluate import evaluate as evaluate_vectors
 from firth.formats.catalogue import FORMATS, load, save
+from firth.formats.native import TASK
+from firth.formats.precision import lessened_vectors
 from firth.models.ngram_model import NgramModel
+from firth.portrait import in_bytes
+from firth.pretrained import shipped
 from firth.vectors import WordVectors
 
 
@@ -32,6 +40,41 @@ def describe(model: Any) -> dict[str, Any]:
     if isinstance(model, WordVectors):
         values |= {"dim": model.dim, "dtype": model.rows.dtype_name, "bytes": model.rows.nbytes}
     return values | {"metadata": dict(model.metadata)}
+
+
+def models(*, json: Json = False) -> None:
+    """The models that come with firth: each opens by its name, wherever a model is asked for.
+
+    For example:
+
+        firth models
+        firth neighbors word2vec-en king
+        firth card elmo-en
+    """
+    names = shipped.available()
+    values = [{"name": name, "bytes": shipped.size(name), "about": shipped.SHIPPED[name]} for name in names]
+    rows = [(name, in_bytes(shipped.size(name)), shipped.SHIPPED[name]) for name in names]
+    answer(values, show.table("", ["name", "size", "what it is"], rows), json)
+
+
+def card(model: Model, /, *, json: Json = False) -> None:
+    """The card of a model: what it was made from and how, how good it is, what may be done with it.
+
+    For example:
+
+        firth card word2vec-en
+        firth card vectors/
+    """
+    written = card_of(Path(shipped.located(model)))
+    page = written.read_text(encoding="utf-8") if written.is_file() else made_card(model)
+    answer({"model": model, "card": page}, Markdown(page.removeprefix("---\n").split("\n---\n", 1)[-1]), json)
+
+
+def made_card(path: str) -> str:
+    """The card of a model that has none written: what the model itself knows."""
+    model = load(path)
+    words = model.vocabulary or () if is_bilm(model) else model
+    return model_card(path, len(words) if isinstance(words, Sized) else 0, getattr(model, "dim", None), model.metadata)
 
 
 def info(model: Model, /, *, json: Json = False) -> None:
@@ -54,7 +97,10 @@ def convert(
     format: Annotated[str | None, Parameter(help=f"what to write: {', '.join(FORMATS)}; else by the name")] = None,
     limit: Annotated[int | None, Parameter(help="only the first so many words")] = None,
     vocabulary: Annotated[str | None, Parameter(help="only the words of this file, one a line")] = None,
-    dtype: Annotated[Literal["float16", "int8"] | None, Parameter(help="store the rows smaller")] = None,
+    precision: Annotated[
+        Literal["float16", "int8"] | None,
+        Parameter(name=["--precision", "--dtype"], help="store the numbers of vectors or of a biLM smaller"),
+    ] = None,
     json: Json = False,
 ) -> None:
     """One format into another.
@@ -63,15 +109,14 @@ def convert(
 
         firth convert GoogleNews-vectors-negative300.bin.gz vectors/
         firth convert glove.840B.300d.txt small.bin --format word2vec-binary --limit 100000
-        firth convert vectors/ vectors-int8/ --dtype int8
+        firth convert vectors/ vectors-int8/ --precision int8
+        firth convert bilm/ small-bilm/ --precision int8
     """
     with show.progress():
         model = load(source, limit=limit, vocabulary=vocabulary)
-        if dtype is not None:
-            if not isinstance(model, WordVectors):
-                raise OptionError(f"--dtype is for word vectors, and {source} holds a {type(model).__name__}")
-            model = model.quantize(dtype)
-        save(model, target, format=format)
+        if precision is not None and isinstance(model, WordVectors):
+            model = lessened_vectors(model, precision)
+        save(model, target, format=format, precision=precision)
     answer({"from": source, "to": target, **describe(model)}, Text(f"{target}: {model!r}"), json)
 
 
@@ -143,22 +188,49 @@ def score_both_ways(bilm: Any, sentences: list[list[str]], by: str, as_json: boo
     answer(found, show.table("probability per word", columns, rows), as_json)
 
 
-def perplexity(model: Model, inputs: Inputs, /, *, reading: Read = Reading(), json: Json = False) -> None:
+def perplexity(
+    model: Model,
+    inputs: Inputs,
+    /,
+    *,
+    packing: Annotated[
+        Literal["streams", "sentences"] | None,
+        Parameter(help="a biLM: streams (if not given) remember what was read; sentences each begin anew, as in score"),
+    ] = None,
+    rows: Annotated[
+        int | None, Parameter(help="a biLM: how many streams the text is dealt to; 32 if not given")
+    ] = None,
+    device: Annotated[str | None, Parameter(help="a biLM: where it runs, such as cpu or cuda")] = None,
+    reading: Read = Reading(),
+    json: Json = False,
+) -> None:
     """How surprised a language model is by a text: lower is better.
+
+    A biLM is surprised twice, reading forwards and backwards; `average` is the geometric mean.
 
     For example:
 
         firth perplexity model.arpa held-out.txt --tokens whitespace
+        firth perplexity bilm/ held-out.txt --packing sentences
     """
-    language_model = load_language_model(model)
-    found = language_model.perplexity(reading.corpus(inputs))
-    rows = list(found.as_dict().items())
-    answer(found.as_dict(), show.table("", ["", "value"], rows), json)
+    opened, corpus = load(model), reading.corpus(inputs)
+    if is_bilm(opened):
+        opened, streams = placed(opened, device), 32 if rows is None else rows
+        with show.progress() as report:
+            found = opened.perplexity(corpus, sentences=packing == "sentences", rows=streams, report=report)
+    else:
+        given = {"--packing": packing, "--rows": rows, "--device": device}
+        flag = next((flag for flag, value in given.items() if value is not None), None)
+        if flag is not None:
+            raise OptionError(f"{flag} is for biLMs, but {model} holds a {type(opened).__name__}")
+        found = load_language_model(model, opened).perplexity(corpus)
+    values = found.as_dict()
+    answer(values, show.table("", ["", "value"], list(values.items())), json)
 
 
 def generate(
     model: Model,
-    prompt: Annotated[str, Parameter(help="how the sentence begins")] = "",
+    prompt: Annotated[str, Parameter(help="how the sentence begins; for a model of seq2seq the source")] = "",
     /,
     *,
     count: Annotated[int, Parameter(name=["--count", "-n"], help="how many sentences")] = 5,
@@ -171,14 +243,18 @@ def generate(
     seed: Annotated[int, Parameter(help="the same seed gives the same text")] = 1,
     json: Json = False,
 ) -> None:
-    """Text sampled from a language model.
+    """Text sampled from a language model, or the best texts for a source from a model of `firth task seq2seq`.
 
     For example:
 
         firth generate model.arpa "The queen" --count 3
         firth generate bilm/ "The queen" --temperature 0.8 --top-p 0.9
+        firth generate titles/ "We train a language model in both directions." --count 3
     """
     opened = load(model)
+    if getattr(opened, "kind", None) == TASK:
+        say_for_source(opened, prompt, count, json)
+        return
     start = Reading().tokenizer().words(prompt)
     if is_bilm(opened):
         draw = partial(opened.generate, start, top_p=top_p)
@@ -191,6 +267,15 @@ def generate(
         for i in range(count)
     ]
     answer(texts, Text("\n".join(texts)), json)
+
+
+def say_for_source(model: Any, source: str, count: int, as_json: bool) -> None:
+    """The best texts that an encoder and decoder says for a source, each with its score."""
+    from firth.tasks.translation import generate
+
+    found = generate(model, source, count)
+    values = [{"text": text, "score": score} for text, score in found]
+    answer(values, show.table("", ["text", "score"], found), as_json)
 
 
 def evaluate(

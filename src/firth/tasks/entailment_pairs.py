@@ -1,0 +1,153 @@
+"""Reading pairs of texts with a label: does the first say that the second is true?
+
+A file tells its form itself:
+
+    JSON lines     SNLI and MultiNLI as published: sentence1, sentence2, gold_label
+    a header       names of columns parted by tabs: SICK, FarsTail, GLUE, the tables beside SNLI's JSON
+    no header      label, premise, hypothesis parted by tabs
+
+A text that holds a tab or a quote may be quoted as in CSV. A pair that the annotators could not agree on, whose label
+is `-`, is left out, as in every published result.
+"""
+
+from __future__ import annotations
+
+import csv
+import json
+from collections.abc import Iterator, Sequence
+from typing import Any, NamedTuple
+
+from firth.errors import FormatError
+from firth.files import Name, open_bytes
+
+NO_AGREEMENT = "-"
+PREMISES = ("sentence1", "premise", "sentence_a")
+HYPOTHESES = ("sentence2", "hypothesis", "sentence_b", "hypo")
+LABELS = ("gold_label", "label", "entailment_judgment", "entailment_label")
+SPELLINGS = {"e": "entailment", "n": "neutral", "c": "contradiction", "contradictory": "contradiction"}
+
+
+class Raw(NamedTuple):
+    """A pair as its file has it; the label is None where the file has no column for it."""
+
+    premise: str
+    hypothesis: str
+    label: str | None
+
+
+class Columns(NamedTuple):
+    """Where a table has what."""
+
+    premise: int
+    hypothesis: int
+    label: int | None
+    fields: int
+
+
+def read_pairs(path: Name) -> list[Raw]:
+    """The pairs of a file, packed or not, in any of the forms above.
+
+    >>> import pathlib, tempfile
+    >>> file = pathlib.Path(tempfile.mkdtemp()) / "pairs.tsv"
+    >>> _ = file.write_text("neutral\\tA dog runs.\\tA dog is late.\\n-\\tA cat.\\tA pet?\\n")
+    >>> read_pairs(file)
+    [Raw(premise='A dog runs.', hypothesis='A dog is late.', label='neutral')]
+    """
+    lines = list(_lines(path))
+    if not lines:
+        raise FormatError(path, "holds no pairs")
+    read = _json_lines if lines[0][1].startswith("{") else _table
+    return [pair for pair in read(path, lines) if pair.label != NO_AGREEMENT]
+
+
+def spelled(label: str) -> str:
+    """A label as all files together should have it.
+
+    >>> spelled("ENTAILMENT"), spelled("c")
+    ('entailment', 'contradiction')
+    """
+    label = label.strip().lower()
+    return SPELLINGS.get(label, label)
+
+
+def _lines(path: Name) -> Iterator[tuple[int, str]]:
+    with open_bytes(path) as file:
+        for number, raw in enumerate(file, 1):
+            try:
+                text = raw.decode("utf-8-sig" if number == 1 else "utf-8").rstrip("\r\n")
+            except UnicodeDecodeError as error:
+                problem = f"byte {error.start + 1} of this line is not UTF-8"
+                raise FormatError(path, problem, line=number, cure="Convert the file to UTF-8") from error
+            if text.strip():
+                yield number, text
+
+
+def _json_lines(path: Name, lines: Sequence[tuple[int, str]]) -> Iterator[Raw]:
+    for number, text in lines:
+        try:
+            record = json.loads(text)
+        except json.JSONDecodeError as error:
+            raise FormatError(path, f"not a line of JSON: {error}", line=number) from error
+        if not isinstance(record, dict):
+            raise FormatError(path, f"expected an object, found {text[:30]!r}", line=number)
+        premise, hypothesis = _value(record, PREMISES), _value(record, HYPOTHESES)
+        label = _value(record, LABELS)
+        if not isinstance(premise, str) or not isinstance(hypothesis, str):
+            cure = f"A pair has {PREMISES[0]} and {HYPOTHESES[0]}, or {PREMISES[1]} and {HYPOTHESES[1]}"
+            raise FormatError(
+                path, f"expected two texts, found {', '.join(record) or 'nothing'}", line=number, cure=cure
+            )
+        if label is not None and not isinstance(label, str):
+            cure = "Write labels as words, such as 'neutral': numbers mean different things in different sets"
+            raise FormatError(path, f"the label is {label!r}", line=number, cure=cure)
+        yield Raw(premise, hypothesis, None if label is None else spelled(label))
+
+
+def _value(record: dict[str, Any], names: Sequence[str]) -> Any:
+    return next((record[name] for name in names if name in record), None)
+
+
+def _table(path: Name, lines: Sequence[tuple[int, str]]) -> Iterator[Raw]:
+    columns = _header(lines[0][1])
+    if columns is None:
+        columns = Columns(premise=1, hypothesis=2, label=0, fields=3)
+    else:
+        lines = lines[1:]
+    for number, text in lines:
+        fields = _fields(text, columns.fields)
+        if len(fields) != columns.fields:
+            cure = "Without a header, a line is label, premise, hypothesis, parted by tabs"
+            problem = f"expected {columns.fields} fields parted by tabs, found {len(fields)}"
+            raise FormatError(path, problem, line=number, cure=cure)
+        label = None if columns.label is None else spelled(fields[columns.label])
+        if label == "":
+            raise FormatError(path, "the label is empty", line=number)
+        yield Raw(fields[columns.premise].strip(), fields[columns.hypothesis].strip(), label)
+
+
+def _header(line: str) -> Columns | None:
+    names = [name.strip().lower() for name in line.split("\t")]
+    premise, hypothesis, label = (
+        next((names.index(name) for name in wanted if name in names), None) for wanted in (PREMISES, HYPOTHESES, LABELS)
+    )
+    if premise is None or hypothesis is None:
+        return None
+    return Columns(premise, hypothesis, label, len(names))
+
+
+def _fields(text: str, count: int) -> list[str]:
+    """The fields of a line, unquoted where that gives as many as there should be.
+
+    >>> _fields('"say ""no""\\tor not"\\te', 2)
+    ['say "no"\\tor not', 'e']
+    >>> _fields('"No" he says\\te', 2)
+    ['"No" he says', 'e']
+    """
+    plain = text.split("\t")
+    if '"' not in text:
+        return plain
+    try:
+        unquoted = next(csv.reader([text], delimiter="\t", strict=True))
+    except csv.Error:  # a quotation mark that only means itself
+        return plain
+    return unquoted if len(unquoted) == count else plain

@@ -1,0 +1,238 @@
+"""Words to vectors, for every task alike: static vectors, ELMo, characters, or any of them side by side.
+
+`Embedding` says what words become; `Inputs` does it, and holds what of it is learnt: the weights of ELMo's mixes, the
+filters over characters, changes to word vectors. `Text` is what a network gets to see.
+"""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Literal, Self
+
+import torch
+from torch import Tensor, nn
+from torch.nn import functional
+
+from firth.errors import OptionError
+from firth.neural.bilm import BiLM
+from firth.neural.mix import ScalarMix
+from firth.options import Recipe, option
+from firth.progress import Report, silent
+from firth.tasks.frozen import ROOM, FrozenLayers
+from firth.tasks.layers import words_mask
+from firth.tasks.sources import Sources, is_bilm, names_in
+from firth.tasks.words import LearntWords, SpelledWords, StaticWords, words_of
+from firth.text.vocabulary import Vocabulary
+
+Sentences = Sequence[Sequence[str]]
+OFTEN = 2  # times that a word must occur to have a vector that is learnt from nothing
+
+
+@dataclass(frozen=True)
+class Sizes:
+    """The length of a word's vector at a network's input, and of what may join it at its output (0: nothing)."""
+
+    input: int
+    extra: int = 0
+
+
+@dataclass(frozen=True)
+class Text:
+    """A batch of sentences as vectors. Beyond a sentence's length all is zero; there is at least one step of time."""
+
+    vectors: Tensor  # (batch, time, Sizes.input)
+    lengths: Tensor  # (batch), on the CPU wherever the rest lies: packing needs them there
+    mask: Tensor  # (batch, time), true where a word stands
+    extra: Tensor | None = None  # (batch, time, Sizes.extra): ELMo's second mix, for the output
+
+    def with_extra(self, encoded: Tensor) -> Tensor:
+        """What a network says of the words, (batch, time, size), with ELMo beside it where it is asked for there."""
+        return encoded if self.extra is None else torch.cat([encoded, self.extra], 2)
+
+
+@dataclass(frozen=True)
+class Embedding(Recipe):
+    """What words become before a task sees them. Whatever is asked for stands side by side in one vector.
+
+    >>> Embedding(static="glove-en", elmo="elmo-en", at="both", mix_decay=0.001).at
+    'both'
+    """
+
+    static: str | None = option(None, "word vectors: a path, or the name of a model that ships; several joined by +")
+    tuned: bool = option(False, "word vectors are learnt on, those of the words of the training text")
+    words: int = option(0, "length of vectors that are learnt for the words of the training text; 0: none", minimum=0)
+    characters: int = option(0, "filters of a small CNN over the characters of a word; 0: none", minimum=0)
+    elmo: str | None = option(None, "a biLM: a path, or the name of a model that ships")
+    at: Literal["input", "output", "both"] = option("input", "where ELMo's vectors join the network")
+    layers: Literal["mix", "top"] | int = option(
+        "mix", "a learnt mix of all layers of the biLM, its top, or one", minimum=0
+    )
+    mix_decay: float = option(0.0, "λ of λ‖w‖², which holds the mix near the mean of the layers", minimum=0)
+    fine_tune: bool = option(False, "the biLM learns too; otherwise it reads every sentence once")
+    dropout: float = option(0.5, "share of the numbers of ELMo's vectors that training drops", minimum=0, maximum=0.99)
+
+    @classmethod
+    def of(cls, names: str, **options: Any) -> Self:
+        """The embedding that `glove-en+elmo-en` stands for: each name is a path or that of a model that ships.
+
+        Paths are made absolute, so that a model that is saved finds them again from elsewhere.
+        """
+        found = [str(Path(name).resolve()) if Path(name).exists() else name for name in names_in(names)]
+        bilms = [name for name in found if is_bilm(name)]
+        static = [name for name in found if name not in bilms]
+        if len(bilms) > 1:
+            raise OptionError(f"{names}: two biLMs cannot be joined, {bilms[0]} and {bilms[1]}. Leave one out")
+        return cls(static="+".join(static) or None, elmo=bilms[0] if bilms else None, **options)
+
+    def learns_words(self) -> bool:
+        """Whether it must know the words of the training text."""
+        return bool(self.words) or (self.tuned and self.static is not None)
+
+
+class Inputs(nn.Module):
+    """Sentences to `Text`, as an embedding says.
+
+    >>> inputs = Inputs(Embedding(characters=8))
+    >>> text = inputs([["A", "cup", "of", "tea"], ["Rain"]])
+    >>> text.vectors.shape, text.lengths, inputs.sizes
+    (torch.Size([2, 4, 8]), tensor([4, 1]), Sizes(input=8, extra=0))
+    """
+
+    def __init__(
+        self,
+        embedding: Embedding,
+        sources: Sources | None = None,
+        vocabulary: Vocabulary | None = None,
+        *,
+        room: int = ROOM,
+    ) -> None:
+        """`vocabulary` holds the words of the training text, where they are learnt; `room` is for `FrozenLayers`."""
+        super().__init__()
+        self.embedding, self.vocabulary = embedding, vocabulary or Vocabulary(())
+        self.sources = sources or Sources.open(embedding.static, embedding.elmo)
+        self.anchor = nn.Parameter(torch.zeros(0), requires_grad=False)  # tells where the module is
+        self.static = nn.ModuleList(StaticWords(vectors) for vectors in self.sources.static)
+        self.changes: LearntWords | None = None
+        if embedding.tuned and self.sources.static:
+            size = sum(vectors.dim for vectors in self.sources.static)
+            self.changes = LearntWords(self.vocabulary, size, added=True)
+        self.learnt = LearntWords(self.vocabulary, embedding.words, added=False) if embedding.words else None
+        self.spelled = SpelledWords(embedding.characters) if embedding.characters else None
+        self.mixes = nn.ModuleDict()
+        self.bilm = self.sources.bilm
+        if embedding.fine_tune:
+            self.bilm = copy.deepcopy(self.bilm)  # others may use it as it was
+        if self.bilm is not None:
+            self._add_mixes(self.bilm, room)
+        self.sizes = self._sizes()
+
+    def _add_mixes(self, bilm: BiLM, room: int) -> None:
+        embedding, top = self.embedding, bilm.architecture.layers
+        layer = {"mix": None, "top": top}.get(str(embedding.layers), embedding.layers)
+        if isinstance(layer, int) and layer > top:
+            raise OptionError(f"Embedding: layers is {layer}, but the biLM has layers 0 to {top}")
+        bilm.requires_grad_(embedding.fine_tune)
+        self.frozen = FrozenLayers(bilm, layer if isinstance(layer, int) else None, room)
+        for place in ("input", "output"):
+            if embedding.at in (place, "both"):
+                self.mixes[place] = ScalarMix(self.frozen.layers, dropout=embedding.dropout)
+
+    def _sizes(self) -> Sizes:
+        elmo = 0 if self.bilm is None else self.frozen.dim
+        parts = [*self.static, self.learnt, self.spelled]
+        size = sum(int(part.size) for part in parts if part is not None) + elmo * ("input" in self.mixes)
+        if not size:
+            raise OptionError(
+                "Embedding: words become nothing at the network's input. Name word vectors or a biLM, or ask for "
+                "characters, or for words to be learnt"
+            )
+        return Sizes(size, elmo * ("output" in self.mixes))
+
+    def forward(self, sentences: Sentences) -> Text:
+        lengths = torch.tensor([len(words) for words in sentences], dtype=torch.int64)
+        time = max(1, int(lengths.max()) if len(lengths) else 0)
+        mask = words_mask(lengths, time).to(self.anchor.device)
+        parts = [self.without_context(sentences, time)]
+        extra = None
+        if self.bilm is not None:
+            layers = self.in_context(self.bilm, sentences, mask)
+            if "input" in self.mixes:
+                parts.append(self.mixes["input"](layers))
+            if "output" in self.mixes:
+                extra = self.mixes["output"](layers)
+        return Text(torch.cat(parts, 2), lengths, mask, extra)
+
+    def without_context(self, sentences: Sentences, time: int) -> Tensor:
+        """What words are by themselves, (batch, time, size); each distinct word is looked up and spelled once."""
+        numbers: dict[str, int] = {}
+        rows = torch.zeros(len(sentences), time, dtype=torch.int64)  # row 0 is padding
+        for row, words in zip(rows, sentences):
+            row[: len(words)] = torch.tensor([numbers.setdefault(word, len(numbers) + 1) for word in words])
+        distinct = list(numbers) or [""]
+        parts = [look_up(distinct) for look_up in self.static]
+        if self.changes is not None:
+            parts = [torch.cat(parts, 1) + self.changes(distinct)]
+        parts += [part(distinct) for part in (self.learnt, self.spelled) if part is not None]
+        table = torch.cat(parts, 1) if parts else self.anchor.new_zeros(len(distinct), 0)
+        return functional.pad(table, (0, 0, 1, 0))[rows.to(table.device)]
+
+    def in_context(self, bilm: BiLM, sentences: Sentences, mask: Tensor) -> Tensor:
+        """The layers of the biLM, (layers, batch, time, dim)."""
+        if not self.embedding.fine_tune:
+            return self.frozen.of([tuple(words) for words in sentences]).movedim(2, 0)
+        layers: Tensor = bilm(sentences)[0]
+        if self.frozen.layer is not None:
+            layers = layers[self.frozen.layer : self.frozen.layer + 1]
+        inner = layers[:, :, 1 : mask.shape[1] + 1]  # <S> goes, and </S> where the mask says so
+        return inner * mask[:, :, None]
+
+    def read_ahead(self, sentences: Iterable[Sequence[str]], report: Report = silent) -> None:
+        """Runs a frozen biLM over sentences that will come, so that it need not run again."""
+        if self.bilm is not None and not self.embedding.fine_tune:
+            self.frozen.read_ahead((tuple(words) for words in sentences), report)
+
+    @property
+    def penalty(self) -> Tensor:
+        """λ‖w‖² of the mixes, a term of the loss."""
+        total = self.anchor.new_zeros(())
+        if self.embedding.mix_decay:
+            for mix in self._mixes.values():
+                total = total + mix.penalty(self.embedding.mix_decay)
+        return total
+
+    @property
+    def shares(self) -> dict[str, list[float]]:
+        """The part that each layer has in the mix at the input and at the output."""
+        return {place: mix.shares.tolist() for place, mix in self._mixes.items()}
+
+    @property
+    def _mixes(self) -> dict[str, ScalarMix]:
+        return {place: mix for place, mix in self.mixes.items() if isinstance(mix, ScalarMix)}
+
+    @property
+    def bilm_seconds(self) -> float:
+        """The time spent in the frozen biLM so far."""
+        return 0.0 if self.bilm is None else self.frozen.seconds
+
+    def state(self) -> dict[str, Tensor]:
+        """What it has learnt, by name: what the sources hold is not among it."""
+        learning = {name for name, parameter in self.named_parameters() if parameter.requires_grad}
+        return {name: tensor for name, tensor in self.state_dict().items() if name in learning}
+
+    def load_state(self, tensors: Mapping[str, Tensor]) -> None:
+        """Takes over what `state` gave."""
+        if tensors.keys() != self.state().keys():
+            different = sorted(tensors.keys() ^ self.state().keys())
+            raise OptionError(f"the tensors of the inputs do not fit the embedding: {', '.join(different)}")
+        self.load_state_dict(dict(tensors), strict=False)
+
+
+def inputs_for(embedding: Embedding, sources: Sources, sentences: Iterable[Sequence[str]], room: int = ROOM) -> Inputs:
+    """New inputs for a training text."""
+    vocabulary = Vocabulary(())
+    if embedding.learns_words():
+        vocabulary = words_of(sentences, 1 if embedding.tuned else OFTEN)
+    return Inputs(embedding, sources, vocabulary, room=room)

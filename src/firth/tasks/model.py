@@ -1,0 +1,211 @@
+"""What a task's training leaves: a network and its inputs, which answer questions and can be saved.
+
+The folder of such a model holds what was learnt. The word vectors and the biLM are named in it, with their
+fingerprints, and are opened from where they lie.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from typing import Any, cast
+
+import numpy as np
+import torch
+from torch import Tensor, nn
+
+from firth import portrait
+from firth.errors import OptionError
+from firth.files import Name
+from firth.formats import native
+from firth.parts import Parts
+from firth.pretrained.shipped import HERE
+from firth.progress import Progress, Report, silent
+from firth.tasks.catalogue import TASKS, task_named
+from firth.tasks.inputs import Embedding, Inputs, Text
+from firth.tasks.sources import Sources
+from firth.tasks.task import Answer, Labels, Network, Task
+
+BATCH = 64  # examples that are answered at once
+
+
+class TaskModel(nn.Module):
+    """A task that was learnt: `fit` makes one, `open_task` opens one. `labels` is what it had to know beforehand."""
+
+    kind = "task"
+
+    def __init__(
+        self,
+        task: Task,
+        labels: Labels,
+        inputs: Inputs,
+        network: nn.Module,
+        metadata: Mapping[str, Any] | None = None,
+    ) -> None:
+        super().__init__()
+        self.task, self.labels, self.inputs, self.network = task, labels, inputs, network
+        self.metadata: dict[str, Any] = dict(metadata or {})
+
+    @property
+    def embedding(self) -> Embedding:
+        """What words become."""
+        return self.inputs.embedding
+
+    def texts(self, examples: Sequence[Any]) -> tuple[Text, ...]:
+        """The words of a batch as vectors: a `Text` for each place, or one with all sentences of one document."""
+        if self.task.documents:
+            return (self.inputs([words for example in examples for words in example.sentences]),)
+        return tuple(self.inputs(place) for place in zip(*(example.sentences for example in examples)))
+
+    def loss(self, examples: Sequence[Any]) -> Tensor:
+        """The mean loss of a batch, with what the embedding adds to it."""
+        return cast(Network, self.network).loss(self.texts(examples), examples) + self.inputs.penalty
+
+    def predict(self, examples: Sequence[Any], *, report: Report = silent) -> list[Answer]:
+        """The answer to each example, in their order; what others stand beside it changes nothing."""
+        answers: list[Answer] = [None] * len(examples)
+        done = 0
+        with evaluating(self):
+            for places in self.batches(examples):
+                batch = [examples[place] for place in places]
+                for place, answer in zip(places, cast(Network, self.network).answers(self.texts(batch), batch)):
+                    answers[place] = answer
+                done += len(batch)
+                report(Progress("answering", done, len(examples), "examples"))
+        return answers
+
+    def batches(self, examples: Sequence[Any]) -> Iterator[list[int]]:
+        """The places of examples, those of like length together, the longest first."""
+        order = sorted(range(len(examples)), key=lambda place: -length_of(examples[place]))
+        size = 1 if self.task.documents else BATCH
+        for start in range(0, len(order), size):
+            yield order[start : start + size]
+
+    def evaluate(self, examples: Sequence[Any], *, report: Report = silent) -> dict[str, float]:
+        """How good the answers to examples are whose truth is known."""
+        if not examples:
+            raise OptionError("there is no example to judge the model by")
+        return self.task.score(examples, self.predict(examples, report=report))
+
+    def ask(self, *texts: str) -> list[str | dict[str, Any]]:
+        """Answers about text as people write it, told as people want to read them."""
+        examples = self.task.ask(*texts)
+        return [self.task.tell(example, answer) for example, answer in zip(examples, self.predict(examples))]
+
+    def state(self) -> dict[str, Tensor]:
+        """All that was learnt, by name."""
+        inputs = {f"inputs.{name}": tensor for name, tensor in self.inputs.state().items()}
+        return inputs | {f"network.{name}": tensor for name, tensor in self.network.state_dict().items()}
+
+    def load_state(self, tensors: Mapping[str, Tensor]) -> None:
+        """Takes over what `state` gave."""
+        parts: dict[str, dict[str, Tensor]] = {"inputs": {}, "network": {}}
+        for name, tensor in tensors.items():
+            part, _, rest = name.partition(".")
+            if part not in parts:
+                raise OptionError(f"the tensor {name!r} belongs to no part of this model")
+            parts[part][rest] = tensor
+        self.inputs.load_state(parts["inputs"])
+        try:
+            self.network.load_state_dict(parts["network"])
+        except RuntimeError as error:  # which names the tensors
+            raise OptionError(f"the tensors of the network do not fit: {error}") from error
+
+    def to_parts(self) -> Parts:
+        """The artifact taken apart, for a file."""
+        config = {
+            "task": self.task.name,
+            "options": self.task.as_dict(),
+            "labels": self.labels,
+            "embedding": self.embedding.as_dict(),
+            "fingerprints": self.inputs.sources.fingerprints(),
+            "metadata": self.metadata,
+        }
+        arrays = {name: tensor.detach().cpu().numpy() for name, tensor in self.state().items()}
+        vocabularies = {"words": self.inputs.vocabulary} if self.embedding.learns_words() else {}
+        return Parts(self.kind, config, arrays, vocabularies)
+
+    @classmethod
+    def from_parts(cls, parts: Parts, sources: Sources | None = None) -> TaskModel:
+        """The artifact that `to_parts` took apart; its sources are opened unless they are given."""
+        config = parts.config
+        task = task_named(config["task"]).from_dict(config["options"])
+        embedding = Embedding.from_dict(config["embedding"])
+        sources = sources or Sources.open(embedding.static, embedding.elmo)
+        if sources.fingerprints() != config["fingerprints"]:
+            names = " and ".join(name for name in (embedding.static, embedding.elmo) if name)
+            problem = f"the model was trained on other vectors than {names} has now"
+            raise OptionError(f"{problem}. Name those it was trained on: --embedding PATH")
+        with seeded(0):  # what is drawn is replaced at once
+            inputs = Inputs(embedding, sources, parts.vocabularies.get("words"))
+            model = cls(task, config["labels"], inputs, task.network(inputs.sizes, config["labels"]))
+        model.metadata = dict(config.get("metadata", {}))
+        model.load_state({name: torch.from_numpy(np.array(array)) for name, array in parts.arrays.items()})
+        for name, tensor in model.state().items():
+            if not torch.isfinite(tensor).all():
+                raise OptionError(f"the tensor {name!r} has numbers that are NaN or infinite")
+        return model.eval()
+
+    def facts(self) -> list[portrait.Fact]:
+        """What there is to say about this model, by name."""
+        embedding = self.embedding
+        words = [embedding.static, embedding.elmo, f"{embedding.characters} filters over characters"]
+        given = [bool(embedding.static), bool(embedding.elmo), bool(embedding.characters)]
+        scores = self.metadata.get("dev", {})
+        facts = [
+            ("task", self.task.name),
+            ("parameters", f"{sum(tensor.numel() for tensor in self.state().values()):,}"),
+            ("words from", ", ".join(str(one) for one, is_given in zip(words, given) if is_given)),
+            ("dev", ", ".join(f"{name} {value:.4f}" for name, value in scores.items())),
+        ]
+        return [(name, value) for name, value in facts if value]
+
+    def __repr__(self) -> str:
+        return f"TaskModel({', '.join(f'{name}: {value}' for name, value in self.facts())})"
+
+    def __rich__(self) -> Any:
+        return portrait.as_table("TaskModel", self.facts())
+
+    def _repr_html_(self) -> str:
+        return portrait.as_html("TaskModel", self.facts())
+
+
+def open_task(name: Name, embedding: str | None = None) -> TaskModel:
+    """The model in a folder, or the one that ships for a task: `open_task("ner")`.
+
+    `embedding` says where its word vectors and its biLM lie now, where that is not where they were.
+    """
+    shipped = HERE / f"task-{name}"
+    path = shipped if name in TASKS and shipped.exists() else name
+    parts = native.read_parts(path)
+    if parts.kind != TaskModel.kind:
+        raise OptionError(f"{path}: holds a {parts.kind}, but a task's model is needed")
+    if embedding is None:
+        return cast(TaskModel, native.put_together(parts, path))
+    named = Embedding.of(embedding)
+    return cast(TaskModel, native.put_together(parts, path, sources=Sources.open(named.static, named.elmo)))
+
+
+def length_of(example: Any) -> int:
+    """The words of the longest of an example's sentences."""
+    return max(map(len, example.sentences), default=0)
+
+
+@contextmanager
+def evaluating(module: nn.Module) -> Iterator[None]:
+    """Nothing is learnt and nothing dropped inside; afterwards the module is in the mode it was in."""
+    before = module.training
+    module.eval()
+    try:
+        with torch.no_grad():
+            yield
+    finally:
+        module.train(before)
+
+
+@contextmanager
+def seeded(seed: int) -> Iterator[None]:
+    """torch's own generators start at a seed inside, and are as they were afterwards."""
+    with torch.random.fork_rng():
+        torch.manual_seed(seed)
+        yield

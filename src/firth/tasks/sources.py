@@ -1,0 +1,85 @@
+"""The models that words get their vectors from: where they lie, what they are, and whether they are still the same.
+
+A task's model names them and does not copy them. What it was trained on is known by a fingerprint of its numbers, so
+that another model under the same name is noticed before it gives wrong answers.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from firth.errors import OptionError
+from firth.formats import native
+from firth.formats.catalogue import detect, load
+from firth.models.elmo import fingerprint as fingerprint_of_bilm
+from firth.neural.bilm import BiLM
+from firth.pretrained.shipped import located
+from firth.vectors import WordVectors
+
+SAMPLE = 4096  # rows of word vectors that a fingerprint looks at
+
+
+def names_in(text: str) -> list[str]:
+    """The names in `one+another`; a path that has a plus in it is one name.
+
+    >>> names_in("glove-en+elmo-en")
+    ['glove-en', 'elmo-en']
+    """
+    return [text] if text and Path(text).exists() else [name for name in text.split("+") if name]
+
+
+def is_bilm(name: str) -> bool:
+    """Whether a name stands for a biLM and not for word vectors; nothing large is read."""
+    path = located(name)
+    if detect(path) != "native":
+        return detect(path) == "elmo"
+    return bool(json.loads(Path(path, native.CONFIG).read_bytes()).get("kind") == native.BILM)
+
+
+@dataclass(frozen=True)
+class Sources:
+    """Word vectors, a biLM, or both, opened.
+
+    >>> Sources((WordVectors(["tea", "rain"], [[1, 2], [3, 4]]),)).fingerprints()
+    {'static': ['fdc5aab2d7e1a225']}
+    """
+
+    static: tuple[WordVectors, ...] = ()
+    bilm: BiLM | None = None
+
+    @classmethod
+    def open(cls, static: str | None, elmo: str | None) -> Sources:
+        """The models that are named."""
+        vectors = tuple(_load(name, WordVectors) for name in names_in(static or ""))
+        return cls(vectors, None if elmo is None else _load(elmo, BiLM))
+
+    def fingerprints(self) -> dict[str, Any]:
+        """A short name for the exact numbers of each."""
+        found: dict[str, Any] = {}
+        if self.static:
+            found["static"] = [_fingerprint(vectors) for vectors in self.static]
+        if self.bilm is not None:
+            found["elmo"] = fingerprint_of_bilm(self.bilm)
+        return found
+
+
+def _load(name: str, wanted: type) -> Any:
+    model = load(name)
+    if not isinstance(model, wanted):
+        problem = f"holds a {type(model).__name__}, but a {wanted.__name__} is needed"
+        raise OptionError(f"{name}: {problem}. Static vectors and ELMo are told apart: glove-en+elmo-en")
+    return model
+
+
+def _fingerprint(vectors: WordVectors) -> str:
+    """Of all words and of some rows: who changes a model changes more than what lies between them."""
+    digest = hashlib.sha256(f"{vectors.kind} {vectors.vocabulary.fingerprint} {vectors.dim}".encode())
+    rows = vectors.rows.shape[0]
+    digest.update(np.ascontiguousarray(vectors.rows.take(np.arange(0, rows, max(1, rows // SAMPLE)))).tobytes())
+    return digest.hexdigest()[:16]

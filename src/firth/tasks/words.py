@@ -1,0 +1,99 @@
+"""Vectors of words without their context: looked up, learnt, or spelled. Each distinct word of a batch comes once."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Sequence
+
+import torch
+from torch import Tensor, nn
+
+from firth.neural.layers import CharacterCnn
+from firth.neural.token_vectors import TokenVectors
+from firth.text.vocabulary import Vocabulary
+from firth.vectors import WordVectors
+
+CHARACTER_DIM, FILTER = 16, 3  # of the tagger in the ELMo paper
+
+
+class StaticWords(nn.Module):
+    """Word vectors that stay as they are. A word that has none is tried in small letters, and else is all zeros.
+
+    >>> StaticWords(WordVectors(["tea"], [[1, 2]]))(["Tea", "milk"])
+    tensor([[1., 2.],
+            [0., 0.]])
+    """
+
+    def __init__(self, vectors: WordVectors) -> None:
+        super().__init__()
+        self.size = vectors.dim
+        self.file, self.met = VectorFile(vectors), TokenVectors()
+
+    def forward(self, words: Sequence[str]) -> Tensor:
+        return self.met.of(self.file, words)
+
+
+class VectorFile(nn.Module):
+    """Word vectors fetched from where they lie, to the device that this module was moved to."""
+
+    def __init__(self, vectors: WordVectors) -> None:
+        super().__init__()
+        self.vectors = vectors
+        self.anchor = nn.Parameter(torch.zeros(0), requires_grad=False)  # moves with the module
+
+    def forward(self, words: Sequence[str]) -> Tensor:
+        spelled = as_known(words, self.vectors.vocabulary)
+        return torch.from_numpy(self.vectors.embed([spelled])[0]).to(self.anchor.device)
+
+
+class LearntWords(nn.Module):
+    """A vector to learn for each word of a vocabulary, in small letters if need be; row 0 is that of all other words.
+
+    Vectors that are added to others begin at zero, and there other words stay as they are.
+    """
+
+    def __init__(self, vocabulary: Vocabulary, size: int, *, added: bool) -> None:
+        super().__init__()
+        self.vocabulary, self.size = vocabulary, size
+        self.table = nn.Embedding(len(vocabulary) + 1, size, padding_idx=0 if added else None)
+        if added:
+            nn.init.zeros_(self.table.weight)
+        else:
+            nn.init.normal_(self.table.weight, 0, size**-0.5)
+
+    def forward(self, words: Sequence[str]) -> Tensor:
+        ids = self.vocabulary.ids(as_known(words, self.vocabulary)) + 1
+        found: Tensor = self.table(torch.from_numpy(ids).to(self.table.weight.device))
+        return found
+
+
+class SpelledWords(nn.Module):
+    """A small CNN over the characters of a word; its filters see three at once, and each keeps its highest answer."""
+
+    def __init__(self, filters: int) -> None:
+        super().__init__()
+        self.size = filters
+        self.cnn = CharacterCnn(filters, character_dim=CHARACTER_DIM, filters=((FILTER, filters),), highways=0)
+        nn.init.uniform_(self.cnn.table, -1, 1)
+
+    def forward(self, words: Sequence[str]) -> Tensor:
+        found: Tensor = self.cnn(words)
+        return found
+
+
+def as_known(words: Sequence[str], vocabulary: Vocabulary) -> list[str]:
+    """Words as a vocabulary spells them: in small letters where it knows them only so.
+
+    >>> as_known(["The", "Tea", "The-Tea"], Vocabulary(["the", "Tea"]))
+    ['the', 'Tea', 'The-Tea']
+    """
+    return [word if word in vocabulary or word.lower() not in vocabulary else word.lower() for word in words]
+
+
+def words_of(sentences: Iterable[Sequence[str]], min_count: int = 1) -> Vocabulary:
+    """The distinct words of sentences that occur so often, by falling count.
+
+    >>> words_of([["to", "be"], ["or", "not", "to", "be"]], min_count=2).words
+    ('be', 'to')
+    """
+    return Vocabulary.from_counts(Counter(word for words in sentences for word in words)).cut(min_count)

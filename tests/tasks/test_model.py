@@ -1,0 +1,150 @@
+"""A task's model: what it says, on its own and in a file."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+
+import firth
+from firth.errors import FormatError, OptionError
+from firth.neural.architecture import Architecture
+from firth.neural.bilm import BiLM
+from firth.runtime import Runtime
+from firth.tasks.inputs import Embedding
+from firth.tasks.model import TaskModel, open_task
+from firth.tasks.sentiment import Phrase, Sentiment
+from firth.tasks.training import Training, fit
+from firth.vectors import WordVectors
+
+TEXTS = [
+    Phrase(("a", "good", "film"), "good"),
+    Phrase(("bad",), "bad"),
+    Phrase(("not", "a", "good", "film", ",", "bad"), "bad"),
+    Phrase(("good",), "good"),
+]
+
+
+@pytest.fixture(scope="module")
+def places(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with word vectors and a biLM, each in our own format."""
+    folder = tmp_path_factory.mktemp("models")
+    words = ["a", "good", "film", "bad", "not"]
+    firth.save(WordVectors(words, np.random.default_rng(1).normal(size=(5, 4))), folder / "vectors")
+    firth.save(BiLM(Architecture.named("tiny"), seed=2), folder / "bilm")
+    return folder
+
+
+@pytest.fixture(scope="module")
+def model(places: Path) -> TaskModel:
+    embedding = Embedding.of(f"{places}/vectors+{places}/bilm", at="both", characters=3, tuned=True, words=2)
+    task = Sentiment(hidden=5, architecture="biattentive")
+    return fit(task, embedding, TEXTS, TEXTS, Training(epochs=2, batch=2), runtime=Runtime(threads=1))
+
+
+def test_answers_do_not_depend_on_their_company(model: TaskModel) -> None:
+    together = model.predict(TEXTS)
+    for example, answer in zip(TEXTS, together):
+        assert model.predict([example])[0] == pytest.approx(answer, abs=1e-5)
+    assert model.predict([]) == []
+
+
+def test_predicting_leaves_the_mode_as_it_was(model: TaskModel) -> None:
+    model.train()
+    model.predict(TEXTS[:1])
+    assert model.training
+    assert model.network.training
+    model.eval()
+
+
+def test_what_was_saved_says_the_same(tmp_path: Path, model: TaskModel) -> None:
+    firth.save(model, tmp_path / "model")
+    for opened in (firth.load(tmp_path / "model"), open_task(tmp_path / "model")):
+        assert isinstance(opened, TaskModel)
+        assert opened.predict(TEXTS) == model.predict(TEXTS)
+        assert (opened.task, opened.labels, opened.embedding) == (model.task, model.labels, model.embedding)
+        assert opened.metadata == json.loads(json.dumps(model.metadata))
+        assert str(opened) == str(model)
+
+
+def test_the_file_has_what_was_learnt_and_not_what_it_was_learnt_on(tmp_path: Path, model: TaskModel) -> None:
+    firth.save(model, tmp_path / "model")
+    assert {path.name for path in (tmp_path / "model").iterdir()} == {"config.json", "model.safetensors", "words"}
+    names = set(model.to_parts().arrays)
+    assert not any("bilm" in name or "static" in name for name in names)
+    assert {"inputs.mixes.input.gamma", "inputs.changes.table.weight", "inputs.spelled.cnn.table"} <= names
+
+
+@pytest.mark.parametrize("precision", ["float16", "int8"])
+def test_a_smaller_file_says_nearly_the_same(tmp_path: Path, model: TaskModel, precision: Any) -> None:
+    firth.save(model, tmp_path / "model", precision=precision)
+    opened = open_task(tmp_path / "model")
+    for one, other in zip(model.predict(TEXTS), opened.predict(TEXTS)):
+        assert one == pytest.approx(other, abs=0.02)
+
+
+def test_other_vectors_under_the_same_name_are_noticed(tmp_path: Path, places: Path, model: TaskModel) -> None:
+    firth.save(model, tmp_path / "model")
+    firth.save(BiLM(Architecture.named("tiny"), seed=3), tmp_path / "other")
+    with pytest.raises(FormatError, match="trained on other vectors"):
+        open_task(tmp_path / "model", f"{places}/vectors+{tmp_path}/other")
+
+
+def test_vectors_that_were_moved_can_be_named_anew(tmp_path: Path, places: Path, model: TaskModel) -> None:
+    for name in ("vectors", "bilm"):
+        firth.save(firth.load(places / name), tmp_path / name)
+    firth.save(model, tmp_path / "model")
+    config = json.loads((tmp_path / "model" / "config.json").read_text())
+    config["config"]["embedding"]["elmo"] = "gone"
+    (tmp_path / "model" / "config.json").write_text(json.dumps(config))
+    with pytest.raises(FormatError, match="gone: no such file"):
+        open_task(tmp_path / "model")
+    opened = open_task(tmp_path / "model", f"{tmp_path}/vectors+{tmp_path}/bilm")
+    assert opened.predict(TEXTS) == model.predict(TEXTS)
+
+
+@pytest.mark.parametrize(
+    ("change", "problem"),
+    [
+        (lambda config: config["config"].update(task="seventh"), "no task is called 'seventh'"),
+        (lambda config: config["config"]["options"].update(hidden=6), "do not fit"),
+        (lambda config: config["config"]["options"].update(hiden=6), "Did you mean 'hidden'"),
+        (lambda config: config["config"].pop("labels"), "labels"),
+    ],
+)
+def test_a_broken_file_says_what_is_wrong(tmp_path: Path, model: TaskModel, change: Any, problem: str) -> None:
+    firth.save(model, tmp_path / "model")
+    config = json.loads((tmp_path / "model" / "config.json").read_text())
+    change(config)
+    (tmp_path / "model" / "config.json").write_text(json.dumps(config))
+    with pytest.raises(FormatError, match=problem):
+        open_task(tmp_path / "model")
+
+
+def test_another_kind_of_model_is_refused(places: Path) -> None:
+    with pytest.raises(OptionError, match="holds a bilm"):
+        open_task(places / "bilm")
+
+
+def test_a_biLM_that_learnt_is_saved_with_the_task(tmp_path: Path, places: Path) -> None:
+    task, training = Sentiment(hidden=3, architecture="plain"), Training(epochs=1, batch=2, learning_rate=0.1)
+    embedding = Embedding.of(f"{places}/bilm", fine_tune=True)
+    tuned = fit(task, embedding, TEXTS, (), training, runtime=Runtime(threads=1))
+    before = firth.load(places / "bilm").state_dict()
+    assert not all(torch.equal(tuned.state()[f"inputs.bilm.{name}"], tensor) for name, tensor in before.items())
+    firth.save(tuned, tmp_path / "model")
+    assert open_task(tmp_path / "model").predict(TEXTS) == tuned.predict(TEXTS)
+
+
+def test_nobody_waits_for_torch_who_asks_only_for_names() -> None:
+    import subprocess
+    import sys
+
+    code = (
+        "import sys; from firth.tasks.catalogue import TASKS; import firth.cli.tasks; assert 'torch' not in sys.modules"
+    )
+    subprocess.run([sys.executable, "-c", code], check=True)
