@@ -1,4 +1,4 @@
-"""The step of the tour that needs a model."""
+"""The steps of the tour that need a contextual model."""
 
 from __future__ import annotations
 
@@ -7,27 +7,36 @@ from pathlib import Path
 import pytest
 
 from firth import tour
-from firth.tour import Luggage, contexts
+from firth.tour import DRINKS, Luggage, contexts, told
 
 
-def test_without_torch_the_step_says_what_to_install(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("step", [contexts, told])
+def test_without_torch_the_step_says_what_to_install(
+    step: tour.Build, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(tour, "find_spec", lambda name: None)
-    step = contexts(Luggage((), tmp_path))
-    assert step.values == {"skipped": True}
-    assert step.command == "pip install 'firth[elmo]' && firth tour"
+    made = step(Luggage((), tmp_path))
+    assert made.values == {"skipped": True}
+    assert made.command == "pip install 'firth[elmo]' && firth tour"
 
 
-def test_without_a_model_a_tiny_one_is_trained(tmp_path: Path) -> None:
+def test_the_two_banks_are_told_apart_above_the_layer_of_spelling(tmp_path: Path) -> None:
     pytest.importorskip("torch")
-    step = contexts(Luggage((), tmp_path))
-    assert step.values["other_use"][0] == pytest.approx(1)
-    assert all(unlike < 0.999 for unlike in step.values["other_use"][1:])
-    assert step.command.startswith("firth train elmo")
-
-
-def test_a_word_differs_by_its_context_above_the_layer_of_spelling(tmp_path: Path, data: Path) -> None:
-    pytest.importorskip("torch")
-    pytest.importorskip("h5py")
-    values = contexts(Luggage((), tmp_path, str(data / "fixtures" / "elmo" / "allennlp"))).values
+    values = contexts(Luggage((), tmp_path)).values
     assert values["other_use"][0] == pytest.approx(1)
     assert all(alike > unlike for alike, unlike in zip(values["same_use"][1:], values["other_use"][1:]))
+
+
+def test_tea_is_strong_and_a_sentence_goes_on(tmp_path: Path) -> None:
+    pytest.importorskip("torch")
+    values = told(Luggage((), tmp_path)).values
+    assert values["scores"][DRINKS[0]] > values["scores"][DRINKS[1]]
+    assert len(values["generated"].split()) > 5
+
+
+def test_a_model_of_the_user_s_is_taken_and_may_lack_a_softmax(tmp_path: Path, data: Path) -> None:
+    pytest.importorskip("torch")
+    pytest.importorskip("h5py")
+    luggage = Luggage((), tmp_path, str(data / "fixtures" / "elmo" / "allennlp"))
+    assert contexts(luggage).values["other_use"][0] == pytest.approx(1)
+    assert told(luggage).values == {"skipped": True}

@@ -50,9 +50,18 @@ def model_card(name: str, words: int, dim: int | None, metadata: Mapping[str, An
     return "\n\n".join(parts) + "\n"
 
 
+def card_of(path: Path) -> Path:
+    """Where the card of a model lies: README.md in its folder, or NAME.md next to its file.
+
+    >>> card_of(Path("vectors.bin")).as_posix()
+    'vectors.bin.md'
+    """
+    return path / "README.md" if path.is_dir() else path.with_name(path.name + ".md")
+
+
 def write_card(path: Path, page: str) -> Path:
-    """Writes a card beside a model: README.md in its folder, or NAME.md next to its file. Returns where it lies."""
-    place = path / "README.md" if path.is_dir() else path.with_name(path.name + ".md")
+    """Writes a card beside a model. Returns where it lies."""
+    place = card_of(path)
     place.write_text(page, encoding="utf-8")
     return place
 

@@ -29,7 +29,6 @@ from firth.errors import OptionError
 from firth.formats.catalogue import load, save
 from firth.models.count_matrix import CountMatrix
 from firth.models.counts import ENGLISH_STOP_WORDS, Counts
-from firth.models.elmo import Elmo
 from firth.models.fasttext import FastText
 from firth.models.glove import Glove
 from firth.models.ngram import Ngram
@@ -50,12 +49,18 @@ OWN_WORDS = ("tea", "coffee", "king", "queen", "dog", "cat", "boat", "ferry", "r
 OWN_PROBES = ("ice", "steam", "solid", "gas", "water", "fashion")
 OWN_ANALOGIES: tuple[tuple[str, str, str], ...] = (("man", "king", "woman"), ("mother", "tea", "father"))
 OWN_SENTENCES = ("strong tea", "powerful tea", "strong engine", "powerful engine")
-# The same word twice as a verb and once as a thing on a stage: the first is compared with the others.
+ELMO = "elmo-en"
+# One meaning twice and another once: the first is compared with the others.
 CONTEXTS = (
-    "The children [play] in the garden .",
-    "The dogs [play] in the park .",
-    "She wrote a [play] for the stage .",
+    "We sat on the [bank] of the river and watched the water .",
+    "The boat came to rest against the muddy [bank] .",
+    "The central [bank] lowered its interest rates .",
 )
+DRINKS = (
+    "She made strong tea for the guests .",
+    "She made powerful tea for the guests .",
+)
+BEGUN = "The river"
 PERSIAN = "او كتاب‌ها را می‌خواند، و چای می‌نوشد."
 
 
@@ -105,13 +110,11 @@ class Luggage:
 
     @cached_property
     def contextual(self) -> tuple[str, Any] | None:
-        """A contextual model and its name: the one given, else a tiny one that is trained here; None without torch."""
-        if self.elmo is not None:
-            return self.elmo, load(self.elmo)
+        """A contextual model and its name: the one given, else the one that comes with firth; None without torch."""
         if find_spec("torch") is None:
             return None
-        recipe = Elmo(preset="tiny", batch=4, unroll=8, steps=200, min_count=1, learning_rate=0.01)
-        return "model/", recipe.fit(self.corpus)
+        name = ELMO if self.elmo is None else self.elmo
+        return name, load(name)
 
     @cached_property
     def counts(self) -> CountMatrix:
@@ -370,35 +373,67 @@ def unseen(luggage: Luggage) -> Step:
     )
 
 
+def without_torch(title: str) -> Step:
+    """What stands where a contextual model would speak."""
+    return Step(
+        title,
+        "A contextual model gives a word a vector for each sentence it is in. Such models need torch.",
+        Text("skipped: torch is not installed", style="dim"),
+        "pip install 'firth[elmo]' && firth tour",
+        {"skipped": True},
+    )
+
+
 def contexts(luggage: Luggage) -> Step:
-    """One word in two contexts, layer by layer."""
-    title = "One word, two contexts"
+    """One word in two meanings, layer by layer."""
+    title = 'The two banks of "bank"'
     if luggage.contextual is None:
-        return Step(
-            title,
-            "A contextual model gives a word a vector for each sentence it is in. Such models need torch.",
-            Text("skipped: torch is not installed", style="dim"),
-            "pip install 'firth[elmo]' && firth tour",
-            {"skipped": True},
-        )
+        return without_torch(title)
     name, model = luggage.contextual
     split = [marked_word(text, Tokenizer()) for text in CONTEXTS]
     embedded = embedder(model, "all")([words for words, _ in split])
-    verb, same, other = (array[:, place] for array, (_, place) in zip(embedded, split))
-    alike, unlike = ([cosine(a, b) for a, b in zip(verb, one)] for one in (same, other))
+    first, same, other = (array[:, place] for array, (_, place) in zip(embedded, split))
+    alike, unlike = ([cosine(a, b) for a, b in zip(first, one)] for one in (same, other))
     rows = [(f"layer {layer}", a, Bar(a, 12), b, Bar(b, 12)) for layer, (a, b) in enumerate(zip(alike, unlike))]
     columns = ["", CONTEXTS[1], "", CONTEXTS[2], ""]
-    made = train = ""
-    if luggage.elmo is None:
-        made = " This tiny model has read the text for some seconds; --elmo PATH opens a better one."
-        train = f"firth train elmo {luggage.name} --preset tiny --batch 4 --unroll 8 --out {name} && "
     return Step(
         title,
-        "Layer 0 knows the spelling alone, so that its cosine is 1; from layer 1 on the sentence speaks too." + made,
+        "ELMo gives a word a vector for each sentence. Layer 0 knows the spelling alone, so that its cosine is 1; from "
+        "layer 1 on the sentence speaks too.",
         show.table(escape(f"cosine with {CONTEXTS[0]}"), [escape(name) for name in columns], rows),
-        f"{train}firth index {name} {luggage.name} --out words.index && "
+        f"firth index {name} {luggage.name} --out words.index && "
         f'firth neighbors {name} --context "{CONTEXTS[0]}" --index words.index',
         {"contexts": list(CONTEXTS), "same_use": alike, "other_use": unlike},
+    )
+
+
+def told(luggage: Luggage) -> Step:
+    """What a biLM thinks of sentences, and one that it makes."""
+    title = "Strong tea, powerful tea"
+    if luggage.contextual is None:
+        return without_torch(title)
+    name, model = luggage.contextual
+    if model.softmax is None:
+        return Step(
+            title,
+            f"{name} came without the softmax that tells words, so it can neither judge nor make sentences.",
+            Text("skipped: no softmax", style="dim"),
+            "firth tour",
+            {"skipped": True},
+        )
+    scores = [(text, one.per_word) for text, one in zip(DRINKS, model.score([text.split() for text in DRINKS]))]
+    made = " ".join([BEGUN, *model.generate(BEGUN, length=30, seed=0, temperature=0.6, top_k=20)])
+    quoted = " ".join(f'"{text}"' for text in DRINKS)
+    return Step(
+        title,
+        "The same model reads forwards and backwards: it knows which words keep company, and how a sentence may go on.",
+        Group(
+            show.bars("", scores, header=("sentence", "probability per word")),
+            Text(f"generated: {made}", style="italic"),
+        ),
+        f'firth score {name} {quoted} && firth generate {name} "{BEGUN}" --count 1 --length 30 --seed 0 '
+        "--temperature 0.6 --top-k 20",
+        {"scores": dict(scores), "generated": made},
     )
 
 
@@ -423,7 +458,8 @@ def formats(luggage: Luggage) -> Step:
     )
 
 
-STEPS: tuple[Callable[[Luggage], Step], ...] = (
+Build = Callable[[Luggage], Step]
+STEPS: tuple[Build, ...] = (
     tokens,
     vocabulary,
     tfidf,
@@ -436,6 +472,7 @@ STEPS: tuple[Callable[[Luggage], Step], ...] = (
     analogies,
     sentences,
     contexts,
+    told,
     formats,
 )
 

@@ -99,6 +99,7 @@ def test_the_paper_s_way_is_the_paper_s() -> None:
     plan = Elmo(optimizer="paper").plan(ONE)
     assert (plan.optimizer, plan.clip, plan.loss_times, plan.negatives) == ("adagrad", 10.0, 20.0, 8192)
     assert not plan.sentences
+    assert Elmo().plan(ONE).sentences  # memory begins anew, as it does in embedding
     assert [plan.schedule.rate(step, step / 100) for step in (0, 100)] == [0.2, 0.2]
 
 

@@ -27,8 +27,11 @@ from firth.formats import (
     word2vec_binary,
     word2vec_text,
 )
+from firth.formats import precision as precisions
 from firth.formats.opening import Part, read_head
+from firth.formats.precision import Precision
 from firth.models.ngram_model import NgramModel
+from firth.pretrained import shipped
 from firth.text.vocabulary import Vocabulary
 from firth.vectors import SubwordVectors, WordVectors
 
@@ -73,6 +76,9 @@ FORMATS = {
 }
 
 
+LESSENED = (WordVectors.kind, SubwordVectors.kind, native.BILM, native.TASK)  # what may be kept with less precision
+
+
 def detect(path: Name) -> str:
     """The name of the format that a file or folder is in, found from its content.
 
@@ -88,7 +94,7 @@ def detect(path: Name) -> str:
             raise FormatError(path, f"the folder holds no {native.CONFIG}, so it is no model of ours", cure=cure)
         return "native"
     if not os.path.exists(path):
-        raise OptionError(f"{os.fspath(path)}: no such file or folder")
+        raise OptionError(_nothing_there(path))
     if not os.path.isfile(path):
         raise OptionError(f"{os.fspath(path)}: is neither a file nor a folder")
     head, whole = read_head(path)
@@ -109,6 +115,15 @@ def detect(path: Name) -> str:
     raise foreign.unknown(path, head)
 
 
+def _nothing_there(path: Name) -> str:
+    """What to say where nothing lies; one word without an ending was perhaps to be the name of a shipped model."""
+    name = os.fspath(path)
+    problem = f"{name}: no such file or folder"
+    if Path(name).name != name or Path(name).suffix:
+        return problem
+    return f"{problem}, and no shipped model of this name. {shipped.suggestion(name)}"
+
+
 def arpa_begins(head: bytes) -> bool:
     r"""Whether a line `\data\` stands near the start, as it does in every ARPA file.
 
@@ -127,6 +142,9 @@ def load(
 ) -> Any:
     """Opens vectors or a model, whatever the file is; `format` is only needed to overrule what the content says.
 
+    A name of `firth.pretrained.shipped.SHIPPED`, such as "word2vec-en", opens the model that comes with firth, unless
+    something of this name lies in the current folder.
+
     `limit` loads the first rows alone, `vocabulary` (words, or a file of them) the rows of these words alone; the rest
     is never held in memory.
 
@@ -137,18 +155,20 @@ def load(
     array([3., 4.], dtype=float32)
     """
     part = Part.of(limit, vocabulary)
+    path = shipped.located(path)
     if format is not None and format not in FORMATS:
         raise OptionError(f"no format is called {format!r}. There are: {', '.join(FORMATS)}")
     if format is not None and not os.path.exists(path):
-        raise OptionError(f"{os.fspath(path)}: no such file or folder")
+        raise OptionError(_nothing_there(path))
     return FORMATS[format or detect(path)].read(path, part)
 
 
-def save(artifact: Any, path: Name, *, format: str | None = None) -> None:
+def save(artifact: Any, path: Name, *, format: str | None = None, precision: Precision | None = None) -> None:
     """Writes vectors or a model in the format that is named, or else in the one that the name of the file ends in.
 
     A name without an ending is a folder in our own format. `.gz`, `.bz2`, `.xz` and `.zst` behind the ending pack the
-    file. The file appears under its name only when it is whole.
+    file. The file appears under its name only when it is whole. With `precision`, "float16" or "int8" (a scale a row),
+    the numbers of word vectors or of a biLM take no more than that, and word lists in our own format are packed.
 
     >>> from tempfile import TemporaryDirectory
     >>> with TemporaryDirectory() as folder:
@@ -165,7 +185,17 @@ def save(artifact: Any, path: Name, *, format: str | None = None) -> None:
         fitting = [name for name, known in FORMATS.items() if known.holds(artifact)]
         made = type(artifact).__name__
         raise OptionError(f"{os.fspath(path)}: a {made} cannot be written as {format}, only as {', '.join(fitting)}")
-    FORMATS[format].write(artifact, path)
+    if precision is None:
+        FORMATS[format].write(artifact, path)
+        return
+    precisions.check(precision)
+    if format == "native" and getattr(artifact, "kind", None) in LESSENED:
+        native.write(artifact, path, precision)
+    elif isinstance(artifact, WordVectors):
+        FORMATS[format].write(precisions.lessened_vectors(artifact, precision), path)
+    else:
+        problem = f"a {type(artifact).__name__} cannot be written as {format} with less precision"
+        raise OptionError(f"{os.fspath(path)}: {problem}. That is for word vectors, and for networks in our own format")
 
 
 def check_target(path: Name) -> None:

@@ -1,6 +1,7 @@
 """Our own format: a folder that holds `config.json`, word lists as readable text, and `model.safetensors`.
 
-Arrays and word lists are memory-mapped when they are opened; nothing in the folder can run.
+Arrays and word lists are memory-mapped when they are opened; nothing in the folder can run. In a folder that was saved
+with a precision, numbers are kept smaller (see `precision.py`) and word lists are packed.
 """
 
 from __future__ import annotations
@@ -8,13 +9,20 @@ from __future__ import annotations
 import json
 import os
 import re
+from collections.abc import Mapping
+from dataclasses import replace
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
+from numpy.typing import NDArray
+
 from firth.errors import FormatError, MissingExtra, OptionError
 from firth.files import Name, whole_folder
+from firth.formats import precision as precisions
 from firth.formats import safetensors
 from firth.formats.opening import Part
+from firth.formats.precision import Precision
 from firth.formats.table import select
 from firth.models.count_matrix import CountMatrix
 from firth.models.ngram_model import NgramModel
@@ -33,24 +41,18 @@ KINDS: dict[str, type[Artifact]] = {
     "phrases": PhraseModel,
     "occurrences": Occurrences,
 }
-BILM = "bilm"  # needs torch, so it is imported when one is opened
+BILM, TASK = "bilm", "task"
+# These need torch, so each is imported by its name when one is opened.
+NEURAL = {BILM: "firth.neural.bilm:BiLM", TASK: "firth.tasks.model:TaskModel"}
 LIST_NAME = re.compile(r"[a-z][a-z0-9_-]{0,63}")
-CONFIG, ARRAYS = "config.json", "model.safetensors"
+CONFIG, ARRAYS, PACKED = "config.json", "model.safetensors", ".xz"
 LONGEST_CONFIG = 64 << 20
 
 
 def read(path: Name, part: Part) -> Artifact:
     """The artifact that lies in a folder."""
-    config = _read_config(Path(path) / CONFIG)
-    vocabularies = {name: _read_list(Path(path), name) for name in config["vocabularies"]}
-    arrays = safetensors.read(_existing(Path(path) / ARRAYS))
-    parts = Parts(config["kind"], config["config"], arrays, vocabularies)
-    made = _bilm() if parts.kind == BILM else KINDS[parts.kind]
-    try:
-        artifact = made.from_parts(parts)
-    except (OptionError, KeyError, TypeError, ValueError, AttributeError, IndexError) as error:
-        problem = f"the parts of this {parts.kind} do not fit together: {error}"
-        raise FormatError(path, problem) from error
+    parts = read_parts(path)
+    artifact = put_together(parts, path)
     if part.whole:
         return artifact
     if not isinstance(artifact, WordVectors):
@@ -58,14 +60,38 @@ def read(path: Name, part: Part) -> Artifact:
     return select(artifact, part)
 
 
-def _bilm() -> type[Artifact]:
+def read_parts(path: Name) -> Parts:
+    """What lies in a folder, not yet put together."""
+    config = _read_config(Path(path) / CONFIG)
+    vocabularies = {name: _read_list(Path(path), name) for name in config["vocabularies"]}
+    arrays = safetensors.read(_existing(Path(path) / ARRAYS))
+    parts = Parts(config["kind"], config["config"], arrays, vocabularies)
+    if not config.get("coded"):
+        return parts
+    try:
+        return replace(parts, arrays=precisions.restored(arrays, config["coded"]))
+    except OptionError as error:
+        raise FormatError(path, f"the parts of this {parts.kind} do not fit together: {error}") from error
+
+
+def put_together(parts: Parts, path: Name, **more: Any) -> Artifact:
+    """The artifact that parts make; `more` goes to its `from_parts`."""
+    made = KINDS[parts.kind] if parts.kind in KINDS else _neural(parts.kind)
+    try:
+        return made.from_parts(parts, **more)
+    except (OptionError, KeyError, TypeError, ValueError, AttributeError, IndexError) as error:
+        problem = f"the parts of this {parts.kind} do not fit together: {error}"
+        raise FormatError(path, problem) from error
+
+
+def _neural(kind: str) -> type[Artifact]:
     try:
         import torch  # noqa: F401 (asked for first, so that another import that fails is not taken for this one)
     except ModuleNotFoundError as error:
-        raise MissingExtra("opening a biLM", "elmo") from error
-    from firth.neural.bilm import BiLM
-
-    return BiLM
+        raise MissingExtra(f"opening a {'biLM' if kind == BILM else kind}", "elmo") from error
+    module, name = NEURAL[kind].split(":")
+    made: type[Artifact] = getattr(import_module(module), name)
+    return made
 
 
 def _read_config(path: Path) -> dict[str, Any]:
@@ -81,8 +107,8 @@ def _read_config(path: Path) -> dict[str, Any]:
     if version != FORMAT_VERSION:
         cure = "Update firth to open it" if isinstance(version, int) and version > FORMAT_VERSION else ""
         raise FormatError(path, f"has the format version {version!r}, but only {FORMAT_VERSION} is known", cure=cure)
-    if config.get("kind") not in (*KINDS, BILM):
-        known = ", ".join((*KINDS, BILM))
+    if config.get("kind") not in (*KINDS, *NEURAL):
+        known = ", ".join((*KINDS, *NEURAL))
         raise FormatError(path, f"holds a {config.get('kind')!r}, but only these are known: {known}")
     lists = config.setdefault("vocabularies", [])
     if not isinstance(lists, list) or not all(isinstance(name, str) and LIST_NAME.fullmatch(name) for name in lists):
@@ -93,7 +119,8 @@ def _read_config(path: Path) -> dict[str, Any]:
 
 
 def _read_list(folder: Path, name: str) -> Vocabulary:
-    return Vocabulary.load(_existing(folder / name))
+    packed = folder / (name + PACKED)
+    return Vocabulary.load(packed if packed.is_file() else _existing(folder / name))
 
 
 def _existing(path: Path) -> Path:
@@ -102,8 +129,11 @@ def _existing(path: Path) -> Path:
     return path
 
 
-def write(artifact: Artifact, path: Name) -> None:
+def write(artifact: Artifact, path: Name, precision: Precision | None = None) -> None:
     """Writes an artifact as a folder, which appears under its name only when it is whole."""
+    packed = PACKED if precision is not None else ""
+    if precision is not None and isinstance(artifact, WordVectors):
+        artifact = precisions.lessened_vectors(artifact, precision)
     parts = artifact.to_parts()
     for name in parts.vocabularies:
         if not LIST_NAME.fullmatch(name):
@@ -115,9 +145,14 @@ def write(artifact: Artifact, path: Name) -> None:
         "vocabularies": list(parts.vocabularies),
         "config": parts.config,
     }
+    if precision is not None:
+        arrays: Mapping[str, NDArray[Any]] = parts.arrays
+        if parts.kind in NEURAL:
+            arrays, config["coded"] = precisions.lessened(parts.arrays, precision)
+        parts = replace(parts, arrays=precisions.narrowed(arrays))
     with whole_folder(path) as folder:
         text = json.dumps(config, indent=2, ensure_ascii=True, sort_keys=False)
         (folder / CONFIG).write_text(text + "\n", encoding="ascii")
         for name, vocabulary in parts.vocabularies.items():
-            vocabulary.save(folder / name)
+            vocabulary.save(folder / (name + packed))
         safetensors.write(parts.arrays, folder / ARRAYS)

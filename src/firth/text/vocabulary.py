@@ -19,11 +19,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from firth.errors import FormatError, OptionError, UnknownWord
-from firth.files import Name, whole_file
+from firth.files import PACKINGS, Name, open_bytes, write_bytes
 from firth.kernels import words as kernel
 
 Bytes = NDArray[np.uint8]
 Ids = NDArray[np.int64]
+LONGEST_PACKED = 1 << 30  # what a packed list of words may unpack to
 
 
 def to_bytes(word: str) -> bytes:
@@ -241,9 +242,12 @@ class Vocabulary(Sequence[str]):
         return digest.hexdigest()[:16]
 
     def save(self, path: Name) -> None:
-        """Writes lines `word TAB count`, by id; a newline in a word is written as \\n and a backslash as \\\\."""
+        """Writes lines `word TAB count`, by id; a newline in a word is written as \\n and a backslash as \\\\.
+
+        A name that ends in .xz (or .gz, .bz2, .zst) packs them.
+        """
         counts = np.zeros(len(self), np.int64) if self.counts is None else self.counts
-        with whole_file(path) as draft, open(draft, "wb") as file:
+        with write_bytes(path) as file:
             for first in range(0, len(self), 65536):
                 part = slice(first, first + 65536)
                 starts, ends = self.starts[part], self.ends[part]
@@ -253,26 +257,40 @@ class Vocabulary(Sequence[str]):
 
     @classmethod
     def load(cls, path: Name) -> Vocabulary:
-        """Opens what `save` wrote. The file is memory-mapped: words are read when they are asked for.
+        """Opens what `save` wrote. The file is memory-mapped, unless it is packed: words are read when asked for.
 
         All counts zero means that they were never known.
         """
-        if os.path.getsize(path) == 0:
+        raw = _unpacked(path) if Path(path).suffix[1:] in PACKINGS.values() else _mapped(path)
+        if not raw:
             return cls(())
-        with open(path, "rb") as file:
-            mapped = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
-        blob = np.frombuffer(mapped, np.uint8)
+        blob = np.frombuffer(raw, np.uint8)
         size = int(kernel.count_lines(blob))
         starts, ends, counts = (np.empty(size, np.int64) for _ in range(3))
         broken = int(kernel.scan_counts(blob, starts, ends, counts))
         if broken >= 0:
             raise FormatError(path, "expected a word, a tab and a count", line=broken + 1)
         known = counts if counts.any() else None
-        if mapped.find(b"\\") < 0:
+        if raw.find(b"\\") < 0:
             return cls.from_arrays(blob, starts, ends, known)
         plain = np.empty(int((ends - starts).sum()), np.uint8)
         used = int(kernel.unescape(blob, starts, ends, plain))
         return cls.from_arrays(plain[:used], starts, ends, known)
+
+
+def _mapped(path: Name) -> bytes | mmap.mmap:
+    if os.path.getsize(path) == 0:
+        return b""
+    with open(path, "rb") as file:
+        return mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
+
+
+def _unpacked(path: Name) -> bytes:
+    with open_bytes(path) as file:
+        raw = file.read(LONGEST_PACKED + 1)
+    if len(raw) > LONGEST_PACKED:
+        raise FormatError(path, f"unpacks to more than {LONGEST_PACKED:,} bytes, as no packed list of words does")
+    return raw
 
 
 def rank(blob: Bytes, starts: Ids, ends: Ids, counts: Ids) -> Ids:

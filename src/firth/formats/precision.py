@@ -1,0 +1,132 @@
+"""Numbers kept smaller in a file than they are in memory.
+
+With "int8", a matrix becomes one signed byte a number and one scale a row (row = codes · scale), and all else float16.
+With "float16" everything is float16. What is read is float32 again.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from typing import Any, Literal, get_args
+
+import numpy as np
+from numpy.typing import NDArray
+
+from firth.errors import OptionError
+from firth.rows import DenseRows, Int8Rows
+from firth.vectors import WordVectors
+
+Precision = Literal["float16", "int8"]
+Arrays = Mapping[str, NDArray[Any]]
+CODES, SCALES = ".codes", ".scales"
+SHORTEST_ROW = 32  # a scale for fewer numbers would cost as much as it saves
+SMALLEST = float(np.finfo(np.float16).smallest_normal)
+LARGEST = float(np.finfo(np.float16).max)
+
+
+def check(precision: str) -> None:
+    """Refuses a precision that we do not know."""
+    if precision not in get_args(Precision):
+        raise OptionError(f"precision is {precision!r}, but must be {' or '.join(map(repr, get_args(Precision)))}")
+
+
+def lessened_vectors(vectors: WordVectors, precision: Precision) -> WordVectors:
+    """Word vectors whose numbers take no more than this; rows that are quantized already stay as they are.
+
+    >>> lessened_vectors(WordVectors(["tea"], [[1.0, 0.5]]), "int8").rows.dtype_name
+    'int8'
+    """
+    rows = vectors.rows
+    if not isinstance(rows, DenseRows) or (precision == "float16" and rows.array.dtype == np.float16):
+        return vectors
+    return vectors.quantize(precision)
+
+
+def lessened(arrays: Arrays, precision: Precision) -> tuple[dict[str, NDArray[Any]], list[str]]:
+    """The arrays in fewer bytes, and the names of those that became codes and scales.
+
+    >>> small, coded = lessened({"weight": np.ones((2, 40), np.float32), "bias": np.ones(2, np.float32)}, "int8")
+    >>> {name: str(array.dtype) for name, array in small.items()}, coded
+    ({'weight.codes': 'int8', 'weight.scales': 'float16', 'bias': 'float16'}, ['weight'])
+    """
+    small: dict[str, NDArray[Any]] = {}
+    coded = []
+    for name, array in arrays.items():
+        if array.dtype.kind != "f":
+            small[name] = array
+        elif precision == "int8" and array.ndim > 1 and array[0].size >= SHORTEST_ROW:
+            small[name + CODES], small[name + SCALES] = codes_of(name, array)
+            coded.append(name)
+        else:
+            small[name] = halves(name, array)
+    return small, coded
+
+
+def narrowed(arrays: Arrays) -> dict[str, NDArray[Any]]:
+    """Whole numbers of 64 bits as ones of 32 where they all fit, all else as it is.
+
+    >>> {name: str(array.dtype) for name, array in narrowed({"a": np.array([7]), "b": np.array([1 << 40])}).items()}
+    {'a': 'int32', 'b': 'int64'}
+    """
+    small = dict(arrays)
+    for name, array in arrays.items():
+        if array.dtype == np.int64 and np.abs(array).max(initial=0) <= np.iinfo(np.int32).max:
+            small[name] = array.astype(np.int32)
+    return small
+
+
+def codes_of(name: str, array: NDArray[Any]) -> tuple[NDArray[np.int8], NDArray[Any]]:
+    """One signed byte a number, in the shape of the array, and a scale for each of its rows.
+
+    Scales are float16 where they all can be; the codes are rounded with the scale as it will be read.
+    """
+    rows = np.asarray(array, np.float32).reshape(len(array), -1)
+    if not np.isfinite(rows).all():
+        raise OptionError(f"the array {name!r} has numbers that are NaN or infinite")
+    found = Int8Rows.from_rows(DenseRows(rows))
+    scales: NDArray[Any] = found.scales
+    used = scales[scales > 0]
+    if used.size == 0 or (used.min() >= SMALLEST and used.max() <= LARGEST):
+        scales = scales.astype(np.float16)
+        divisors = np.where(scales > 0, scales, 1).astype(np.float32)[:, None]
+        codes = np.clip(np.rint(rows / divisors), -127, 127).astype(np.int8)
+    else:
+        codes = found.codes
+    return codes.reshape(array.shape), scales
+
+
+def halves(name: str, array: NDArray[Any]) -> NDArray[Any]:
+    """The array as float16; one with a number that is too large for it stays float32."""
+    if not np.isfinite(array).all():
+        raise OptionError(f"the array {name!r} has numbers that are NaN or infinite")
+    small = np.asarray(array, np.float32)
+    return small if np.abs(small).max(initial=0) > LARGEST else small.astype(np.float16)
+
+
+def restored(arrays: Arrays, coded: object) -> dict[str, NDArray[Any]]:
+    """The arrays that `lessened` made smaller, codes multiplied by their scales, all else as it lies.
+
+    >>> restored({"w.codes": np.full((1, 2), 64, np.int8), "w.scales": np.float32([0.5])}, ["w"])
+    {'w': array([[32., 32.]], dtype=float32)}
+    """
+    if not isinstance(coded, Sequence) or isinstance(coded, str) or not all(isinstance(name, str) for name in coded):
+        raise OptionError("the names of the arrays in int8 are not a list")
+    whole = dict(arrays)
+    for name in coded:
+        for ending in (CODES, SCALES):
+            if name + ending not in whole:
+                raise OptionError(f"the array {name + ending!r} is missing")
+        whole[name] = _product(name, whole.pop(name + CODES), whole.pop(name + SCALES))
+    return whole
+
+
+def _product(name: str, codes: NDArray[Any], scales: NDArray[Any]) -> NDArray[np.float32]:
+    if codes.dtype != np.int8 or codes.ndim < 1 or scales.dtype.kind != "f" or scales.shape != codes.shape[:1]:
+        problem = f"{codes.dtype} {codes.shape} and {scales.dtype} {scales.shape}"
+        raise OptionError(f"the array {name!r} needs int8 codes and a scale for each of their rows, but has {problem}")
+    if not math.isfinite(float(scales.sum(dtype=np.float64))):
+        raise OptionError(f"the array {name!r} has scales that are NaN or infinite")
+    shape = (len(codes), *([1] * (codes.ndim - 1)))
+    product: NDArray[np.float32] = codes * scales.astype(np.float32).reshape(shape)
+    return product

@@ -1,0 +1,266 @@
+"""The models that come with firth: small, opened by name from anywhere, and as good as their cards say."""
+
+from __future__ import annotations
+
+import importlib.util
+import itertools
+import json
+import lzma
+import re
+import shutil
+import subprocess
+import sys
+from functools import partial
+from importlib import resources
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import numpy as np
+import pytest
+
+import firth
+from firth import evaluate
+from firth.cli.main import main
+from firth.data import SETS
+from firth.errors import OptionError
+from firth.models.stop_words import ENGLISH_STOP_WORDS
+from firth.pretrained import shipped
+from firth.vectors import SubwordVectors, WordVectors
+
+ROOT = Path(__file__).resolve().parents[1]
+MOST_TOGETHER, MOST_STATIC = 16_000_000, 8_000_000
+STATIC = [name for name in shipped.SHIPPED if name != "elmo-en"]
+NAMES = shipped.available()
+PERSIAN = "آابپتثجچحخدذرزژسشصضطظعغفقکگلمنوهی"
+
+
+def module(name: str) -> ModuleType:
+    """A file of the studies, which are no package."""
+    found = importlib.util.spec_from_file_location(name, ROOT / "studies" / f"{name}.py")
+    assert found is not None
+    assert found.loader is not None
+    made = importlib.util.module_from_spec(found)
+    sys.modules[name] = made  # dataclasses look their module up
+    found.loader.exec_module(made)
+    return made
+
+
+senses = module("senses")
+
+
+def answer(capsys: pytest.CaptureFixture[str], *arguments: str) -> Any:
+    main([*arguments, "--json"])
+    return json.loads(capsys.readouterr().out)
+
+
+def mistake(capsys: pytest.CaptureFixture[str], *arguments: str) -> str:
+    with pytest.raises(SystemExit) as stop:
+        main(list(arguments))
+    assert stop.value.code == 2
+    return capsys.readouterr().err
+
+
+def test_every_static_model_is_there() -> None:
+    assert set(STATIC) <= set(NAMES)
+
+
+def test_together_they_are_small() -> None:
+    assert sum(shipped.size(name) for name in NAMES) <= MOST_TOGETHER
+    assert sum(shipped.size(name) for name in STATIC) <= MOST_STATIC
+
+
+def test_they_are_found_as_data_of_the_package() -> None:
+    package = resources.files("firth.pretrained")
+    for name in NAMES:
+        inside = {file.name for file in (package / name).iterdir()}
+        assert inside == {"README.md", "config.json", "model.safetensors", "vocab.xz"}
+
+
+@pytest.mark.parametrize("name", STATIC)
+def test_a_static_model_opens_by_its_name(name: str) -> None:
+    vectors = firth.load(name)
+    assert isinstance(vectors, SubwordVectors if name.startswith("fasttext") else WordVectors)
+    assert 10_000 <= len(vectors) <= 30_000
+    assert vectors.dim == 100
+    assert np.isfinite(vectors.matrix).all()
+    assert vectors.metadata["recipe"]["dim"] == 100
+
+
+def test_a_path_that_exists_comes_before_a_name(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    firth.save(WordVectors(["tea"], [[1.0]]), tmp_path / "word2vec-en")
+    assert len(firth.load("word2vec-en")) > 1
+    monkeypatch.chdir(tmp_path)
+    assert firth.load("word2vec-en").vocabulary.words == ("tea",)
+
+
+def test_an_unknown_name_tells_near_ones_and_all() -> None:
+    with pytest.raises(OptionError, match=r"no shipped model of this name\. Did you mean 'word2vec-en'") as error:
+        firth.load("word2vec_en")
+    assert all(name in str(error.value) for name in NAMES)
+    with pytest.raises(OptionError, match="There are: "):
+        firth.load("bert")
+    with pytest.raises(OptionError) as error:  # this was meant to be a file
+        firth.load("models/bert")
+    assert str(error.value) == "models/bert: no such file or folder"
+
+
+def test_a_folder_that_may_not_be_written_to_is_enough(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    shutil.copytree(shipped.HERE / "svd-en", tmp_path / "svd-en")
+    for path in [*(tmp_path / "svd-en").iterdir(), tmp_path / "svd-en"]:
+        path.chmod(0o555 if path.is_dir() else 0o444)
+    monkeypatch.setattr(shipped, "HERE", tmp_path)
+    assert firth.load("svd-en").most_similar("king")
+    assert sorted(file.name for file in tmp_path.iterdir()) == ["svd-en"]
+    (tmp_path / "svd-en").chmod(0o755)
+
+
+def test_opening_a_name_needs_no_current_folder_and_no_torch() -> None:
+    code = "import sys, firth; print(firth.load('svd-en').dim); assert 'torch' not in sys.modules"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, cwd="/", check=True)
+    assert done.stdout == "100\n"
+
+
+def test_the_command_line_takes_names_and_lists_them(capsys: pytest.CaptureFixture[str]) -> None:
+    listed = answer(capsys, "models")
+    assert [one["name"] for one in listed] == NAMES
+    assert all(one["bytes"] > 100_000 and one["about"] for one in listed)
+    main(["models"])
+    assert "word2vec-en" in capsys.readouterr().out
+    [found] = answer(capsys, "neighbors", "word2vec-en", "king", "--topn", "5")
+    assert {"queen", "prince", "throne", "emperor", "kings"} & {one["word"] for one in found["neighbors"]}
+    assert answer(capsys, "info", "svd-en")["metadata"]["recipe"]["name"] == "counts"
+    assert "Did you mean 'glove-en'" in mistake(capsys, "neighbors", "gloves-en", "king")
+
+
+def test_a_shipped_model_can_be_converted_and_used_for_bulk(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    answer(capsys, "convert", "svd-en", str(tmp_path / "svd.txt"), "--limit", "50")
+    assert len(firth.load(tmp_path / "svd.txt")) == 50
+    (tmp_path / "text.txt").write_text("the king and the queen\n", encoding="utf-8")
+    pytest.importorskip("h5py")
+    done = answer(capsys, "embed", "svd-en", str(tmp_path / "text.txt"), "--out", str(tmp_path / "text.hdf5"))
+    assert done["tokens"] == 5
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_card_tells_data_recipe_scores_licence_and_the_command(name: str, capsys: pytest.CaptureFixture[str]) -> None:
+    page = answer(capsys, "card", name)["card"]
+    for title in ("## Use", "## Text", "## Recipe", "## How good it is", "## Licence", "## Make it again"):
+        assert title in page
+    assert f"python studies/pretrained.py {name}" in page
+    assert re.search(r"[\d,]{9,} tokens", page)
+    assert re.search(r"license: (cc-by-sa-4.0|apache-2.0)", page)
+    main(["card", name])
+    assert "Make it again" in capsys.readouterr().out
+
+
+def test_a_model_without_a_card_has_one_made(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    firth.save(WordVectors(["tea"], [[1.0]], metadata={"recipe": {"name": "word2vec"}}), tmp_path / "mine")
+    assert "A word2vec model of 1 words" in answer(capsys, "card", str(tmp_path / "mine"))["card"]
+
+
+@pytest.mark.parametrize("name", STATIC)
+def test_the_scores_of_a_card_are_those_of_the_model(name: str, data: Path) -> None:
+    vectors = firth.load(name)
+    words = WordVectors(vectors.vocabulary, vectors.matrix)
+    for model, told in ((words, "scores"), (vectors, "scores_with_unseen_words")):
+        expected = vectors.metadata.get(told, {})
+        pairs = [one for one in expected if SETS[one].task == "similarity"]
+        assert pairs or told != "scores"
+        for found in map(partial(evaluate.similarity, model), pairs):
+            assert found.value == pytest.approx(expected[found.name]["value"], abs=1e-4)
+            assert found.used == expected[found.name]["used"]
+
+
+def test_france_is_to_paris_and_king_to_queen() -> None:
+    vectors = firth.load("word2vec-en")
+    assert vectors.analogy("Italy", "Rome", "France", topn=1)[0][0] == "Paris"
+    assert vectors.analogy("man", "king", "woman", topn=1)[0][0] == "queen"
+
+
+def test_any_word_in_persian_letters_has_a_vector() -> None:
+    vectors = firth.load("fasttext-fa")
+    for letter in PERSIAN:
+        for word in (letter, letter + "ژغثپ", "ژغثپ" + letter):
+            assert word in vectors
+            assert np.linalg.norm(vectors[word]) > 0
+
+
+def test_nearly_any_english_word_has_a_vector(data: Path) -> None:
+    vectors = firth.load("fasttext-en")
+    with lzma.open(data / "data" / "corpora" / "wikitext103-test.tokens.xz", "rt", encoding="utf-8") as text:
+        unseen = [word for word in sorted(set(text.read().split())) if word not in vectors.vocabulary]
+    assert len(unseen) > 5000
+    assert sum(word in vectors for word in unseen) > 0.96 * len(unseen)
+
+
+@pytest.mark.parametrize(
+    "name, word, kin",
+    [
+        ("fasttext-en", "Wikipedian", {"Wikipedia"}),
+        ("fasttext-en", "photosynthesizing", {"photosynthesis", "synthesis", "photosynthetic"}),
+        ("fasttext-en", "reconfigured", {"configuration", "configurations", "configured"}),
+        ("fasttext-fa", "دانشگاه‌هایمان", {"دانشگاه", "دانشگاه‌های", "دانشگاه‌ها", "دانشگاهی"}),
+    ],
+)
+def test_an_unseen_word_stands_near_its_kin(name: str, word: str, kin: set[str]) -> None:
+    vectors = firth.load(name)
+    assert word not in vectors.vocabulary
+    assert kin & {near for near, _ in vectors.most_similar(word, topn=10)}
+
+
+GRAMMAR = set(ENGLISH_STOP_WORDS) | {"one", "two", "three", "every", "said", "nothing", "may", "did"}
+
+
+def test_the_sentences_of_one_sense_share_no_word_of_content() -> None:
+    table = senses.read_senses()
+    assert len(table) >= 23
+    assert {"bank", "play", "present"} <= set(table)
+    for word, by_sense in table.items():
+        assert len(by_sense) == 2
+        for sentences in by_sense.values():
+            assert len(sentences) >= 2
+            assert all(words[place] == word for words, place in sentences)
+            for (one, _), (other, _) in itertools.combinations(sentences, 2):
+                common = {token.lower() for token in one} & {token.lower() for token in other}
+                assert {token for token in common if token.isalnum()} - GRAMMAR - {word} == set()
+
+
+def test_vectors_without_context_keep_no_senses_apart() -> None:
+    found = senses.separations(
+        lambda sentences: [np.ones((len(words), 4)) for words in sentences], senses.read_senses()
+    )
+    assert senses.summary(found)["passed"] == 0
+    assert senses.summary(found)["nearest"] == 0
+
+
+@pytest.fixture(scope="module")
+def bilm() -> Any:
+    pytest.importorskip("torch")
+    return firth.load("elmo-en")
+
+
+@pytest.mark.parametrize("layer", ["top", "mix"])
+def test_elmo_keeps_the_senses_of_words_apart(bilm: Any, layer: str) -> None:
+    found = {one.word: one for one in senses.judge(bilm, layer)}
+    assert all(found[word].passed for word in ("bank", "play", "present"))
+    assert sum(one.passed for one in found.values()) >= 23
+    assert senses.summary(list(found.values()))["nearest"] > 0.55
+
+
+def test_elmo_without_context_keeps_none_apart(bilm: Any) -> None:
+    assert senses.summary(senses.judge(bilm, 0))["passed"] == 0
+
+
+def test_elmo_scores_predicts_and_generates(bilm: Any) -> None:
+    likely, odd = bilm.score(["He drank a cup of tea .", "He drank a tea of cup ."])
+    assert likely.per_word > odd.per_word
+    assert "tea" in [word for word, _ in bilm.predict("He drank a cup of", ".", topn=20).forward]
+    assert bilm.generate("The queen", length=12, seed=1) == bilm.generate("The queen", length=12, seed=1)
+
+
+def test_elmo_lost_almost_nothing_by_its_int8_rows() -> None:
+    page = shipped.card("elmo-en")
+    for direction in ("forwards", "backwards"):
+        trained, here = map(float, re.search(rf"perplexity, {direction} \| ([\d.]+) \| ([\d.]+)", page).groups())
+        assert abs(here / trained - 1) < 0.01
