@@ -112,10 +112,12 @@ def test_the_perplexity_of_a_bilm_is_what_its_scores_say(
         assert told["backward"] == pytest.approx(1 / score["per_word"]["backward"], rel=1e-5)
         assert (told["words"], told["unknown"]) == (len(one.split()) + 1, score["unknown"])
     path.write_text("\n".join(lines))
-    apart = answer(capsys, "perplexity", bilm, str(path), "--tokens", "whitespace", "--packing", "sentences")
+    apart = answer(capsys, "perplexity", bilm, str(path), "--tokens", "whitespace")
     scores = answer(capsys, "score", bilm, *lines)
     assert np.log(apart["forward"]) == pytest.approx(-sum(one["forward"] for one in scores) / 10, rel=1e-5)
-    together = answer(capsys, "perplexity", bilm, str(path), "--tokens", "whitespace", "--rows", "1")
+    together = answer(
+        capsys, "perplexity", bilm, str(path), "--tokens", "whitespace", "--packing", "streams", "--rows", "1"
+    )
     assert together["words"] == apart["words"] == 10
     assert together["forward"] != apart["forward"]
 

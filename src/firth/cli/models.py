@@ -194,8 +194,8 @@ def perplexity(
     /,
     *,
     packing: Annotated[
-        Literal["streams", "sentences"] | None,
-        Parameter(help="a biLM: streams (if not given) remember what was read; sentences each begin anew, as in score"),
+        Literal["sentences", "streams"] | None,
+        Parameter(help="a biLM: sentences (if not given) each begin anew, as in score; streams remember what was read"),
     ] = None,
     rows: Annotated[
         int | None, Parameter(help="a biLM: how many streams the text is dealt to; 32 if not given")
@@ -211,13 +211,13 @@ def perplexity(
     For example:
 
         firth perplexity model.arpa held-out.txt --tokens whitespace
-        firth perplexity bilm/ held-out.txt --packing sentences
+        firth perplexity bilm/ held-out.txt --packing streams
     """
     opened, corpus = load(model), reading.corpus(inputs)
     if is_bilm(opened):
         opened, streams = placed(opened, device), 32 if rows is None else rows
         with show.progress() as report:
-            found = opened.perplexity(corpus, sentences=packing == "sentences", rows=streams, report=report)
+            found = opened.perplexity(corpus, sentences=packing != "streams", rows=streams, report=report)
     else:
         given = {"--packing": packing, "--rows": rows, "--device": device}
         flag = next((flag for flag, value in given.items() if value is not None), None)

@@ -240,16 +240,16 @@ class BiLM(nn.Module):
         self,
         text: Corpus | TokenFile,
         *,
-        sentences: bool = False,
+        sentences: bool = True,
         rows: int = 32,
         runtime: Runtime | None = None,
         report: Report = silent,
     ) -> Perplexity:
         """How surprised it is by a text, read forwards and backwards; for a biLM that has a softmax.
 
-        Every word and every sentence end counts, with the exact softmax. The text is read in so many rows, each of
-        which remembers what it has read, as in training. With `sentences` every sentence begins with nothing to
-        remember, as in `score`; the number of rows then makes no difference but in time.
+        Every word and every sentence end counts, with the exact softmax. Every sentence begins with nothing to
+        remember, as in `score`; the number of rows makes no difference but in time. Without `sentences` each of the
+        rows remembers what it has read, as the original programs did.
 
         >>> bilm = BiLM(Architecture.named("tiny"), vocabulary=Vocabulary(["<S>", "</S>", "<UNK>", "tea", "rain"]))
         >>> found = bilm.perplexity(Corpus.of(["tea and rain"]))
