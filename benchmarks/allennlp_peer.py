@@ -1,4 +1,4 @@
-"""AllenNLP's ELMo, to be asked from another environment: it needs older packages than firth does.
+r"""AllenNLP's ELMo, to be asked from another environment: it needs older packages than firth does.
 
     PYTHON benchmarks/allennlp_peer.py OPTIONS WEIGHTS
 
@@ -8,10 +8,12 @@ by `batch_to_ids`, then the biLM. The answer has the seconds it took, by the clo
 into `batch_to_ids`. With "out" the arrays are saved to that .npz as 0, 1, …; with "reset" every batch begins with
 nothing to remember. The first line says which versions answer, unasked.
 
-An environment that can run it, with any torch: `pip install --no-deps allennlp==2.10.1`, then what it imports:
-transformers==4.46.3 tokenizers==0.20.3 huggingface_hub==0.26.5 cached_path==1.1.6 (these without their dependencies'
-newer versions), spacy, h5py, lmdb, dill, base58, more_itertools, fairscale, and a torchvision, for which an empty
-package will do.
+An environment that can run it, with any torch (pip will name versions that do not agree, which do no harm):
+
+    pip install --no-deps allennlp==2.10.1 cached_path==1.1.6
+    pip install transformers==4.46.3 huggingface_hub==0.26.5 spacy h5py lmdb dill base58 more_itertools fairscale \
+        boto3 google-cloud-storage rich
+    mkdir $(python -c "import site; print(site.getsitepackages()[0])")/torchvision    # an empty one will do
 """
 
 from __future__ import annotations

@@ -46,7 +46,8 @@ RECIPES = {
 def split(folder: Path) -> tuple[list[Path], list[Path]]:
     """The text to learn and the text held out, as plain files in a folder."""
     folder.mkdir(parents=True, exist_ok=True)
-    learnt, held_out = [], []
+    learnt: list[Path] = []
+    held_out: list[Path] = []
     for name, count in HELD_OUT.items():
         with lzma.open(data.folder() / "data" / "corpora" / f"{name}.txt.xz", "rt", encoding="utf-8") as text:
             lines = text.readlines()
