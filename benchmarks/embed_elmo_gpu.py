@@ -39,6 +39,7 @@ from firth.neural import embed, fast_gpu, token_vectors
 from firth.neural.architecture import Architecture
 from firth.neural.bilm import BiLM
 from firth.neural.fast_gpu import GpuLayers
+from firth.progress import Progress
 from firth.text.tokenize import Tokenizer
 
 KINDS = {"float32": torch.float32, "bfloat16": torch.bfloat16}
@@ -235,17 +236,22 @@ class Bench:
                 ("float32", "float16", ".hdf5"),
             ):
                 size = self.tokens * 2 * self.bilm.architecture.dim * np.dtype(dtype).itemsize
-                rates, out = [], Path(folder) / f"out{ending}"
+                rates, out, seen = [], Path(folder) / f"out{ending}", list[tuple[float, float]]()
+
+                def report(progress: Progress, seen: list[tuple[float, float]] = seen) -> None:
+                    if progress.step == "embedding":
+                        seen.append((time.perf_counter(), progress.done))
+
                 for _ in range(2 if (precision, dtype) == ("bfloat16", "float16") else 1):
                     bulk = job.Bulk(dtype=dtype)
-                    done = job.embed_file(
-                        self.bilm, text, out, bulk, tokenizer=WORDS, precision=precision, restart=True
-                    )
-                    rates.append(done.tokens_per_second)
+                    how: dict[str, Any] = {"tokenizer": WORDS, "precision": precision, "restart": True}
+                    seen.clear()
+                    rates.append(job.embed_file(self.bilm, text, out, bulk, report=report, **how).tokens_per_second)
                 shown, speed = ", ".join(map(thousands, rates)), max(rates) * size / self.tokens / 1e9
                 print(
                     f"onto disk, {precision}, {dtype}{ending}: {shown} tokens/s, {speed:.2f} GB/s; "
-                    f"{max(rates) / self.kernels[precision]:.0%} of the LSTMs alone"
+                    f"{max(rates) / self.kernels[precision]:.0%} of the LSTMs alone; from the second of {len(seen)} blocks "
+                    f"to the last {thousands(self.tokens * steady(seen, text.stat().st_size))}"
                 )
 
     def writers_alone(self) -> None:
@@ -318,6 +324,12 @@ class Bench:
             work()
         spent = time.perf_counter() - start
         clock.show(f"{title}, {spent / self.tokens * 1e6:.3f} a token by the wall clock", self.tokens)
+
+
+def steady(seen: list[tuple[float, float]], size: int) -> float:
+    """The share of a text of so many bytes that is done in a second, the first block and what follows the last left out."""
+    (start, first), (end, last) = seen[min(1, len(seen) - 1)], seen[-1]
+    return (last - first) / size / max(1e-9, end - start)
 
 
 def sentences_of(path: Path | None, tokens: int) -> list[list[str]]:
