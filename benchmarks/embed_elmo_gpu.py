@@ -250,8 +250,8 @@ class Bench:
                 shown, speed = ", ".join(map(thousands, rates)), max(rates) * size / self.tokens / 1e9
                 print(
                     f"onto disk, {precision}, {dtype}{ending}: {shown} tokens/s, {speed:.2f} GB/s; "
-                    f"{max(rates) / self.kernels[precision]:.0%} of the LSTMs alone; from the second of {len(seen)} blocks "
-                    f"to the last {thousands(self.tokens * steady(seen, text.stat().st_size))}"
+                    f"{max(rates) / self.kernels[precision]:.0%} of the LSTMs alone; from the second of {len(seen)} "
+                    f"blocks to the last {thousands(self.tokens * steady(seen, text.stat().st_size))}"
                 )
 
     def writers_alone(self) -> None:
@@ -327,7 +327,7 @@ class Bench:
 
 
 def steady(seen: list[tuple[float, float]], size: int) -> float:
-    """The share of a text of so many bytes that is done in a second, the first block and what follows the last left out."""
+    """The share of a text of so many bytes that a second does, without the first block and what follows the last."""
     (start, first), (end, last) = seen[min(1, len(seen) - 1)], seen[-1]
     return (last - first) / size / max(1e-9, end - start)
 
