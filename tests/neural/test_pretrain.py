@@ -23,7 +23,8 @@ from firth.neural import checkpoints as checkpoint_module
 from firth.neural.bilm import BiLM
 from firth.neural.checkpoints import Checkpoints
 from firth.neural.perplexity import HeldOut
-from firth.neural.pretrain import Pretraining, Watch, softmax_for
+from firth.neural.pretrain import Pretraining, softmax_for
+from firth.neural.record import Watch
 from firth.neural.softmax import FullSoftmax, SampledSoftmax
 from firth.progress import Progress
 from firth.runtime import Runtime

@@ -20,7 +20,8 @@ from torch import Tensor, nn
 from firth.models.elmo import Elmo
 from firth.neural.checkpoints import Checkpoints
 from firth.neural.optimizers import add_up_gradients
-from firth.neural.pretrain import Pretraining, Watch
+from firth.neural.pretrain import Pretraining
+from firth.neural.record import Watch
 from firth.neural.softmax import sparse_rows
 from firth.runtime import Runtime
 from firth.text.corpus import Corpus

@@ -139,7 +139,8 @@ class Elmo(Recipe):
         runtime = runtime or Runtime.from_env()
         _need_torch()
         from firth.neural.checkpoints import Checkpoints
-        from firth.neural.pretrain import Pretraining, Watch
+        from firth.neural.pretrain import Pretraining
+        from firth.neural.record import Watch
 
         plan = self.plan(runtime, start)
         tokens = corpus.tokens(report)

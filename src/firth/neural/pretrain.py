@@ -8,9 +8,8 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import Any, Literal
 
 import torch
@@ -24,13 +23,13 @@ from firth.neural.checkpoints import Checkpoints, Tensors, named, without
 from firth.neural.layers import WordTable
 from firth.neural.optimizers import Kind, Optimizer, Schedule, add_up_gradients, clip_gradients
 from firth.neural.perplexity import HeldOut
-from firth.neural.record import Clock, Log, Record
+from firth.neural.record import Clock, Log, Record, Watch
 from firth.neural.recurrent import Dropout, read_streams
 from firth.neural.softmax import Drawn, FullSoftmax, SampledSoftmax, Softmax
 from firth.neural.state import State
 from firth.neural.streams import Batch, Streams
 from firth.neural.types import Types
-from firth.progress import Progress, Report, silent
+from firth.progress import Progress
 from firth.runtime import Runtime
 from firth.text.tokenfile import TokenFile
 
@@ -69,16 +68,6 @@ class Plan:
     patience: int | None = None
     log_every: int = 20
     save_every: int = 0
-
-
-@dataclass(frozen=True)
-class Watch:
-    """Who watches a training and what is kept of it."""
-
-    report: Report = silent
-    checkpoints: Checkpoints | None = None
-    log: Path | None = None
-    is_asked_to_stop: Callable[[], bool] = lambda: False
 
 
 @dataclass(frozen=True)

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import json
 import time
+from collections.abc import Callable
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
 from firth.files import naming
+from firth.neural.checkpoints import Checkpoints
 from firth.neural.perplexity import Perplexity, perplexity_of
+from firth.progress import Report, silent
 
 POINTS = 400  # of a curve; when there are more every second one goes
 
@@ -64,6 +67,16 @@ class Record:
     def as_dict(self) -> dict[str, Any]:
         """All of it, ready for JSON."""
         return asdict(self)
+
+
+@dataclass(frozen=True)
+class Watch:
+    """Who watches a training and what is kept of it."""
+
+    report: Report = silent
+    checkpoints: Checkpoints | None = None
+    log: Path | None = None
+    is_asked_to_stop: Callable[[], bool] = lambda: False
 
 
 class Log:

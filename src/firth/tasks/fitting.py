@@ -9,8 +9,6 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -20,8 +18,8 @@ from torch import Tensor, nn
 from firth.errors import Diverged, OptionError
 from firth.neural.checkpoints import Checkpoints, Tensors, named, without
 from firth.neural.optimizers import Optimizer, clip_gradients
-from firth.neural.record import Log
-from firth.progress import Progress, Report, silent
+from firth.neural.record import Log, Watch
+from firth.progress import Progress
 from firth.runtime import Runtime
 from firth.tasks.history import History
 from firth.tasks.model import TaskModel, length_of
@@ -31,16 +29,6 @@ if TYPE_CHECKING:
 
 POOL = 64  # batches whose examples are sorted by length together
 SAVE_SECONDS = 600.0
-
-
-@dataclass(frozen=True)
-class Watch:
-    """Who watches a training and what is kept of it."""
-
-    report: Report = silent
-    checkpoints: Checkpoints | None = None
-    log: Path | None = None
-    is_asked_to_stop: Callable[[], bool] = lambda: False
 
 
 class Fitting:

@@ -16,10 +16,11 @@ from firth.errors import OptionError
 from firth.files import Name
 from firth.models.checkpoint import interrupted, stopping
 from firth.neural.checkpoints import Checkpoints
+from firth.neural.record import Watch
 from firth.options import Recipe, option
 from firth.progress import Report, silent
 from firth.runtime import Runtime
-from firth.tasks.fitting import Fitting, Watch
+from firth.tasks.fitting import Fitting
 from firth.tasks.inputs import Embedding, inputs_for
 from firth.tasks.model import TaskModel, seeded
 from firth.tasks.sources import Sources
