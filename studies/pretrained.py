@@ -176,17 +176,10 @@ def make_elmo(name: str, source: str, out: Path, threads: int) -> None:
 
 def elmo_scores(bilm: Any, threads: int) -> dict[str, Any]:
     """Perplexity on the first held-out articles, and how many words have their senses apart, by layer."""
-    from torch import nn
-
-    from firth.neural.perplexity import HeldOut
-    from firth.neural.softmax import FullSoftmax
-
     with lzma.open(data.folder() / "data" / "corpora" / "wikitext103-valid.tokens.xz", "rt", encoding="utf-8") as lines:
         text = "".join(itertools.islice(lines, LINES))
     corpus = Corpus.of([text], tokenizer=Tokenizer(mode="whitespace", normalizer=None), threads=threads)
-    softmax = FullSoftmax(bilm.softmax) if isinstance(bilm.softmax, nn.Linear) else bilm.softmax
-    held_out = HeldOut(bilm, softmax, corpus.tokens(), Runtime(threads), rows=64, steps=20, sentences=True)
-    found = {"perplexity": held_out.perplexity().as_dict()}
+    found = {"perplexity": bilm.perplexity(corpus, runtime=Runtime(threads)).as_dict()}
     return found | {f"senses, {layer}": summary(judge(bilm, layer)) for layer in ("mix", "top", 1)}
 
 

@@ -215,17 +215,27 @@ class Runtime:
     def stream(self, function: Callable[[Item], Result], items: Iterable[Item]) -> Iterator[Result]:
         """As `spread`, one result at a time, never more than two items a thread ahead of the reader."""
         if self.threads == 1:
-            yield from map(function, items)
-            return
-        pending: deque[Future[Result]] = deque()
-        with ThreadPoolExecutor(self.threads) as pool:
-            try:
-                for item in items:
-                    pending.append(pool.submit(function, item))
-                    if len(pending) > 2 * self.threads:
-                        yield pending.popleft().result()
-                while pending:
+            return map(function, items)
+        return worked_ahead(function, items, threads=self.threads, ahead=2 * self.threads)
+
+
+def worked_ahead(
+    function: Callable[[Item], Result], items: Iterable[Item], *, threads: int, ahead: int
+) -> Iterator[Result]:
+    """The function of every item, in their order, from threads that are never more than `ahead` items ahead.
+
+    >>> list(worked_ahead(abs, [-1, 2, -3], threads=1, ahead=2))
+    [1, 2, 3]
+    """
+    pending: deque[Future[Result]] = deque()
+    with ThreadPoolExecutor(threads) as pool:
+        try:
+            for item in items:
+                pending.append(pool.submit(function, item))
+                if len(pending) > ahead:
                     yield pending.popleft().result()
-            finally:
-                for future in pending:
-                    future.cancel()
+            while pending:
+                yield pending.popleft().result()
+        finally:
+            for future in pending:
+                future.cancel()

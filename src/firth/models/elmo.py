@@ -260,7 +260,7 @@ class Elmo(Recipe):
             **same
             | {
                 "parts": self.accumulation,
-                "sentences": (self.packing or ("sentences" if modern else "streams")) == "sentences",
+                "sentences": modern if self.packing is None else self.packing == "sentences",
                 "optimizer": "adam" if modern else "adagrad",
                 "schedule": Schedule(rate, int(warmup), LAST * rate if modern else None),
                 "clip": clip,

@@ -131,7 +131,7 @@ def perplexity(
     bilm: BiLM,
     text: Corpus | TokenFile,
     *,
-    sentences: bool = False,
+    sentences: bool = True,
     rows: int = 32,
     runtime: Runtime | None = None,
     report: Report = silent,

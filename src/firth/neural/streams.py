@@ -7,9 +7,7 @@ and wn … w1 <S> is to be told. Both directions have the same sentences in the 
 
 from __future__ import annotations
 
-from collections import deque
 from collections.abc import Callable, Iterator
-from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import TypeVar
 
@@ -20,6 +18,7 @@ from torch import Tensor
 
 from firth.errors import OptionError
 from firth.kernels import streams as kernel
+from firth.runtime import worked_ahead
 from firth.text.tokenfile import TokenFile
 
 LONGEST = 1000  # words; what is longer is no sentence, and is cut
@@ -178,20 +177,11 @@ class Streams:
         """What is made of the batches from one number to another, part by part, in a thread that keeps ahead."""
         last = self.batches if last is None else last
         wanted = ((number, part) for number in range(first, last) for part in range(len(self.shares)))
-        with ThreadPoolExecutor(1, thread_name_prefix="firth-streams") as maker:
-            coming: deque[Future[Made]] = deque()
-            try:
-                for number, part in wanted:
-                    coming.append(
-                        maker.submit(lambda number, part: finish(self.batch(number, part), number), number, part)
-                    )
-                    if len(coming) > AHEAD:
-                        yield coming.popleft().result()
-                while coming:
-                    yield coming.popleft().result()
-            finally:
-                for one in coming:
-                    one.cancel()
+
+        def make(wanted: tuple[int, int]) -> Made:
+            return finish(self.batch(*wanted), wanted[0])
+
+        return worked_ahead(make, wanted, threads=1, ahead=AHEAD)  # one thread: `place_of` is not to be shared
 
 
 def cut_long(edges: Ids, longest: int) -> Ids:
