@@ -28,6 +28,8 @@ SMALL = Coreference(
     features=3,
     widest=3,
     kept=0.8,
+    antecedents=250,
+    choice="nearest",
     dropout=0.0,
     word_dropout=0.0,
     guided=False,
@@ -82,7 +84,7 @@ def plain_pair(
     genre = ranker.genre.weight[ranker.genres.get(document.genre or "", 0)]
     features = ranker.distances.weight[groups[i - j]], ranker.speakers.weight[same], genre
     score = ranker.mention(g_i) + ranker.mention(g_j) + ranker.pair(torch.cat([g_i, g_j, g_i * g_j, *features]))
-    return score + ranker.quick(g_i) @ g_j if ranker.quick is not None else score
+    return score if ranker.quick is None else score + ranker.quick(g_i) @ g_j * len(g_i) ** -0.5
 
 
 def plain_loss(ranker: SpanRanker, given: Text, document: Document) -> Tensor:
@@ -105,7 +107,7 @@ def plain_loss(ranker: SpanRanker, given: Text, document: Document) -> Tensor:
         total = total - torch.log(torch.softmax(scores, 0)[true or [0]].sum())
     total = total / len(mentions)
     if ranker.task.mention_loss:
-        scores = torch.stack([ranker.mention(vector) for vector in vectors])
+        scores = torch.stack([ranker.mention(vector) for vector in vectors]) + ranker.rarity
         true_mentions = torch.tensor([float(span in homes) for span in spans])
         guessed = functional.binary_cross_entropy_with_logits(scores, true_mentions, reduction="sum")
         total = total + ranker.task.mention_loss * guessed / len(mentions)

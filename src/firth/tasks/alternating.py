@@ -10,6 +10,9 @@ h is what the layer says and, `within`, also what it hears of itself at the next
 (2017). With `between` the LSTM inside hears its own o · tanh(c), and r sees x alone: then the recurrence is that of
 torch.nn.LSTM, which a GPU runs many times faster.
 
+At first r is small, and most of x goes past each layer: with r at a half, a 256th of what goes past the first of eight
+layers would reach the end, and training would spend its first epochs on undoing that.
+
 Sentences are packed, as torch packs them: longest first, and word by word the sentences that are still going on. No
 step computes anything for padding.
 """
@@ -27,6 +30,7 @@ from torch.nn.utils.rnn import PackedSequence, pack_padded_sequence, pad_packed_
 from firth.tasks.layers import words_mask
 
 Highway = Literal["within", "between"]
+FORGET, PAST = 1.0, -2.0  # biases at first: the forget gate is open, and most of the input goes past a layer
 
 
 class Step(NamedTuple):
@@ -91,7 +95,8 @@ class HighwayLayer(nn.Module):
         self.input = nn.Parameter(_orthogonal(6, hidden, size))  # i, f, o, r, g and carry
         self.recurrent = nn.Parameter(_orthogonal(5, hidden, hidden))
         self.bias = nn.Parameter(torch.zeros(6 * hidden))
-        self.bias.data[hidden : 2 * hidden] = 1  # the forget gate begins open
+        self.bias.data[hidden : 2 * hidden] = FORGET
+        self.bias.data[3 * hidden : 4 * hidden] = PAST
 
     def forward(self, vectors: Tensor, plan: Plan, backwards: bool, kept: Tensor | None) -> Tensor:
         """What it says at each packed word. `kept`, (sentences, hidden), is multiplied to all it says and hears."""
@@ -118,11 +123,11 @@ class LstmLayer(nn.Module):
         self.highway = nn.Linear(size, 2 * hidden)  # r and carry
         with torch.no_grad():
             weights = [_orthogonal(4, hidden, size), _orthogonal(4, hidden, hidden), torch.zeros(4 * hidden)]
-            weights[2][hidden : 2 * hidden] = 1  # the forget gate begins open
+            weights[2][hidden : 2 * hidden] = FORGET
             for parameter, value in zip(self.lstm.parameters(), [*weights, torch.zeros(4 * hidden)]):
                 parameter.copy_(value)
             self.highway.weight.copy_(_orthogonal(2, hidden, size))
-            self.highway.bias.zero_()
+            self.highway.bias.zero_()[:hidden] = PAST
 
     def forward(self, vectors: Tensor, plan: Plan, backwards: bool, kept: Tensor | None) -> Tensor:
         """What it says at each packed word. `kept`, (sentences, hidden), is multiplied to all it says."""
@@ -147,7 +152,7 @@ class Alternating(nn.Module):
     """
 
     def __init__(
-        self, size: int, hidden: int, *, layers: int = 8, dropout: float = 0.0, highway: Highway = "within"
+        self, size: int, hidden: int, *, layers: int = 8, dropout: float = 0.0, highway: Highway = "between"
     ) -> None:
         super().__init__()
         self.size, self.dropout = hidden, dropout

@@ -41,7 +41,8 @@ class Coreference(Task):
 
     name: ClassVar[str] = "coref"
     documents: ClassVar[bool] = True
-    usual: ClassVar[dict[str, Any]] = {"characters": 150, "epochs": 60, "patience": 10}
+    # The network drops words itself: what a biLM says is not to be dropped twice.
+    usual: ClassVar[dict[str, Any]] = {"characters": 150, "epochs": 60, "patience": 10, "dropout": 0.0}
 
     hidden: int = option(200, "cells of the biLSTM, in each direction", minimum=1)
     layers: int = option(1, "layers of the biLSTM", minimum=1)
@@ -49,8 +50,8 @@ class Coreference(Task):
     features: int = option(20, "numbers that stand for a width, a distance, a speaker or a genre", minimum=1)
     widest: int = option(10, "words of the longest mention", minimum=1)
     kept: float = option(0.4, "λ: so many mentions are kept for each word of a document", minimum=0)
-    antecedents: int = option(250, "so many mentions before one may be what it refers to", minimum=1)
-    choice: Literal["nearest", "best"] = option("nearest", "which these are: the nearest, or the best by a quick look")
+    antecedents: int = option(50, "so many mentions before one may be what it refers to", minimum=1)
+    choice: Literal["nearest", "best"] = option("best", "which these are: the nearest, or the best by a quick look")
     sentences: int = option(50, "training reads so many sentences of a document at a time", minimum=1)
     word_dropout: float = option(0.5, "share of the numbers of words that training leaves out", minimum=0, maximum=0.99)
     dropout: float = option(0.2, "share of all other numbers that training leaves out", minimum=0, maximum=0.99)

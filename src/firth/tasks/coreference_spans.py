@@ -67,15 +67,15 @@ def _not_crossing(starts: Tensor, lasts: Tensor) -> Tensor:
     return taken
 
 
-def nearest(count: int, most: int, device: torch.device) -> tuple[Tensor, Tensor]:
+def nearest(count: int, most: int) -> tuple[Tensor, Tensor]:
     """For each of `count` spans up to `most` that stand before it, the nearest first, and which of them there are.
 
-    >>> places, there = nearest(3, 2, torch.device("cpu"))
+    >>> places, there = nearest(3, 2)
     >>> places.tolist(), there.tolist()
     ([[0, 0], [0, 0], [1, 0]], [[False, False], [True, False], [True, True]])
     """
-    offsets = torch.arange(1, min(most, max(count - 1, 1)) + 1, device=device)
-    places = torch.arange(count, device=device)[:, None] - offsets
+    offsets = torch.arange(1, min(most, max(count - 1, 1)) + 1)
+    places = torch.arange(count)[:, None] - offsets
     return places.clamp(min=0), places >= 0
 
 
@@ -97,5 +97,8 @@ def cluster_numbers(starts: Tensor, lasts: Tensor, gold: Tensor) -> Tensor:
     """
     if not len(gold):
         return torch.full_like(starts, -1)
-    same = (starts[:, None] == gold[:, 0]) & (lasts[:, None] == gold[:, 1])
-    return torch.where(same, gold[:, 2], -1).amax(1)
+    beyond = torch.maximum(lasts.max(), gold[:, 1].max()) + 1
+    marked, order = torch.sort(gold[:, 0] * beyond + gold[:, 1])
+    asked = starts * beyond + lasts
+    at = torch.searchsorted(marked, asked).clamp(max=len(gold) - 1)
+    return torch.where(marked[at] == asked, gold[order[at], 2], -1)

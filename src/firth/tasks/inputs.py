@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal, Self
 
+import numpy as np
 import torch
 from torch import Tensor, nn
 from torch.nn import functional
@@ -19,6 +20,7 @@ from torch.nn import functional
 from firth.errors import OptionError
 from firth.neural.bilm import BiLM
 from firth.neural.mix import ScalarMix
+from firth.neural.transfer import sent
 from firth.options import Recipe, option
 from firth.progress import Report, silent
 from firth.tasks.frozen import ROOM, FrozenLayers
@@ -154,7 +156,7 @@ class Inputs(nn.Module):
     def forward(self, sentences: Sentences) -> Text:
         lengths = torch.tensor([len(words) for words in sentences], dtype=torch.int64)
         time = max(1, int(lengths.max()) if len(lengths) else 0)
-        mask = words_mask(lengths, time).to(self.anchor.device)
+        mask = sent(words_mask(lengths, time).numpy(), self.anchor.device)
         parts = [self.without_context(sentences, time)]
         extra = None
         if self.bilm is not None:
@@ -168,16 +170,16 @@ class Inputs(nn.Module):
     def without_context(self, sentences: Sentences, time: int) -> Tensor:
         """What words are by themselves, (batch, time, size); each distinct word is looked up and spelled once."""
         numbers: dict[str, int] = {}
-        rows = torch.zeros(len(sentences), time, dtype=torch.int64)  # row 0 is padding
+        rows = np.zeros((len(sentences), time), np.int64)  # row 0 is padding
         for row, words in zip(rows, sentences):
-            row[: len(words)] = torch.tensor([numbers.setdefault(word, len(numbers) + 1) for word in words])
+            row[: len(words)] = [numbers.setdefault(word, len(numbers) + 1) for word in words]
         distinct = list(numbers) or [""]
         parts = [look_up(distinct) for look_up in self.static]
         if self.changes is not None:
             parts = [torch.cat(parts, 1) + self.changes(distinct)]
         parts += [part(distinct) for part in (self.learnt, self.spelled) if part is not None]
         table = torch.cat(parts, 1) if parts else self.anchor.new_zeros(len(distinct), 0)
-        return functional.pad(table, (0, 0, 1, 0))[rows.to(table.device)]
+        return functional.pad(table, (0, 0, 1, 0))[sent(rows, table.device)]
 
     def in_context(self, bilm: BiLM, sentences: Sentences, mask: Tensor) -> Tensor:
         """The layers of the biLM, (layers, batch, time, dim)."""

@@ -10,6 +10,7 @@ from torch.func import functional_call
 from torch.nn.utils.rnn import pack_padded_sequence, pad_packed_sequence
 
 from firth.neural.bilm import turned
+from firth.neural.transfer import sent
 
 RNNS = {"lstm": nn.LSTM, "gru": nn.GRU, "rnn": nn.RNN}
 RnnKind = Literal["lstm", "gru", "rnn"]
@@ -41,7 +42,7 @@ class Bidirectional(nn.Module):
 
         The lengths lie on the CPU, as they do in `Text`.
         """
-        inside = words_mask(lengths, vectors.shape[1]).to(vectors.device)[:, :, None]
+        inside = sent(words_mask(lengths, vectors.shape[1]).numpy(), vectors.device)[:, :, None]
         for layer in self.layers:
             given = self.dropout(vectors)
             if isinstance(layer, nn.LSTM) and not vectors.is_cuda and 2 * inside.sum() > inside.numel():
@@ -53,10 +54,14 @@ class Bidirectional(nn.Module):
 
 def read_packed(layer: nn.Module, vectors: Tensor, lengths: Tensor) -> Tensor:
     """What a bidirectional layer says, both directions at once and without padding: the way for a GPU."""
-    # An empty sentence is read as one word of padding; whoever calls this masks it.
-    packed = pack_padded_sequence(vectors, lengths.clamp(min=1), batch_first=True, enforce_sorted=False)
+    # An empty sentence is read as one word of padding; whoever calls this masks it. Sentences are sorted here, since
+    # torch would send their order to a GPU in a way that waits until all else is done.
+    some, order = torch.sort(lengths.clamp(min=1), descending=True, stable=True)
+    back = torch.argsort(order)
+    longest_first = vectors[sent(order.numpy(), vectors.device)]
+    packed = pack_padded_sequence(longest_first, some, batch_first=True)
     said, _ = pad_packed_sequence(layer(packed)[0], batch_first=True, total_length=vectors.shape[1])
-    return said
+    return said[sent(back.numpy(), vectors.device)]
 
 
 def read_apart(layer: nn.LSTM, vectors: Tensor, lengths: Tensor) -> Tensor:

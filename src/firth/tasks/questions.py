@@ -30,7 +30,7 @@ class Questions(Task):
     name: ClassVar[str] = "qa"
     usual: ClassVar[dict[str, Any]] = {
         "at": "both",
-        "dropout": 0.2,
+        "dropout": 0.0,  # the network drops its input itself
         "characters": 100,
         "optimizer": "adadelta",
         "learning_rate": 1.0,

@@ -66,7 +66,7 @@ class Roles(Task):
     """
 
     name: ClassVar[str] = "srl"
-    usual: ClassVar[dict[str, Any]] = {"mix_decay": 0.001, "dropout": 0.1, "batch": 80, "clip": 1.0}
+    usual: ClassVar[dict[str, Any]] = {"mix_decay": 0.001, "dropout": 0.0, "batch": 80, "clip": 1.0}
 
     layers: int = option(8, "LSTMs that read in turns, forwards and backwards", minimum=1)
     hidden: int = option(300, "cells of each", minimum=1)
@@ -76,7 +76,7 @@ class Roles(Task):
         0.1, "share of what a layer says and hears that training leaves out", minimum=0, maximum=0.99
     )
     highway: Literal["within", "between"] = option(
-        "within", "where highways run: within the recurrence, or between layers, which a GPU runs faster"
+        "between", "where highways run: between layers, or within the recurrence, as in the paper, which takes longer"
     )
     finder: int = option(100, "cells of the small biLSTM that finds predicates, in each direction", minimum=1)
 
