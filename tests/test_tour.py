@@ -1,20 +1,25 @@
-"""The steps of the tour that need a contextual model."""
+"""The steps of the tour that need torch: words in context, and the six tasks."""
 
 from __future__ import annotations
 
 from pathlib import Path
 
 import pytest
+from rich.console import Console
 
-from firth import tour
-from firth.tour import DRINKS, Luggage, contexts, told
+from firth.pretrained.shipped import EXAMPLES
+from firth.tour import luggage
+from firth.tour.answering import six_tasks
+from firth.tour.context import DRINKS, contexts, told
+from firth.tour.luggage import Luggage
+from firth.tour.walk import STEPS, Build
 
 
-@pytest.mark.parametrize("step", [contexts, told])
+@pytest.mark.parametrize("step", [contexts, told, six_tasks])
 def test_without_torch_the_step_says_what_to_install(
-    step: tour.Build, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    step: Build, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(tour, "find_spec", lambda name: None)
+    monkeypatch.setattr(luggage, "find_spec", lambda name: None)
     made = step(Luggage((), tmp_path))
     assert made.values == {"skipped": True}
     assert made.command == "pip install 'firth[elmo]' && firth tour"
@@ -40,3 +45,18 @@ def test_a_model_of_the_user_s_is_taken_and_may_lack_a_softmax(tmp_path: Path, d
     luggage = Luggage((), tmp_path, str(data / "fixtures" / "elmo" / "allennlp"))
     assert contexts(luggage).values["other_use"][0] == pytest.approx(1)
     assert told(luggage).values == {"skipped": True}
+
+
+def test_the_tour_ends_with_the_six_tasks(tmp_path: Path) -> None:
+    pytest.importorskip("torch")
+    assert STEPS[-1] is six_tasks
+    step = six_tasks(Luggage((), tmp_path))
+    assert list(step.values) == list(EXAMPLES)
+    assert len(EXAMPLES) == 6
+    console = Console(width=80, color_system=None)
+    with console.capture() as capture:
+        console.print(step.picture)
+    shown = capture.get()
+    assert "[Elon Musk PER] founded [SpaceX ORG] ." in shown
+    assert all(f"{name}: " in shown for name in EXAMPLES)
+    assert len(shown.splitlines()) < 40

@@ -14,7 +14,7 @@ import pytest
 
 import firth
 from firth.cli.main import COMMANDS, main
-from firth.tour import own_text
+from firth.tour.luggage import own_text
 
 
 @pytest.fixture(scope="module")
@@ -161,7 +161,9 @@ def test_the_tour_makes_a_picture_and_a_command_a_step(capsys: pytest.CaptureFix
     steps = answer(capsys, "tour")
     assert [step["title"] for step in steps][:3] == ["Tokens", "Counts", "TF-IDF"]
     assert all(step["command"].startswith("firth ") for step in steps)
-    assert all(one["kept"] for one in steps[-1]["values"]["formats"])
+    [files] = [step for step in steps if step["title"] == "Files"]
+    assert all(one["kept"] for one in files["values"]["formats"])
+    assert steps[-1]["title"] == "Six tasks"
 
 
 def test_the_tour_walks_over_a_text_of_the_users(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:

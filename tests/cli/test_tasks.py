@@ -45,7 +45,7 @@ def test_a_task_is_learnt_saved_and_asked(folder: Path, capsys: pytest.CaptureFi
     [first, second] = answered(capsys, "predict", str(folder / "model"), "a fine film", "A poor film.")
     assert (first["label"], second["label"]) == ("good", "bad")
     main(["predict", str(folder / "model"), "a fine film"])
-    assert "probability" in capsys.readouterr().out
+    assert "> good" in capsys.readouterr().out
     card = (folder / "model" / "README.md").read_text(encoding="utf-8")
     assert "| dev accuracy | `1.0` |" in card
 

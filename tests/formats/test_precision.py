@@ -14,7 +14,7 @@ from hypothesis.extra.numpy import arrays
 from firth.errors import FormatError, OptionError
 from firth.formats import safetensors
 from firth.formats.catalogue import load, save
-from firth.formats.precision import lessened, restored
+from firth.formats.precision import lessened, restored, rounded
 from firth.models.quantization import quantize_rows
 from firth.text.subwords import Subwords
 from firth.text.vocabulary import Vocabulary
@@ -35,9 +35,12 @@ def test_no_number_moves_by_more_than_half_a_step_of_its_row(array: np.ndarray) 
 
 def test_what_was_rounded_once_is_not_moved_again() -> None:
     array = np.random.default_rng(1).standard_normal((20, 64)).astype(np.float32)
-    once = restored(*lessened({"weight": array}, "int8"))
-    twice = restored(*lessened(once, "int8"))
-    assert np.array_equal(once["weight"], twice["weight"])
+    for precision in ("int8", "float16"):
+        once = rounded({"weight": array, "bias": array[0]}, precision)
+        twice = rounded(once, precision)
+        assert all(np.array_equal(once[name], twice[name]) for name in ("weight", "bias"))
+        assert once["bias"].dtype == np.float32
+        assert not np.array_equal(once["weight"], array)
 
 
 def test_scales_beyond_float16_are_float32() -> None:

@@ -15,10 +15,12 @@ from firth.errors import FormatError, OptionError
 from firth.neural.architecture import Architecture
 from firth.neural.bilm import BiLM
 from firth.runtime import Runtime
-from firth.tasks.inputs import Embedding
+from firth.tasks.cove import Cove
+from firth.tasks.inputs import Embedding, Inputs
 from firth.tasks.model import TaskModel, open_task
 from firth.tasks.sentiment import Phrase, Sentiment
 from firth.tasks.training import Training, fit
+from firth.tasks.translation import Translation
 from firth.vectors import WordVectors
 
 TEXTS = [
@@ -138,6 +140,24 @@ def test_a_biLM_that_learnt_is_saved_with_the_task(tmp_path: Path, places: Path)
     assert not all(torch.equal(tuned.state()[f"inputs.bilm.{name}"], tensor) for name, tensor in before.items())
     firth.save(tuned, tmp_path / "model")
     assert open_task(tmp_path / "model").predict(TEXTS) == tuned.predict(TEXTS)
+
+
+def test_an_encoder_embeds_and_other_networks_say_that_they_cannot(model: TaskModel) -> None:
+    task = Translation(hidden=4, layers=1, dim=3)
+    inputs, labels = Inputs(Embedding(characters=5)), {"words": ["tea", "rain"]}
+    encoder = TaskModel(task, labels, inputs, task.network(inputs.sizes, labels)).eval()
+    sentences = [["tea", "rain"], ["sun"]]
+    for found, expected in zip(encoder.embed(sentences, layers="mix"), Cove(encoder).embed(sentences)):
+        assert np.array_equal(found, expected)
+    with pytest.raises(OptionError, match="sentiment has no encoder"):
+        model.embed(sentences)
+
+
+def test_sources_that_are_open_are_not_opened_again(tmp_path: Path, model: TaskModel) -> None:
+    firth.save(model, tmp_path / "model")
+    opened = open_task(tmp_path / "model", sources=model.inputs.sources)
+    assert opened.inputs.sources is model.inputs.sources
+    assert opened.predict(TEXTS) == model.predict(TEXTS)
 
 
 def test_nobody_waits_for_torch_who_asks_only_for_names() -> None:

@@ -49,12 +49,14 @@ def models(*, json: Json = False) -> None:
 
         firth models
         firth neighbors word2vec-en king
+        firth predict ner "Elon Musk founded SpaceX."
         firth card elmo-en
     """
-    names = shipped.available()
-    values = [{"name": name, "bytes": shipped.size(name), "about": shipped.SHIPPED[name]} for name in names]
-    rows = [(name, in_bytes(shipped.size(name)), shipped.SHIPPED[name]) for name in names]
-    answer(values, show.table("", ["name", "size", "what it is"], rows), json)
+    columns = "name", "kind", "bytes", "about"
+    found = [(name, shipped.kind(name), shipped.size(name), shipped.SHIPPED[name]) for name in shipped.available()]
+    rows = [(name, kind, in_bytes(size), about) for name, kind, size, about in found]
+    values = [dict(zip(columns, one)) for one in found]
+    answer(values, show.table("", ["name", "kind", "size", "what it is"], rows), json)
 
 
 def card(model: Model, /, *, json: Json = False) -> None:
@@ -73,6 +75,10 @@ def card(model: Model, /, *, json: Json = False) -> None:
 def made_card(path: str) -> str:
     """The card of a model that has none written: what the model itself knows."""
     model = load(path)
+    if getattr(model, "kind", None) == TASK:
+        from firth.tasks.card import task_card
+
+        return task_card(path, model)
     words = model.vocabulary or () if is_bilm(model) else model
     return model_card(path, len(words) if isinstance(words, Sized) else 0, getattr(model, "dim", None), model.metadata)
 

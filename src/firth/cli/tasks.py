@@ -25,13 +25,15 @@ from firth.errors import OptionError
 from firth.formats import native
 from firth.formats.catalogue import check_target, save
 from firth.options import Recipe
-from firth.pretrained.shipped import HERE
+from firth.pretrained.shipped import of_task
 from firth.runtime import Runtime
 
 if TYPE_CHECKING:
     from firth.tasks.model import TaskModel
 
 USUAL_WORDS = "glove-en+elmo-en"
+MANY = 64  # texts that are worth more than one thread
+PARTED = {"by_kind": "kind", "by_role": "role"}  # methods of tasks whose scores can be told apart
 Model = Annotated[str, Parameter(help="the name of a task, the folder of a task's model, or a fastText classifier")]
 Moved = Annotated[str | None, Parameter(help="where the vectors and the biLM of a task's model lie now")]
 Device = Annotated[Literal["cpu", "cuda"], Parameter(help="where it runs; cuda is an NVIDIA GPU")]
@@ -246,15 +248,20 @@ def is_task(name: str) -> bool:
     """Whether a name stands for a task's model, and not for a classifier of fastText; torch is not needed for it."""
     from firth.tasks.catalogue import TASKS
 
-    config = Path(name, native.CONFIG)
+    config = Path(of_task(name), native.CONFIG)
     if config.is_file():
         return bool(json_module.loads(config.read_bytes()).get("kind") == native.TASK)
     if Path(name).exists() or name not in TASKS:
         return False
-    if not (HERE / f"task-{name}").exists():
-        cure = f"Learn it: firth task {name} --train … --dev … --out DIR, and name DIR"
-        raise OptionError(f"{name}: no model of this task comes with firth. {cure}")
-    return True
+    cure = f"Learn it: firth task {name} --train … --dev … --out DIR, and name DIR"
+    raise OptionError(f"{name}: no model of this task comes with firth. {cure}")
+
+
+def opened(name: str, embedding: str | None, device: str) -> "TaskModel":
+    """The model of a task, where it is to run."""
+    from firth.tasks.model import open_task
+
+    return open_task(name, embedding).to(Runtime.from_env(device=device).place)
 
 
 def predict(
@@ -273,34 +280,26 @@ def predict(
     For example:
 
         firth predict ner "Elon Musk founded SpaceX."
+        firth predict srl "John broke the vase."
+        firth predict coref "Mary went to the store. She bought some milk."
         firth predict qa "The cat sat on the mat." "Where did the cat sit?"
+        firth predict entailment "All birds can fly." "Penguins can fly."
         firth predict sentiment - < reviews.txt
         firth predict classifier.bin "a warm cup of tea"
     """
     if not is_task(model):
         predict_labels(model, texts, k=k, threshold=threshold, json=json)
         return
-    from firth.tasks.model import open_task
+    from firth.tasks.pictures import drawn
+    from firth.tasks.training import threads
 
-    opened = open_task(model, embedding).to(Runtime.from_env(device=device).place)
-    examples = opened.task.ask(*given_lines(texts))
-    told = [opened.task.tell(example, found) for example, found in zip(examples, opened.predict(examples))]
-    answer(told, Group(*(told_picture(one) for one in told)), json)
-
-
-def told_picture(told: str | dict[str, Any]) -> RenderableType:
-    """An answer: text as it is, names and values as a small table, numbers by label as bars."""
-    if isinstance(told, str):
-        return Text(told)
-    parts: list[RenderableType] = []
-    rows = []
-    for name, value in told.items():
-        if isinstance(value, dict) and value and all(isinstance(one, float) for one in value.values()):
-            parts.append(show.bars(name, list(value.items()), header=("", "")))
-        else:
-            shown = value if isinstance(value, (str, int, float)) else json_module.dumps(value, ensure_ascii=False)
-            rows.append((name, shown))
-    return Group(show.table("", ["", ""], rows), *parts)
+    lines = given_lines(texts)
+    with threads(1 if len(lines) < MANY else Runtime.from_env().threads):  # a few texts are no work to share
+        answering = opened(model, embedding, device)
+        task, examples = answering.task, answering.task.ask(*lines)
+        pairs = list(zip(examples, answering.predict(examples)))
+    picture = () if json else (drawn(task, *pair) for pair in pairs)
+    answer([task.tell(*pair) for pair in pairs], Group(*picture), json)
 
 
 def examine(
@@ -324,14 +323,25 @@ def examine(
     if not is_task(model):
         examine_classifier(model, file, k=k, threshold=threshold, json=json)
         return
-    from firth.tasks.model import open_task
-
-    opened = open_task(model, embedding).to(Runtime.from_env(device=device).place)
-    examples = opened.task.read(file)
+    judged = opened(model, embedding, device)
+    examples = judged.task.read(file)
+    if not examples:
+        raise OptionError(f"{file}: there is no example to judge the model by")
     with show.progress() as report:
-        scores = opened.evaluate(examples, report=report)
-    values = {"task": opened.task.name, "examples": len(examples), "scores": scores}
-    answer(values, show.table(f"{len(examples):,} examples", ["measure", "value"], list(scores.items())), json)
+        answers = judged.predict(examples, report=report)
+    scores = judged.task.score(examples, answers)
+    parts = {name: getattr(judged.task, name)(examples, answers) for name in PARTED if hasattr(judged.task, name)}
+    values = {"task": judged.task.name, "examples": len(examples), "scores": scores, **parts}
+    tables = [show.table(f"{len(examples):,} examples", ["measure", "value"], list(scores.items()))]
+    answer(values, Group(*tables, *(parts_table(PARTED[name], found) for name, found in parts.items())), json)
+
+
+def parts_table(what: str, found: Mapping[str, Mapping[str, float]]) -> RenderableType:
+    """The scores of each kind or role, the most frequent first."""
+    ranked = sorted(found.items(), key=lambda pair: -pair[1]["true"])
+    columns = list(ranked[0][1]) if ranked else []
+    rows = [(name, *values.values(), show.Bar(values[columns[0]], 12)) for name, values in ranked]
+    return show.table("", [what, *columns, ""], rows)
 
 
 def build() -> App:

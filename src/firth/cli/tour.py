@@ -11,7 +11,8 @@ from rich.text import Text
 from firth import kernels, show
 from firth.cli.answer import answer
 from firth.cli.flags import Json
-from firth.tour import STEPS, Step, walk
+from firth.tour.luggage import Step
+from firth.tour.walk import STEPS, walk
 
 
 def compiled() -> bool:

@@ -1,11 +1,12 @@
 """The models that come with firth, by name: each is a folder beside this file, with its card in README.md.
 
-`studies/pretrained.py` makes every one of them again.
+`studies/pretrained.py` makes every one of them again, `studies/task_models.py` those of the tasks.
 """
 
 from __future__ import annotations
 
 import difflib
+import json
 import os
 from pathlib import Path
 
@@ -19,7 +20,22 @@ SHIPPED = {
     "fasttext-en": "English vectors of words and their n-grams: a vector for nearly any word",
     "svd-en": "English vectors by counting: PPMI, then SVD",
     "fasttext-fa": "Persian vectors of words and their n-grams: a vector for any word",
+    "task-sentiment": "English sentiment in five grades, on glove-en and elmo-en",
+    "task-entailment": "English entailment: does one sentence follow from another? On glove-en and elmo-en",
+    "task-ner": "English names of people, places, organizations and others, on glove-en and elmo-en",
+    "task-srl": "English predicates and their roles: who did what to whom? On glove-en and elmo-en",
+    "task-coref": "English coreference: which words speak of the same thing? On glove-en and elmo-en",
+    "task-qa": "English questions: where in a passage is the answer? On glove-en and elmo-en",
 }
+EXAMPLES: dict[str, tuple[str, ...]] = {  # texts to try the model of each task on
+    "ner": ("Elon Musk founded SpaceX.",),
+    "srl": ("John broke the vase.",),
+    "coref": ("Mary went to the store. She bought some milk.",),
+    "qa": ("The cat sat on the mat.", "Where did the cat sit?"),
+    "entailment": ("All birds can fly.", "Penguins can fly."),
+    "sentiment": ("The movie was fantastic!",),
+}
+TASK, CONFIG = "task-", "config.json"
 
 
 def available() -> list[str]:
@@ -51,6 +67,28 @@ def located(path: str | os.PathLike[str]) -> str | os.PathLike[str]:
     """
     name = os.fspath(path)
     return place(name) if not os.path.exists(path) and name in SHIPPED else path
+
+
+def of_task(name: str | os.PathLike[str]) -> str | os.PathLike[str]:
+    """Where the model of a task lies: the folder of that name where it holds one, else the model that ships for it.
+
+    >>> os.path.basename(of_task("ner")), os.path.basename(of_task("task-ner")), of_task("models/mine")
+    ('task-ner', 'task-ner', 'models/mine')
+    """
+    if Path(name, CONFIG).is_file():
+        return name
+    of_this_name = f"{TASK}{os.fspath(name)}"
+    return place(of_this_name) if of_this_name in SHIPPED else located(name)
+
+
+def kind(name: str) -> str:
+    """What a shipped model is: the kind of its file, and the task of a task's model.
+
+    >>> kind("elmo-en"), kind("svd-en"), kind("task-ner")
+    ('bilm', 'word-vectors', 'task: ner')
+    """
+    told = json.loads((place(name) / CONFIG).read_bytes())
+    return f"task: {told['config']['task']}" if told["kind"] == "task" else str(told["kind"])
 
 
 def suggestion(name: str) -> str:

@@ -18,10 +18,12 @@ from firth import portrait
 from firth.errors import OptionError
 from firth.files import Name
 from firth.formats import native
+from firth.neural.embed import Sentences
+from firth.neural.sentence_arrays import Floats
 from firth.parts import Parts
-from firth.pretrained.shipped import HERE
+from firth.pretrained.shipped import of_task
 from firth.progress import Progress, Report, silent
-from firth.tasks.catalogue import TASKS, task_named
+from firth.tasks.catalogue import task_named
 from firth.tasks.inputs import Embedding, Inputs, Text
 from firth.tasks.sources import Sources
 from firth.tasks.task import Answer, Labels, Network, Task
@@ -91,6 +93,12 @@ class TaskModel(nn.Module):
         """Answers about text as people write it, told as people want to read them."""
         examples = self.task.ask(*texts)
         return [self.task.tell(example, answer) for example, answer in zip(examples, self.predict(examples))]
+
+    def embed(self, sentences: Sentences, **choices: Any) -> list[Floats]:
+        """Words in context as the encoder of a `seq2seq` model sees them; see `Cove.embed` for what can be chosen."""
+        from firth.tasks.cove import Cove  # which is made of this class
+
+        return Cove(self).embed(sentences, **choices)
 
     def state(self) -> dict[str, Tensor]:
         """All that was learnt, by name."""
@@ -170,20 +178,20 @@ class TaskModel(nn.Module):
         return portrait.as_html("TaskModel", self.facts())
 
 
-def open_task(name: Name, embedding: str | None = None) -> TaskModel:
+def open_task(name: Name, embedding: str | None = None, *, sources: Sources | None = None) -> TaskModel:
     """The model in a folder, or the one that ships for a task: `open_task("ner")`.
 
-    `embedding` says where its word vectors and its biLM lie now, where that is not where they were.
+    `embedding` says where its word vectors and its biLM lie now, where that is not where they were; `sources` are these
+    where they are open already.
     """
-    shipped = HERE / f"task-{name}"
-    path = shipped if name in TASKS and shipped.exists() else name
+    path = of_task(name)
     parts = native.read_parts(path)
     if parts.kind != TaskModel.kind:
         raise OptionError(f"{path}: holds a {parts.kind}, but a task's model is needed")
-    if embedding is None:
-        return cast(TaskModel, native.put_together(parts, path))
-    named = Embedding.of(embedding)
-    return cast(TaskModel, native.put_together(parts, path, sources=Sources.open(named.static, named.elmo)))
+    if embedding is not None:
+        named = Embedding.of(embedding)
+        sources = Sources.open(named.static, named.elmo)
+    return cast(TaskModel, native.put_together(parts, path, sources=sources))
 
 
 def length_of(example: Any) -> int:

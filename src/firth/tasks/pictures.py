@@ -1,0 +1,214 @@
+"""Answers of tasks as pictures for the terminal; each can be read without colours too.
+
+ner         [Elon Musk PER] founded [SpaceX ORG] .
+srl         John   broke   the vase
+            ARG0   V       ARG1
+coref       [Mary]1 went to the store . [She]1 bought some milk .
+qa          The cat sat [on the mat].
+sentiment   labels with their probabilities as bars, and so entailment
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from textwrap import wrap
+from typing import TYPE_CHECKING, Any
+
+from rich.cells import cell_len
+from rich.console import Console, ConsoleOptions, Group, RenderableType, RenderResult
+from rich.measure import Measurement
+from rich.table import Table
+from rich.text import Text
+
+from firth import show
+from firth.show import Bar
+from firth.tasks.tags import Span, spans
+
+if TYPE_CHECKING:
+    from firth.tasks.task import Task
+
+COLOURS = ("cyan", "magenta", "green", "yellow", "blue", "red", "bright_cyan", "bright_magenta", "bright_green")
+FIXED = {"PER": "magenta", "ORG": "cyan", "LOC": "green", "V": "bold", "ARG0": "magenta", "ARG1": "cyan"}
+AROUND = 240  # characters of a long passage that are shown on each side of the answer
+GAP, LONGEST = 2, 28  # columns beside a piece of a sentence that has a role under it, and of the longest such piece
+
+
+def drawn(task: Task, example: Any, answer: Any) -> RenderableType:
+    """The picture of an answer: that of its task, or else what the task tells in words."""
+    draw = PICTURES.get(task.name)
+    return told_picture(task.tell(example, answer)) if draw is None else draw(example, answer)
+
+
+def names(example: Any, tags: Sequence[str]) -> Text:
+    """A sentence whose names stand in brackets, each with its kind.
+
+    >>> from types import SimpleNamespace
+    >>> names(SimpleNamespace(words=["Ann", "Lee", "left"]), ["B-PER", "I-PER", "O"]).plain
+    '[Ann Lee PER] left'
+    """
+    found, place = [], 0
+    for label, start, end in spans(tags):
+        found += [Text(word) for word in example.words[place:start]]
+        inside = " ".join(example.words[start:end])
+        found.append(Text.assemble("[", (inside, "bold"), f" {label}]", style=colour(label)))
+        place = end
+    return Text(" ").join([*found, *(Text(word) for word in example.words[place:])])
+
+
+def colour(label: str) -> str:
+    """A colour that a label always has."""
+    label = label.removeprefix("..")
+    return FIXED.get(label) or COLOURS[sum(map(ord, label)) % len(COLOURS)]
+
+
+@dataclass(frozen=True)
+class Under:
+    """Pieces of a sentence with a label under each that has one; a long sentence goes on in further lines."""
+
+    pieces: tuple[tuple[str, str], ...]  # text, label
+
+    def lines(self, width: int) -> Iterator[Text]:
+        """Lines of text and of labels in turn; a line of labels that has none is left out."""
+        above, under, before = Text(), Text(), ""
+        for text, label in self.pieces:
+            size = max(cell_len(text), cell_len(label))
+            gap = (GAP if label or before else 1) if above else 0
+            if above and above.cell_len + gap + size > width:
+                yield from filled(above, under)
+                above, under, gap = Text(), Text(), 0
+            style = colour(label) if label else ""
+            above.append(" " * gap)
+            under.append(" " * gap)
+            above.append(text + " " * (size - cell_len(text)), style=f"bold {style}" if label else "")
+            under.append(label + " " * (size - cell_len(label)), style=style)
+            before = label
+        yield from filled(above, under)
+
+    def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
+        yield from self.lines(options.max_width)
+
+    def __rich_measure__(self, console: Console, options: ConsoleOptions) -> Measurement:
+        return Measurement(1, options.max_width)
+
+
+def filled(*lines: Text) -> Iterator[Text]:
+    """The lines that have something, without spaces at their ends."""
+    for line in lines:
+        line.rstrip()
+        if line.plain:
+            yield line
+
+
+def roles(example: Any, answer: Mapping[str, Any]) -> RenderableType:
+    """A sentence with the roles under its words, once for each predicate."""
+    if not answer["frames"]:
+        return Text.assemble(" ".join(example.words), ("  no predicate was found", "dim"))
+    shown: list[RenderableType] = []
+    for frame in answer["frames"]:
+        shown += [Text()] if shown else []
+        shown.append(Under(tuple(pieces(example.words, spans(frame["tags"])))))
+    return Group(*shown)
+
+
+def pieces(words: Sequence[str], found: Sequence[Span]) -> Iterator[tuple[str, str]]:
+    """The spans of a sentence with their labels, and the words between them without; a long span is cut in several.
+
+    >>> list(pieces(["John", "left", "us", "."], [Span("ARG0", 0, 1), Span("V", 1, 2)]))
+    [('John', 'ARG0'), ('left', 'V'), ('us', ''), ('.', '')]
+    """
+    place = 0
+    for label, start, end in found:
+        yield from ((word, "") for word in words[place:start])
+        for number, part in enumerate(wrap(" ".join(words[start:end]), LONGEST, break_on_hyphens=False)):
+            yield part, label if number == 0 else f"..{label}"
+        place = end
+    yield from ((word, "") for word in words[place:])
+
+
+def clusters(example: Any, answer: Sequence[Sequence[Sequence[int]]]) -> Text:
+    """A text whose mentions stand in brackets, those of one thing with one number and in one colour.
+
+    >>> from types import SimpleNamespace
+    >>> clusters(SimpleNamespace(words="his sister saw him".split()), [[[0, 1], [3, 4]], [[0, 2]]]).plain
+    '[[his]1 sister]2 saw [him]1'
+    """
+    mentions = [(start, end, number) for number, cluster in enumerate(answer) for start, end in cluster]
+    mentions.sort(key=lambda mention: (mention[0], -mention[1]))
+    parts = []
+    for place, word in enumerate(example.words):
+        inside = [mention for mention in mentions if mention[0] <= place < mention[1]]
+        one = Text()
+        for start, _, number in inside:
+            one.append("[" if start == place else "", style=cluster_colour(number))
+        one.append(word, style=f"bold {cluster_colour(inside[-1][2])}" if inside else "")
+        for _, end, number in reversed(inside):
+            one.append(f"]{number + 1}" if end == place + 1 else "", style=cluster_colour(number))
+        parts.append(one)
+    return Text(" ").join(parts)
+
+
+def cluster_colour(number: int) -> str:
+    """The colour of a cluster."""
+    return COLOURS[number % len(COLOURS)]
+
+
+def found_answer(example: Any, answer: Mapping[str, Any]) -> RenderableType:
+    """The question, and the passage with its answer in brackets; a long passage is cut around it."""
+    passage, start, end = example.passage.text, answer["start"], answer["end"]
+    first, last = max(0, start - AROUND), min(len(passage), end + AROUND)
+    told = Text("… " if first else "")
+    told.append(passage[first:start])
+    told.append(f"[{passage[start:end]}]", style="bold green")
+    told.append(passage[end:last] + (" …" if last < len(passage) else ""))
+    return Group(Text.assemble((" ".join(example.words), "italic"), (f"  {answer['probability']:.0%}", "dim")), told)
+
+
+def pair(example: Any, answer: Mapping[str, float]) -> RenderableType:
+    """Premise and hypothesis, and how likely each label is."""
+    texts = Text.assemble(" ".join(example.premise), (" => ", "dim"), " ".join(example.hypothesis))
+    return Group(texts, shares(answer))
+
+
+def grades(example: Any, answer: Mapping[str, float]) -> RenderableType:
+    """A text, and how likely each label is."""
+    return Group(Text(" ".join(example.words)), shares(answer))
+
+
+def shares(answer: Mapping[str, float]) -> Table:
+    """Labels with their probabilities, in the order of the labels; the likeliest stands out."""
+    best = max(answer, key=lambda label: answer[label])
+    grid = Table.grid(padding=(0, 2))
+    grid.add_column()
+    grid.add_column(justify="right")
+    for label, share in answer.items():
+        style = "bold" if label == best else "dim"
+        mark = "> " if label == best else "  "
+        grid.add_row(Text(mark + label, style=style), Text(f"{share:.0%}", style=style), Bar(share))
+    return grid
+
+
+def told_picture(told: str | dict[str, Any]) -> RenderableType:
+    """What a task tells: text as it is, names and values as a small table, numbers by label as bars."""
+    if isinstance(told, str):
+        return Text(told)
+    parts: list[RenderableType] = []
+    rows = []
+    for name, value in told.items():
+        if isinstance(value, dict) and value and all(isinstance(one, float) for one in value.values()):
+            parts.append(show.bars(name, list(value.items()), header=("", "")))
+        else:
+            shown = value if isinstance(value, (str, int, float)) else json.dumps(value, ensure_ascii=False)
+            rows.append((name, shown))
+    return Group(show.table("", ["", ""], rows), *parts)
+
+
+PICTURES: dict[str, Callable[[Any, Any], RenderableType]] = {
+    "ner": names,
+    "srl": roles,
+    "coref": clusters,
+    "qa": found_answer,
+    "entailment": pair,
+    "sentiment": grades,
+}

@@ -1,0 +1,92 @@
+"""The script that makes the models of the tasks: its recipes are small and free, and it does what it says."""
+
+from __future__ import annotations
+
+import importlib.util
+import json
+import sys
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from firth.pretrained.shipped import EXAMPLES
+
+pytest.importorskip("torch")
+
+import itertools
+
+from firth.tasks.inputs import Inputs
+from firth.tasks.model import open_task
+from firth.tasks.sources import Sources
+
+STUDY = Path(__file__).resolve().parents[1] / "studies" / "task_models.py"
+SENTENCES = ("Ann B-PER\nLee I-PER\nleft O\nParis B-LOC\n. O\n\n", "Rain O\nfell O\nin O\nRome B-LOC\n. O\n\n") * 20
+LABELS: dict[str, dict[str, Any]] = {
+    "ner": {"kinds": ["LOC", "MISC", "ORG", "PER"]},
+    "sentiment": {"labels": ["very negative", "negative", "neutral", "positive", "very positive"]},
+    "entailment": {"labels": ["entailment", "neutral", "contradiction"]},
+    "srl": {"roles": [f"ARG{number}" for number in range(60)]},
+    "coref": {"genres": []},
+    "qa": {},
+}
+
+
+@pytest.fixture(scope="module")
+def study() -> Any:
+    found = importlib.util.spec_from_file_location("task_models", STUDY)
+    assert found is not None
+    assert found.loader is not None
+    made = importlib.util.module_from_spec(found)
+    sys.modules["task_models"] = made  # dataclasses look their module up
+    found.loader.exec_module(made)
+    return made
+
+
+def test_there_is_a_recipe_for_each_task_that_ships(study: Any) -> None:
+    assert set(study.RECIPES) == set(EXAMPLES) == set(LABELS)
+    assert all(plan.task.name == name for name, plan in study.RECIPES.items())
+
+
+def test_networks_have_less_than_a_million_numbers(study: Any) -> None:
+    sources = Sources.open("glove-en", "elmo-en")
+    for name, plan in study.RECIPES.items():
+        sizes = Inputs(plan.embedding, sources).sizes
+        made = plan.task.network(sizes, LABELS[name])
+        assert sum(one.numel() for one in made.parameters()) < 950_000
+
+
+def test_every_file_is_known_with_its_licence_and_is_there(study: Any, data: Path) -> None:
+    for plan in study.RECIPES.values():
+        for part in (*plan.train, *plan.dev, *plan.test):
+            assert any(part.file.startswith(known) for known in study.SETS)
+            assert (data / "data" / "tasks" / part.file.split(":")[0]).is_file()
+    assert not any("NC" in licence for _, licence in study.SETS.values())
+
+
+def test_parts_of_one_file_do_not_overlap(study: Any) -> None:
+    for plan in study.RECIPES.values():
+        parts = sorted(
+            (part.file, part.start, part.stop) for one in ("train", "dev", "test") for part in getattr(plan, one)
+        )
+        for (file, _, stop), (other, start, _) in itertools.pairwise(parts):
+            assert file != other or stop <= start
+
+
+def test_a_model_is_made_written_and_opened(study: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    file = tmp_path / "data" / "tasks" / "ner" / "wikigold.conll"
+    file.parent.mkdir(parents=True)
+    file.write_text("".join(SENTENCES))
+    monkeypatch.setenv("FIRTH_DATA", str(tmp_path))
+    monkeypatch.setitem(study.RECIPES, "ner", replace(study.RECIPES["ner"], quick={"epochs": 4}))
+    study.main(["ner", "--quick", "--out", str(tmp_path / "models")])
+    told = json.loads((tmp_path / "models" / "task-ner.json").read_text())
+    assert told["examples"] == {"train": 32, "dev": 4, "test": 4}
+    assert set(told["here"]) == set(told["trained"]) == {"dev", "test"}
+    assert told["bytes"] < 800_000
+    model = open_task(tmp_path / "models" / "task-ner")
+    assert model.metadata["test"] == told["here"]["test"]
+    assert (model.embedding.static, model.embedding.elmo) == ("glove-en", "elmo-en")
+    assert model.evaluate(model.task.read(file)[32:36]) == pytest.approx(told["here"]["test"], abs=1e-4)
+    assert "--quick" in (tmp_path / "models" / "task-ner" / "README.md").read_text()
