@@ -1,0 +1,216 @@
+"""Texts whose words carry WordNet senses: SemCor as a table, and the evaluation framework of Raganato et al. (2017).
+
+In both a word may have several parts (`take_place`, `old age`). They are words of their own here, and a mark says
+which of them are meant.
+"""
+
+from __future__ import annotations
+
+import re
+import tarfile
+from collections.abc import Iterable, Iterator
+from itertools import groupby
+from pathlib import Path
+from typing import NamedTuple
+from xml.etree import ElementTree
+
+from firth.errors import FormatError, OptionError
+from firth.files import Name
+from firth.probes.reading import Place
+from firth.probes.wordnet import Lexeme, lexeme
+from firth.tasks.columns import lines
+
+SEMCOR, FRAMEWORK = "data/tasks/wsd/semcor3.0.tsv.xz", "data/tasks/wsd/evaluation-framework.tar.xz"
+SETS = "senseval2", "senseval3", "semeval2007", "semeval2013", "semeval2015"
+DEVELOPMENT = "semeval2007"  # which the literature tunes on; the other four are the ELMo paper's test sets
+NAMES = "person", "group", "location", "other"  # SemCor's classes of names, which are no senses of the words there
+SPELLINGS = {"``": '"', "''": '"', "--": "—", "-LRB-": "(", "-RRB-": ")"}  # as other text has these signs
+COLUMNS = "file", "sent", "token", "lemma", "pos", "sense_keys"
+MOST = 1 << 26  # bytes of an XML file; those of the framework have a million
+DECLARATION = re.compile(r"<!\s*(DOCTYPE|ENTITY)", re.IGNORECASE)
+
+
+class Mark(NamedTuple):
+    """Words start to stop of a sentence: their lemma, part of speech, senses (none where not told) and name."""
+
+    start: int
+    stop: int
+    lemma: str
+    pos: str
+    keys: tuple[str, ...] = ()
+    id: str = ""
+
+    @property
+    def lexeme(self) -> Lexeme:
+        """The lemma and its part of speech."""
+        return Lexeme(self.lemma, self.pos)
+
+
+class Sentence(NamedTuple):
+    """The words of a sentence, what is marked in it, and the document that it is from."""
+
+    words: tuple[str, ...]
+    marks: tuple[Mark, ...]
+    document: str = ""
+
+    def place(self, mark: Mark) -> Place:
+        """Where a marked word stands."""
+        return Place(self.words, mark.start, mark.stop)
+
+
+def semcor(path: Name, limit: int | None = None) -> Iterator[Sentence]:
+    """The sentences of SemCor, at most so many, one at a time; every word with a lemma is marked.
+
+    Names of people, groups and places are tagged there as `person`, `group` and `location`, whatever the name is. They
+    are marked without a sense, for they are no uses of these words.
+    """
+    rows = (split(path, number, line) for number, line in lines(path) if line)
+    if next(rows, None) != COLUMNS:
+        raise FormatError(path, f"expected the columns {' '.join(COLUMNS)}", line=1)
+    for number, (key, tokens) in enumerate(groupby(rows, key=lambda row: row[:2])):
+        if number == limit:
+            return
+        words: list[str] = []
+        marks = []
+        for _, _, token, lemma, pos, keys in tokens:
+            start = len(words)
+            words += parts(token)
+            if lemma != "_":
+                marks.append(Mark(start, len(words), lemma, coarse(pos), sense_keys(lemma, pos, keys)))
+        yield Sentence(tuple(words), tuple(marks), key[0])
+
+
+def split(path: Name, number: int, line: str) -> tuple[str, ...]:
+    """The fields of a line."""
+    fields = tuple(line.split("\t"))
+    if len(fields) != len(COLUMNS):
+        raise FormatError(path, f"expected {len(COLUMNS)} columns, found {len(fields)}", line=number)
+    return fields
+
+
+def parts(token: str) -> list[str]:
+    """The words of a token, and signs as other text has them.
+
+    >>> parts("took_place"), parts("_"), parts("``")
+    (['took', 'place'], ['_'], ['"'])
+    """
+    return [SPELLINGS.get(part, part) for part in token.split("_") if part] or [token]
+
+
+def sense_keys(lemma: str, pos: str, field: str) -> tuple[str, ...]:
+    """The senses in a field of SemCor.
+
+    >>> sense_keys("play", "NN", "play%1:04:05::;play%1:04:04::")
+    ('play%1:04:05::', 'play%1:04:04::')
+    >>> sense_keys("group", "NNP", "group%1:03:00::")
+    ()
+    """
+    if field == "_" or (lemma in NAMES and pos.startswith("NNP")):
+        return ()
+    return tuple(key for key in field.split(";") if key)
+
+
+def coarse(pos: str) -> str:
+    """The framework's name for the class of a tag; tags of no open class stay as they are.
+
+    >>> coarse("NNS"), coarse("VBD"), coarse("RP"), coarse("DT")
+    ('NOUN', 'VERB', 'RP', 'DT')
+    """
+    for start, name in (("NN", "NOUN"), ("VB", "VERB"), ("JJ", "ADJ"), ("RB", "ADV")):
+        if pos.startswith(start):
+            return name
+    return pos
+
+
+def framework(path: Name, name: str = "ALL") -> list[Sentence]:
+    """A set of the evaluation framework, from its folder or its archive, with the senses that count as right.
+
+    In `ALL` the name of a mark begins with the set it is from: `senseval2.d000.s000.t000`.
+    """
+    gold: dict[str, tuple[str, ...]] = {}
+    for line in member(path, f"{name}/{name}.gold.key.txt").splitlines():
+        id, *keys = line.split()
+        gold[id] = tuple(keys)
+    text = member(path, f"{name}/{name}.data.xml")
+    return list(xml_sentences(f"{path}: {name}.data.xml", text, gold))
+
+
+def xml_sentences(place: str, text: str, gold: dict[str, tuple[str, ...]]) -> Iterator[Sentence]:
+    """The sentences of the framework's XML.
+
+    Only plain elements are read: a file that declares a document type or entities is refused, so that nothing can be
+    expanded or fetched.
+
+    >>> text = '<corpus><sentence id="s"><wf>An</wf><instance id="i" lemma="old_age" pos="NOUN">old age</instance>'
+    >>> list(xml_sentences("x", text + "</sentence></corpus>", {"i": ("old_age%1:28:00::",)}))[0].words
+    ('An', 'old', 'age')
+    """
+    if DECLARATION.search(text):
+        raise FormatError(place, "declares a document type or entities", cure="The framework's files declare none")
+    try:
+        corpus = ElementTree.fromstring(text)
+    except ElementTree.ParseError as error:
+        raise FormatError(place, f"not XML: {error}") from error
+    for sentence in corpus.iter("sentence"):
+        words: list[str] = []
+        marks = []
+        for element in sentence:
+            start = len(words)
+            words += [SPELLINGS.get(part, part) for part in (element.text or "").split()]
+            id = element.get("id", "")
+            if element.tag != "instance":
+                continue
+            if id not in gold:
+                raise FormatError(place, f"no sense is given for {id!r}", cure="Is the gold file of the same set?")
+            mark = Mark(start, len(words), element.get("lemma", "").lower(), element.get("pos", ""), gold[id], id)
+            marks.append(mark)
+        yield Sentence(tuple(words), tuple(marks), sentence.get("id", "").rpartition(".")[0])
+
+
+def member(path: Name, name: str) -> str:
+    """A text in a folder or a tar archive. Nothing is unpacked onto disk."""
+    if Path(path).is_dir():
+        file = Path(path) / name
+        if not file.is_file():
+            raise OptionError(f"{file}: is not there")
+        return decoded(f"{file}", file.read_bytes() if file.stat().st_size <= MOST else None)
+    try:
+        with tarfile.open(path) as archive:
+            found = archive.getmember(name)
+            stream = archive.extractfile(found) if found.size <= MOST else None
+            return decoded(f"{path}: {name}", None if stream is None else stream.read())
+    except KeyError as error:
+        raise FormatError(path, f"the archive has no {name}") from error
+    except (tarfile.TarError, OSError, EOFError) as error:
+        raise FormatError(path, f"not a tar archive: {error}") from error
+
+
+def decoded(place: str, data: bytes | None) -> str:
+    """Bytes as text."""
+    if data is None:
+        raise FormatError(place, f"is no file of at most {MOST >> 20} MiB")
+    try:
+        return data.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        raise FormatError(place, f"not UTF-8: {error.reason}") from error
+
+
+def lexemes_of(sentences: Iterable[Sentence]) -> set[Lexeme]:
+    """All that is asked about."""
+    return {mark.lexeme for sentence in sentences for mark in sentence.marks}
+
+
+def senses_in(sentences: Iterable[Sentence], asked: set[Lexeme]) -> dict[str, int]:
+    """How often each sense of some lexemes occurs.
+
+    >>> mark = Mark(0, 1, "play", "VERB", ("play%2:33:00::",))
+    >>> senses_in([Sentence(("play",), (mark, mark))], {Lexeme("play", "VERB")})
+    {'play%2:33:00::': 2}
+    """
+    counts: dict[str, int] = {}
+    for sentence in sentences:
+        for mark in sentence.marks:
+            for key in mark.keys:
+                if key in counts or lexeme(key) in asked:
+                    counts[key] = counts.get(key, 0) + 1
+    return counts

@@ -1,0 +1,58 @@
+from __future__ import annotations
+
+from collections import Counter
+
+import numpy as np
+import pytest
+import torch
+
+from firth.probes.ambiguous import counted, gathered, most_ambiguous, uses
+from firth.probes.nearest import neighbours, shares
+from firth.probes.sense_files import Mark, Sentence
+
+
+def test_neighbours_are_the_nearest_by_the_cosine() -> None:
+    rng = np.random.default_rng(0)
+    vectors, queries = rng.normal(size=(2, 20, 5)), rng.normal(size=(2, 3, 5))
+    places, cosines = neighbours(torch.tensor(vectors), torch.tensor(queries), 4)
+    for layer in range(2):
+        for query in range(3):
+            lengths = np.linalg.norm(vectors[layer], axis=1) * np.linalg.norm(queries[layer, query])
+            expected = vectors[layer] @ queries[layer, query] / lengths
+            order = np.argsort(-expected)[:4]
+            assert places[layer, query].tolist() == order.tolist()
+            assert np.allclose(cosines[layer, query], expected[order])
+
+
+def test_an_occurrence_of_the_same_document_is_no_neighbour() -> None:
+    vectors = torch.tensor([[[1.0, 0.0], [1.0, 0.01], [0.9, 0.5]]])
+    [found] = shares(vectors, ["a", "a", "b"], ["one", "one", "two"])
+    assert (found.same, found.asked) == (0.0, 3)
+    [alone] = shares(vectors, ["a", "a", "b"], ["one"] * 3)
+    assert alone.asked == 0
+
+
+def test_without_context_the_share_is_that_of_chance() -> None:
+    labels = ["a", "a", "a", "b", "b", "c"]
+    [found] = shares(torch.ones(1, 6, 3), labels, [str(number) for number in range(6)])
+    assert found.same == pytest.approx(found.chance) == pytest.approx((3 * 2 + 2 * 1 + 0) / 5)
+
+
+def sentence(word: str, pos: str, key: str = "", document: str = "") -> Sentence:
+    return Sentence(("to", word), (Mark(1, 2, word, pos, (key,) if key else ()),), document)
+
+
+def test_the_most_ambiguous_words_are_found_and_their_uses_spread() -> None:
+    text = [sentence("play", "NOUN"), sentence("play", "VERB"), sentence("tea", "NOUN"), sentence("only", "ADV")] * 12
+    counts = counted(uses(text), "pos")
+    assert counts["play", ""] == Counter(NOUN=12, VERB=12)
+    assert most_ambiguous(counts, 9) == [("play", "")]
+    found = gathered(uses(text), "pos", {("play", ""): 24}, 6)["play", ""]
+    assert len(found) == 6
+    assert len(gathered(uses(text), "pos", {("play", ""): 24}, 100)["play", ""]) == 24
+
+
+def test_senses_are_compared_within_one_part_of_speech_and_auxiliaries_not_at_all() -> None:
+    text = [sentence("play", "NOUN", "play%1:10:01::"), sentence("play", "VERB", "play%2:33:00::")]
+    text += [sentence("is", "VERB", "be%2:42:03::"), sentence("plays", "NOUN")]
+    assert set(counted(uses(text), "sense")) == {("play", "NOUN"), ("play", "VERB")}
