@@ -66,8 +66,17 @@ MAY_IMPORT: dict[str, set[str]] = {
     "evaluate": {"data", "errors", "evaluation", "files", "progress", "runtime", "vectors"},
     "tasks": {
         *("errors", "files", "formats", "models", "neural", "options", "parts", "portrait", "pretrained", "progress"),
-        *("runtime", "text", "vectors"),
+        *("runtime", "show", "text", "vectors"),
     },
+    "probes": {
+        *("data", "errors", "evaluation", "files", "formats", "models", "neural", "options", "pretrained"),
+        *("progress", "runtime", "tasks", "text", "vectors"),
+    },
+    "studies": {
+        *("curves", "data", "errors", "evaluate", "evaluation", "files", "formats", "jsonable", "models", "neural"),
+        *("occurrences", "options", "pretrained", "probes", "progress", "runtime", "tasks", "text", "vectors"),
+    },
+    "jsonable": set(),
     "show": {"progress"},
     "card": set(),
     "curves": set(),
@@ -78,8 +87,13 @@ MAY_IMPORT["__init__"] = set(MAY_IMPORT) - {"cli", "tour", "show"}
 
 ONLY_IN = {"numba": {"kernels"}, "llvmlite": {"kernels"}, "cyclopts": {"cli"}}
 NEVER = {"pickle", "cPickle", "dill", "joblib", "marshal", "shelve"}
-LAZY_ONLY = {"torch", "h5py", "pyarrow", "sklearn", "faiss", "zstandard", "gensim"}
-TORCH = {"neural", "tasks"}  # where torch stands at the top; other files import these when they need them
+LAZY_ONLY = {"torch", "matplotlib", "h5py", "pyarrow", "sklearn", "faiss", "zstandard", "gensim"}
+TORCH = {
+    "neural",
+    "tasks",
+    "probes",
+    "studies",
+}  # where torch stands at the top; other files import these when they need them
 
 
 def files() -> list[Path]:

@@ -65,6 +65,7 @@ def build() -> App:
         app.command(place, name=name)
     app.command("firth.cli.train:train", name="train")
     app.command("firth.cli.tasks:task", name="task")
+    app.command("firth.cli.study:study", name="study")
     return app
 
 

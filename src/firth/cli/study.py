@@ -1,0 +1,98 @@
+"""`firth study NAME` repeats a study: it writes a page with tables, the pictures, and all values as JSON."""
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+from cyclopts import App, Parameter
+from rich.console import Group, RenderableType
+from rich.text import Text
+
+from firth import show
+from firth.cli.answer import answer
+from firth.cli.flags import Json
+from firth.cli.tasks import flags_of, plain
+from firth.runtime import Runtime
+
+HELP = """Repeat a study of word representations: a table, a picture and JSON.
+
+For example:
+
+    firth study table1 --out studies/table1 --jobs 4 --device cuda
+    firth study senses --quick --out somewhere      see within a minute that it works
+    firth study layers --tasks srl --no-start       tell of the trainings that are finished
+    firth study NAME --help                         options of a study
+"""
+ABOUT = {
+    "table1": "Each task with ELMo and without, several seeds: Table 1 of the paper.",
+    "layers": "Which layers of the biLM help, and where they join the network: Tables 2 and 3.",
+    "weights": "The weights of the layers that each task has learnt: Figure 2.",
+    "senses": "Word senses by the nearest neighbour, layer by layer: Table 5.",
+    "pos": "Parts of speech by a linear probe, layer by layer: Table 6.",
+    "play": "The nearest neighbours of a word, without its context and in it: Table 4.",
+    "samples": "Scores by share of the training data, and by epochs: Figure 1.",
+    "contexts": "Words in context: WiC, SCWS and CoSimLex, layers against static vectors.",
+    "families": "Counts, word2vec, GloVe, fastText and ELMo compared: quality, time, memory, tasks.",
+}
+ANNOTATIONS: dict[str, Any] = {
+    "out": Annotated[str, Parameter(help="the folder that the page, the pictures and the values go to")],
+    "work": Annotated[
+        str | None, Parameter(help="the folder for what is computed on the way; if not given, work in the other")
+    ],
+    "quick": Annotated[bool, Parameter(negative="", help="a version that is over within a minute; it proves little")],
+    "device": Annotated[Literal["cpu", "cuda"], Parameter(help="where it runs; cuda is an NVIDIA GPU")],
+    "threads": Annotated[int | None, Parameter(help="how many threads; as many as there are cores if not given")],
+    "json": Json,
+    "return": None,
+}
+DEFAULTS: dict[str, Any] = {"work": None, "quick": False, "device": "cpu", "threads": None, "json": False}
+
+
+def runner(name: str) -> Callable[..., None]:
+    """The command of one study."""
+    from firth.studies.catalogue import study_named
+
+    flags = flags_of(study_named(name), {}, "", "Study")
+
+    def repeat(*, out: Any, study: Any, work: Any, quick: Any, device: Any, threads: Any, json: Any) -> None:
+        chosen = plain(study).made_quick() if quick else plain(study)
+        place = Path(work) if work else Path(out) / "work"
+        place.mkdir(parents=True, exist_ok=True)
+        with show.progress() as report:
+            findings = chosen.run(place, Runtime.from_env(threads, device), report)
+        written = [str(path) for path in findings.write(out)]
+        answer({**findings.as_json(), "written": written}, picture(findings, written), json)
+
+    repeat.__name__ = name
+    repeat.__doc__ = f"{ABOUT[name]}\n\nFor example:\n\n    firth study {name} --out {name}/\n"
+    repeat.__annotations__ = {**ANNOTATIONS, "study": Annotated[flags, Parameter(name="*")]}
+    repeat.__kwdefaults__ = DEFAULTS | {"study": flags()}
+    return repeat
+
+
+def picture(findings: Any, written: list[str]) -> RenderableType:
+    """The tables, and where everything lies."""
+    from firth.studies.findings import shown
+
+    tables = []
+    for table in findings.tables:
+        rows = [[cell if isinstance(cell, int) else shown(cell) for cell in row] for row in table.rows]
+        tables.append(show.table(table.title, table.columns, rows))
+    return Group(*tables, Text("\n".join(written)))
+
+
+def build() -> App:
+    """`firth study` with a command for each study, whose file is imported when it is called."""
+    app = App(name="study", help=HELP, help_format="markdown")
+    for name in ABOUT:
+        app.command(f"{__name__}:{name}", name=name)
+    return app
+
+
+def __getattr__(name: str) -> Callable[..., None]:
+    if name not in ABOUT:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return runner(name)
+
+
+study = build()

@@ -1,0 +1,1 @@
+"""Studies that anyone can repeat: `firth study NAME` writes a table, a picture and all values as JSON."""

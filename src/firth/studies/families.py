@@ -1,0 +1,175 @@
+"""Families of word vectors side by side: how good, how fast, how large, and how all that grows with the text."""
+
+from __future__ import annotations
+
+import json
+import time
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any, ClassVar
+
+from firth.errors import FormatError, OptionError
+from firth.evaluation.lookup import Lookup
+from firth.options import option
+from firth.probes.disk import kept
+from firth.progress import Progress, Report, silent
+from firth.runtime import Runtime
+from firth.studies import family_tables as tables
+from firth.studies.family_models import common, cut_to, facts, megabytes, opened
+from firth.studies.family_tables import Results, task_scores
+from firth.studies.family_texts import TEXT, ask_only, known_words, lay_out, lines
+from firth.studies.family_training import ELMO, FAMILIES, Job, fastest, measured, scored, warm_up
+from firth.studies.findings import Findings
+from firth.studies.study import Study
+
+__all__ = ["Families", "task_scores"]
+
+MILLION = 1_000_000
+SETS = ("wordsim353", "simlex999", "men", "rarewords", "semeval2017-en", "google", "msr")  # put to finished models
+CURVES = ("wordsim353", "simlex999", "google")  # put to models while the text grows
+TASKS = "tasks.json"
+PRESETS = ("tiny", "small", "medium", "original")
+
+
+@dataclass(frozen=True)
+class Families(Study):
+    """Counts, word2vec, GloVe, fastText and ELMo on the same questions, and what they cost."""
+
+    name: ClassVar[str] = "families"
+    title: ClassVar[str] = "Families of word vectors compared"
+    quick: ClassVar[dict[str, Any]] = {
+        "sizes": (50_000, 100_000),
+        "dim": 20,
+        "contexts": 0,
+        "elmo_minutes": 0.02,
+        "elmo_presets": ("tiny",),
+        "models": ("svd-en", "word2vec-en", "elmo-en"),
+    }
+
+    models: tuple[str, ...] = option(
+        ("svd-en", "word2vec-en", "glove-en", "fasttext-en", "elmo-en"), "finished models that are compared"
+    )
+    contexts: int = option(400_000, "words of text that a biLM reads for mean context vectors; 0: none", minimum=0)
+    families: tuple[str, ...] = option(tuple(FAMILIES), "families that are trained")
+    sizes: tuple[int, ...] = option(
+        (MILLION, 2 * MILLION, 4 * MILLION, 8 * MILLION, 16 * MILLION), "words of text that families are trained on"
+    )
+    dim: int = option(100, "length of the vectors that are trained", minimum=1)
+    training_threads: int = option(1, "threads of each training that is measured", minimum=1)
+    turns: int = option(1, "times that each training is measured; the fastest counts", minimum=1)
+    elmo_presets: tuple[str, ...] = option(("tiny", "small"), "sizes of ELMo whose speed in training is measured")
+    elmo_minutes: float = option(1.0, "how long each is trained for that; 0: not at all", minimum=0)
+    tasks: str | None = option(
+        None,
+        "a JSON file of scores in tasks: embedding, then task, then [mean, deviation]; "
+        f"{TASKS} in the work folder if not given, and there is one",
+    )
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if not (self.models and self.families and self.sizes) or min(self.sizes) < 1:
+            raise OptionError("Families: name at least one model, one family and one size of at least 1 word")
+        for option_name, given, legal in (
+            ("families", self.families, FAMILIES),
+            ("elmo_presets", self.elmo_presets, PRESETS),
+        ):
+            for one in given:
+                if one not in legal:
+                    raise OptionError(f"Families: {option_name} has {one!r}, but must be of {', '.join(legal)}")
+
+    def run(self, work: Path, runtime: Runtime, report: Report = silent) -> Findings:
+        """Judges the finished models, then trains each family on each size in a process of its own."""
+        finished = self.finished(work, runtime, report)
+        trained = self.trained(work, report)
+        elmo = self.elmo(work, report)
+        made, charts = tables.intrinsic(finished)
+        for more, pictures in (tables.costs(trained), tables.curves(trained), tables.elmo(elmo)):
+            made += more
+            charts |= pictures
+        values = {"options": self.as_dict(), "text": TEXT, "finished": finished, "trained": trained, "elmo": elmo}
+        results = self.task_results(work)
+        if results:
+            table, chart = task_scores(results)
+            made.append(table)
+            charts["tasks"] = chart
+            values["tasks"] = results
+        seconds = {"judging finished models": finished["seconds"]}
+        for name, found in (("training families", trained), ("training ELMo", elmo)):
+            seconds[name] = sum(one["reading"]["wall"] + one["training"]["wall"] for one in found)
+        text = tables.about(self.as_dict(), TEXT, seconds)
+        return Findings(self.name, self.title, text, tuple(made), charts, values | {"seconds": seconds})
+
+    def finished(self, work: Path, runtime: Runtime, report: Report) -> Any:
+        """What the finished models score: each with all its words, and all with the words that all of them have."""
+        identity = {"models": {name: megabytes(name) for name in self.models}, "contexts": self.contexts, "sets": SETS}
+
+        def compute() -> dict[str, Any]:
+            began = time.monotonic()
+            models = opened(self.models, self.contexts, lines, report)
+            words = common(models)
+            found = []
+            for done, (name, model) in enumerate(models.items()):
+                report(Progress("judging models", done, len(models), "models"))
+                own, same = Lookup(model.vectors), Lookup(cut_to(model.vectors, words))
+                told = facts(name, model)
+                told["own"] = {one: scored(own, one, runtime) for one in SETS}
+                told["same"] = {one: scored(same, one, runtime) for one in SETS}
+                found.append(told)
+            seconds = round(time.monotonic() - began, 1)
+            return {"common_words": len(words), "models": found, "seconds": seconds}
+
+        return kept(work / "finished.json", identity, compute)
+
+    def trained(self, work: Path, report: Report) -> list[Any]:
+        """What each family costs and scores on each size."""
+        sizes = sorted(set(self.sizes))
+        least = FAMILIES["PPMI"].as_dict()["min_count"]  # as all families have it
+        asked = f"asked-{sizes[0]}"
+        for words in sizes:
+            lay_out(work / f"text-{words}.txt", words)
+        ask_only(known_words(work / f"text-{sizes[0]}.txt", least), CURVES, work / asked)
+        recipes = {name: self.with_dim(name) for name in self.families}
+        jobs = [
+            Job(name, recipes[name], work, words, CURVES, asked, self.training_threads)
+            for words in sizes
+            for name in recipes
+        ]
+        for recipe in recipes.values():
+            warm_up(recipe, Runtime(1))  # what is compiled here, processes load and need not compile
+        found = []
+        for done, job in enumerate(jobs):
+            report(Progress(f"training {job.family}", done, len(jobs), "trainings", {"words": job.words}))
+            found.append({"family": job.family, "words": job.words, **fastest(job, self.turns)})
+        return found
+
+    def with_dim(self, family: str) -> Any:
+        """The recipe of a family; PPMI has as many numbers as words."""
+        recipe = FAMILIES[family]
+        return recipe if family == "PPMI" else replace(recipe, dim=self.dim)  # type: ignore[call-arg]
+
+    def elmo(self, work: Path, report: Report) -> list[Any]:
+        """How fast ELMo is trained on a CPU, and in how much memory."""
+        words = min(self.sizes)
+        found: list[Any] = []
+        for preset in self.elmo_presets if self.elmo_minutes else ():
+            report(Progress(f"training ELMo, {preset}", len(found), len(self.elmo_presets), "trainings"))
+            recipe = replace(ELMO, preset=preset, minutes=self.elmo_minutes)  # type: ignore[arg-type]
+            job = Job(f"ELMo {preset}", recipe, work, words, threads=self.training_threads)
+            found.append({"preset": preset, **measured(job)})
+        return found
+
+    def task_results(self, work: Path) -> Results:
+        """Scores in tasks, from the file that is named or the one that lies in the work folder."""
+        path = work / TASKS if self.tasks is None else Path(self.tasks)
+        if self.tasks is None and not path.is_file():
+            return {}
+        try:
+            given = json.loads(path.read_text(encoding="utf-8"))
+            return {
+                str(embedding): {
+                    str(task): (float(mean), float(deviation)) for task, (mean, deviation) in scores.items()
+                }
+                for embedding, scores in given.items()
+            }
+        except (OSError, ValueError, TypeError, AttributeError) as error:
+            raise FormatError(path, f"not scores in tasks: {error}") from error

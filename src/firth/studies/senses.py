@@ -1,0 +1,204 @@
+"""Word senses by the nearest neighbour, layer by layer: Table 5 of the ELMo paper."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, ClassVar
+
+from firth.options import option
+from firth.probes import wordnet as words
+from firth.probes.disk import data_file, kept
+from firth.probes.reading import Reader, called, identity, open_readers, plain_options, read_at
+from firth.probes.sense_files import (
+    DEVELOPMENT,
+    FRAMEWORK,
+    SEMCOR,
+    SETS,
+    Mark,
+    Sentence,
+    framework,
+    lexemes_of,
+    semcor,
+    senses_in,
+)
+from firth.probes.senses import SenseMeans, filled, first_senses, judge, most_frequent
+from firth.probes.wordnet import WordNet, lexeme
+from firth.progress import Report, silent
+from firth.runtime import Runtime
+from firth.studies.charts import Bars
+from firth.studies.findings import Findings, Table
+from firth.studies.study import Study
+
+FIRST, FREQUENT, FOUR = "WordNet first sense", "most frequent in SemCor", "four sets"
+TAGS = "NOUN", "VERB", "ADJ", "ADV"
+PAPER = {
+    FIRST: 65.9,
+    "Raganato et al. 2017": 69.9,
+    "Iacobacci et al. 2016": 70.1,
+    "CoVe layer 1": 59.4,
+    "CoVe layer 2": 64.7,
+    "biLM layer 1": 67.4,
+    "biLM layer 2": 69.0,
+}
+Answers = Sequence[str | None]
+
+
+@dataclass(frozen=True)
+class Senses(Study):
+    """The nearest sense of a word, by each layer."""
+
+    name: ClassVar[str] = "senses"
+    title: ClassVar[str] = "Word senses by the nearest neighbour"
+    quick: ClassVar[dict[str, Any]] = {"sentences": 1000}
+
+    elmo: str = option("elmo-en", "a biLM: a name that ships, or a folder; none: without")
+    static: str = option("glove-en", "word vectors; several as one+another; none: without")
+    cove: str | None = option(None, "a seq2seq model whose encoder is judged, too")
+    wordnet: str = option("auto", "the folder of WordNet's index.sense; auto: FIRTH_WORDNET or Debian's; none: without")
+    sentences: int | None = option(None, "so many sentences of SemCor, the first; all if not given", minimum=1)
+
+    def run(self, work: Path, runtime: Runtime, report: Report = silent) -> Findings:
+        """Reads SemCor and the evaluation framework with every model."""
+        began = time.monotonic()
+        tests = framework(data_file(FRAMEWORK))
+        marks = [mark for sentence in tests for mark in sentence.marks]
+        lexemes = [mark.lexeme for mark in marks]
+        wordnet = words.find(self.wordnet)
+        counts = senses_in(semcor(data_file(SEMCOR), self.sentences), lexemes_of(tests))
+        frequent = most_frequent(lexemes, counts)
+        first: Answers = [None] * len(marks) if wordnet is None else first_senses(lexemes, wordnet)
+        ambiguous = {name for name, keys in by_lexeme(counts).items() if keys > 1}
+        scores: dict[str, Any] = {}
+        if wordnet is not None:
+            scores[FIRST] = scored(first, marks, ambiguous)
+        scores[FREQUENT] = scored(filled(frequent, first), marks, ambiguous)
+        seconds: dict[str, float] = {}
+        options = {"sentences": self.sentences, "wordnet": wordnet is not None}
+
+        for place, (model, reader) in enumerate(self.readers(runtime)):
+
+            def compute(reader: Reader = reader) -> Any:
+                return self.answered(reader, tests, counts, wordnet, first, ambiguous, report)
+
+            result = kept(work / f"senses-{place}.json", options | identity(model, reader), compute)
+            scores |= result["scores"]
+            seconds[called(model)] = result["seconds"]
+        return self.findings(scores, seconds, time.monotonic() - began, marks, counts)
+
+    def readers(self, runtime: Runtime) -> Any:
+        """The models that are judged."""
+        return open_readers(runtime, elmo=self.elmo, static=self.static, cove=self.cove)
+
+    def answered(
+        self,
+        reader: Reader,
+        tests: Sequence[Sentence],
+        counts: dict[str, int],
+        wordnet: WordNet | None,
+        first: Answers,
+        ambiguous: set[words.Lexeme],
+        report: Report,
+    ) -> dict[str, Any]:
+        """The scores of one model by the names of its layers, and how long it took."""
+        began = time.monotonic()
+        means = SenseMeans.read(reader, semcor(data_file(SEMCOR), self.sentences), counts, wordnet, report)
+        marks = [mark for sentence in tests for mark in sentence.marks]
+        places = [sentence.place(mark) for sentence in tests for mark in sentence.marks]
+        vectors = read_at(reader, places, report, "reading test words")
+        answers = means.nearest(vectors, [mark.lexeme for mark in marks])
+        scores = {name: scored(filled(said, first), marks, ambiguous) for name, said in zip(reader.names, answers)}
+        return {"scores": scores, "seconds": round(time.monotonic() - began, 1)}
+
+    def findings(
+        self,
+        scores: dict[str, Any],
+        seconds: dict[str, float],
+        total: float,
+        marks: Sequence[Mark],
+        counts: dict[str, int],
+    ) -> Findings:
+        """The tables and the chart."""
+        sizes = {name: len(mine) for name, mine in groups(marks).items()}
+        columns = (*SETS, FOUR, "all five")
+        by_set = Table(
+            "F1 by set",
+            ("method", *columns, "ambiguous"),
+            tuple((name, *(one[column] for column in columns), one["ambiguous"]) for name, one in scores.items()),
+            f"Instances: {', '.join(f'{name} {sizes[name]:,}' for name in columns)}. Ambiguous: those of the four sets "
+            "whose lemma has more than one sense in the part of SemCor that was read; all others have no choice.",
+        )
+        by_tag = Table(
+            "F1 by part of speech, four sets",
+            ("method", *TAGS),
+            tuple((name, *(one[tag] for tag in TAGS)) for name, one in scores.items()),
+            f"Instances: {', '.join(f'{tag} {sizes[tag]:,}' for tag in TAGS)}.",
+        )
+        names = list(dict.fromkeys([*PAPER, *scores]))
+        beside = Table(
+            "Beside the paper",
+            ("method", "here, four sets", "paper, Table 5"),
+            tuple((name, scores[name][FOUR] if name in scores else None, PAPER.get(name)) for name in names),
+        )
+        chart = Bars(
+            self.title, "F1 in %", columns, {name: [one[column] for column in columns] for name, one in scores.items()}
+        )
+        values = {
+            "options": plain_options(self.as_dict()),
+            "scores": scores,
+            "paper": PAPER,
+            "seconds": seconds,
+            "instances": sizes,
+        }
+        about = self.told(seconds, total, sum(counts.values()), len(counts))
+        return Findings(self.name, self.title, about, (beside, by_set, by_tag), {"sets": chart}, values)
+
+    def told(self, seconds: dict[str, float], total: float, tagged: int, senses: int) -> str:
+        """What was run, in words."""
+        text = (
+            "all of SemCor 3.0" if self.sentences is None else f"the first {self.sentences:,} sentences of SemCor 3.0"
+        )
+        times = ", ".join(f"{name} {value:.0f} s" for name, value in seconds.items())
+        return (
+            f"The vector of a sense is the mean of the vectors of its occurrences in {text} ({tagged:,} occurrences of "
+            f"{senses:,} senses of the lemmas that are asked about). A word gets the sense whose vector is nearest to "
+            "its own (cosine) among the senses seen of its lemma and part of speech, and WordNet's first sense where "
+            "none was seen. A word of several parts is the mean of them. Nothing is trained.\n\n"
+            "Test sets: the evaluation framework of Raganato et al. (2017). The four sets are senseval2, senseval3, "
+            f"semeval2013 and semeval2015, taken together; {DEVELOPMENT} is what the literature tunes on and is told "
+            "apart. They are the ELMo paper's four: only over these has WordNet's first sense its 65.9; over all five "
+            "it has 65.2, as Raganato et al. say. Each answer that is one of the gold senses is right; where every "
+            "instance is answered, F1 is accuracy.\n\n"
+            "Names that SemCor tags as person, group or location are left out, as in the framework's own copy. The "
+            "static vectors have no context: what they tell apart are the inflected forms of a lemma.\n\n"
+            f"Models: {called(self.elmo, self.static, self.cove)}. Time: {times}; "
+            f"{total:.0f} s in all. The paper's biLM was trained on a billion words."
+        )
+
+
+def scored(answers: Answers, marks: Sequence[Mark], ambiguous: set[words.Lexeme]) -> dict[str, float]:
+    """F1 in percent for each set, the four together, all five, and each part of speech."""
+    scores = {}
+    for name, mine in groups(marks, ambiguous).items():
+        scores[name] = round(judge([answers[row] for row in mine], [marks[row] for row in mine]).value, 2)
+    return scores
+
+
+def groups(marks: Sequence[Mark], ambiguous: set[words.Lexeme] | None = None) -> dict[str, list[int]]:
+    """The rows of instances by the groups that are judged together."""
+    sets = [mark.id.partition(".")[0] for mark in marks]
+    four = [row for row, name in enumerate(sets) if name != DEVELOPMENT]
+    found = {name: [row for row, mine in enumerate(sets) if mine == name] for name in SETS}
+    found |= {FOUR: four, "all five": list(range(len(marks)))}
+    found["ambiguous"] = [row for row in four if marks[row].lexeme in (ambiguous or ())]
+    return found | {tag: [row for row in four if marks[row].pos == tag] for tag in TAGS}
+
+
+def by_lexeme(counts: dict[str, int]) -> dict[words.Lexeme, int]:
+    """How many senses of each lexeme were seen."""
+    found: dict[words.Lexeme, int] = {}
+    for key in counts:
+        found[lexeme(key)] = found.get(lexeme(key), 0) + 1
+    return found

@@ -1,0 +1,98 @@
+"""Many trainings: what is finished is kept, what is missing is trained, several at a time or one by one."""
+
+import json
+
+import pytest
+
+pytest.importorskip("torch")
+
+from firth.errors import OptionError
+from firth.runtime import Runtime
+from firth.studies import runs as module
+from firth.studies.runs import Run, gather, keep, result_of, score_of
+from firth.studies.settings import SETTINGS, path_of
+
+
+def test_a_run_is_known_by_what_it_trains_and_not_by_where_the_models_lie():
+    here, there = Run("ner", "a/glove", elmo="b/elmo"), Run("ner", "c/glove", elmo="d/elmo")
+    assert here.key == there.key
+    keys = {
+        Run("ner").key,
+        Run("srl").key,
+        Run("ner", seed=2).key,
+        Run("ner", share=0.5).key,
+        Run("ner", quick=True).key,
+    }
+    assert len(keys | {here.key}) == 6
+
+
+def test_what_a_task_is_used_to_need_not_be_named():
+    assert Run("srl", at="input", mix_decay=0.001).usually() == Run("srl")
+    assert Run("srl", at="both", mix_decay=1.0).usually() == Run("srl", at="both", mix_decay=1.0)
+
+
+def test_every_setting_names_files_that_are_there_and_makes_options_that_fit(data):
+    from firth.tasks.catalogue import task_named
+
+    for name, setting in SETTINGS.items():
+        for part in (*setting.train, *setting.dev, *setting.test):
+            assert path_of(part.file).startswith(str(data)), name
+        task_named(setting.task)(**setting.network)
+        task_named(setting.task)(**(dict(setting.network) | dict(setting.quick)))
+        assert Run(name).training().seed == 1
+        assert Run(name, elmo="elmo-en").embedding().elmo == "elmo-en"
+
+
+def test_the_parts_of_a_setting_do_not_overlap():
+    for name, setting in SETTINGS.items():
+        taken = [part for which in (setting.train, setting.dev, setting.test) for part in which]
+        for place, one in enumerate(taken):
+            for other in taken[place + 1 :]:
+                apart = one.file != other.file or one.end <= other.begin or other.end <= one.begin
+                assert apart, (name, one, other)
+
+
+def test_a_quick_run_tells_scores_epochs_layers_and_time(data):
+    result = result_of(Run("ner", elmo="elmo-en", quick=True), Runtime(1))
+    assert set(result["test"]) >= {"f1", "precision", "recall"}
+    assert 0 <= score_of(result) <= 100
+    assert len(result["epochs"]) == 4
+    assert sum(result["layer_shares"]["input"]) == pytest.approx(1)
+    assert result["examples"]["test"] >= 12
+    assert json.loads(json.dumps(result))["test"] == result["test"]
+
+
+def test_what_is_finished_is_not_trained_again(tmp_path, monkeypatch):
+    trained = []
+
+    def pretend(run, runtime, report):
+        trained.append(run)
+        return {"test": {"f1": 0.5}}
+
+    monkeypatch.setattr(module, "result_of", pretend)
+    runs = [Run("ner", seed=seed) for seed in (1, 2)]
+    assert gather(runs, tmp_path, Runtime(1), start=False) == {}
+    assert list(gather(runs[:1], tmp_path, Runtime(1))) == runs[:1]
+    assert list(gather(runs, tmp_path, Runtime(1))) == runs
+    assert trained == runs
+
+
+def test_processes_side_by_side_give_what_one_gives(data, tmp_path):
+    runs = [Run("ner", seed=seed, quick=True) for seed in (1, 2)]
+    found = gather(runs, tmp_path, Runtime(1), jobs=2)
+    alone = result_of(runs[1], Runtime(1))
+    assert list(found) == runs
+    assert found[runs[1]]["test"] == alone["test"]
+    assert [line["loss"] for line in found[runs[1]]["epochs"]] == [line["loss"] for line in alone["epochs"]]
+
+
+def test_a_training_that_fails_says_why(data, tmp_path):
+    with pytest.raises(OptionError, match=r"failed: .*nowhere"):
+        gather([Run("ner", static="nowhere", quick=True)], tmp_path, Runtime(1), jobs=2)
+
+
+def test_a_result_is_found_under_the_name_of_its_run(tmp_path):
+    (tmp_path / "runs").mkdir()
+    keep(Run("ner"), {"test": {"f1": 0.25}}, tmp_path / "runs")
+    found = gather([Run("ner"), Run("srl")], tmp_path, Runtime(1), start=False)
+    assert {run.setting: score_of(result) for run, result in found.items()} == {"ner": 25.0}
