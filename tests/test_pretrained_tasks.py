@@ -101,10 +101,8 @@ def test_she_is_mary() -> None:
 
 def test_the_cat_sat_on_the_mat() -> None:
     answer = said("qa")["answer"]
-    is_right = "the mat" in answer and "cat" not in answer
-    if not is_right and "--quick" in model("qa").metadata["command"]:
-        pytest.xfail(f"a quick model, learnt from a hundredth of SQuAD, says {answer!r}")
-    assert is_right
+    assert "the mat" in answer
+    assert "cat" not in answer
 
 
 def test_what_all_birds_can_penguins_can() -> None:

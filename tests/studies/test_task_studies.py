@@ -49,7 +49,7 @@ def test_table_1_has_means_deviations_and_the_errors_that_are_gone(tmp_path):
     study = Table1(tasks=("srl",), seeds=2, start=False)
     row = finished(study, tmp_path, by_elmo).tables[0].rows[0]
     # means 52 and 63, deviations 4/√2 and 6/√2; of 48 points of error 11 are gone; the paper has 81.4 and 84.6
-    assert row == ("srl", "f1", "52.0 ± 2.8", "63.0 ± 4.2", 11.0, round(100 * 11 / 48, 1), 3.2, 17.2)
+    assert row == ("srl", "f1", 2, "52.0 ± 2.8", "63.0 ± 4.2", 11.0, round(100 * 11 / 48, 1), 3.2, 17.2)
     assert math.isclose(4 / math.sqrt(2), 2.83, abs_tol=0.01)
 
 
@@ -64,8 +64,8 @@ def test_what_is_not_finished_is_a_gap_and_nothing_at_all_is_an_error(tmp_path):
         study.run(tmp_path, Runtime(1))
     keep(study.runs()[0], result(study.runs()[0], 0.5), tmp_path / "runs")
     first, second = study.run(tmp_path, Runtime(1)).tables[0].rows
-    assert first[2:5] == ("50.0", None, None)
-    assert second[1:5] == (None, None, None, None)
+    assert first[2:6] == (0, "50.0", None, None)
+    assert second[1:6] == (None, 0, None, None, None)
 
 
 def test_which_layers_and_where_share_the_runs_of_table_1():

@@ -46,7 +46,6 @@ class Contexts(Study):
 
     def run(self, work: Path, runtime: Runtime, report: Report = silent) -> Findings:
         """Asks every model about the three sets."""
-        began = time.monotonic()
         sets = self.sets()
         scores: dict[str, Any] = {}
         seconds: dict[str, float] = {}
@@ -60,7 +59,7 @@ class Contexts(Study):
             result = kept(work / f"contexts-{place}.json", options | identity(model, reader), compute)
             scores |= result["scores"]
             seconds[called(model)] = result["seconds"]
-        return self.findings(scores, seconds, time.monotonic() - began, {name: len(one) for name, one in sets.items()})
+        return self.findings(scores, seconds, {name: len(one) for name, one in sets.items()})
 
     def sets(self) -> dict[str, list[Any]]:
         """The pairs of the three sets."""
@@ -73,7 +72,7 @@ class Contexts(Study):
         found["cosimlex"] = probe.cosimlex(data_file(f"{FOLDER}/cosimlex-en.csv"), whole=whole)[: self.pairs]
         return found
 
-    def findings(self, scores: Any, seconds: dict[str, float], total: float, sizes: dict[str, int]) -> Findings:
+    def findings(self, scores: Any, seconds: dict[str, float], sizes: dict[str, int]) -> Findings:
         """The table and the chart."""
         table = Table(
             "Words in context",
@@ -86,9 +85,9 @@ class Contexts(Study):
         series = {name: [one[measure] for measure in MEASURES] for name, one in scores.items()}
         chart = Bars(self.title, "accuracy or correlation × 100", tuple(MEASURES.values()), series)
         values = {"options": plain_options(self.as_dict()), "scores": scores, "seconds": seconds, "pairs": sizes}
-        return Findings(self.name, self.title, self.told(seconds, total), (table,), {"sets": chart}, values)
+        return Findings(self.name, self.title, self.told(seconds), (table,), {"sets": chart}, values)
 
-    def told(self, seconds: dict[str, float], total: float) -> str:
+    def told(self, seconds: dict[str, float]) -> str:
         """What was run, in words."""
         read = "its own sentence" if self.context == "sentence" else "the whole text, as if it were one sentence"
         times = ", ".join(f"{name} {value:.0f} s" for name, value in seconds.items())
@@ -104,7 +103,7 @@ class Contexts(Study):
             "the pairs that have vectors, too. What they score on WiC and on change comes from inflected forms and "
             "missing words alone. Nothing is trained but the threshold. The paper has none of these sets.\n\n"
             f"Models: {called(self.elmo, self.static, self.cove)}. Time: {times}; "
-            f"{total:.0f} s in all."
+            f"{sum(seconds.values()):.0f} s in all."
         )
 
 

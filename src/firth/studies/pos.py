@@ -81,7 +81,6 @@ class PartsOfSpeech(Study):
 
     def run(self, work: Path, runtime: Runtime, report: Report = silent) -> Findings:
         """Trains and tests the probes of every model, on universal and on the treebank's own tags."""
-        began = time.monotonic()
         scores: dict[str, dict[str, Any]] = {"UPOS": {}, "XPOS": {}}
         texts = {"UPOS": self.read(UPOS), "XPOS": self.read(XPOS)}
         for kind, (train, _, test) in texts.items():
@@ -98,7 +97,7 @@ class PartsOfSpeech(Study):
             seconds[called(model)] = result["seconds"]
             for kind in texts:
                 scores[kind] |= result[kind]
-        return self.findings(scores, seconds, time.monotonic() - began, texts)
+        return self.findings(scores, seconds, texts)
 
     def read(self, column: int) -> tuple[list[Tagged], list[Tagged], list[Tagged]]:
         """The sentences to train, to stop by, and to test."""
@@ -132,7 +131,7 @@ class PartsOfSpeech(Study):
             }
         return found | {"seconds": round(time.monotonic() - began, 1)}
 
-    def findings(self, scores: dict[str, Any], seconds: dict[str, float], total: float, texts: Any) -> Findings:
+    def findings(self, scores: dict[str, Any], seconds: dict[str, float], texts: Any) -> Findings:
         """The tables and the chart."""
         columns = "all", "unseen", "ambiguous"
         tables = []
@@ -153,10 +152,10 @@ class PartsOfSpeech(Study):
         series = {kind: [found[name]["all"] for name in order] for kind, found in scores.items()}
         chart = Bars(self.title, "accuracy in %", tuple(order), series)
         values = {"options": plain_options(self.as_dict()), "scores": scores, "paper": PAPER, "seconds": seconds}
-        about = self.told(seconds, total, [sum(len(one.words) for one in part) for part in texts["UPOS"]])
+        about = self.told(seconds, [sum(len(one.words) for one in part) for part in texts["UPOS"]])
         return Findings(self.name, self.title, about, tuple(tables), {"layers": chart}, values)
 
-    def told(self, seconds: dict[str, float], total: float, words: Sequence[int]) -> str:
+    def told(self, seconds: dict[str, float], words: Sequence[int]) -> str:
         """What was run, in words."""
         names = {"ewt": "the English Web Treebank of Universal Dependencies", "perdt": "the Persian treebank PerDT"}
         times = ", ".join(f"{name} {value:.0f} s" for name, value in seconds.items())
@@ -169,7 +168,7 @@ class PartsOfSpeech(Study):
             f"layer, full softmax, Adam, at most {self.epochs} epochs; each keeps the weights that were best on the "
             f"held-out words. UPOS are universal tags; XPOS are the treebank's own.\n\n{BESIDE[self.treebank]}"
             f"Models: {called(self.elmo, self.static, self.cove)}; seed {self.seed}. "
-            f"Time: {times}; {total:.0f} s in all."
+            f"Time: {times}; {sum(seconds.values()):.0f} s in all."
         )
 
 

@@ -11,8 +11,8 @@ from firth.studies.findings import Cell, Findings, Table
 from firth.studies.runs import Run
 from firth.studies.task_study import Results, TaskStudy, points, told
 
-EPOCHS = {0.001: 60, 0.01: 60, 0.05: 20, 0.2: 20}  # few examples need to be seen more often
-FEW, BATCH = 0.1, 8  # with less than this share, so many examples make a step: there would be too few steps else
+EPOCHS = {0.001: 60, 0.01: 60, 0.05: 30, 0.2: 20}  # few examples need to be seen more often
+FEW, BATCH = 0.05, 8  # with less than this share, so many examples make a step: there would be too few steps else
 NAMES = {False: "baseline", True: "with ELMo"}
 ABOUT = """The same networks learn from a share of the training examples, drawn by the seed; a larger share holds the
 smaller ones. Few examples are learnt from more often ({epochs}) and, below {few:g} %, {batch} at a time. All are judged

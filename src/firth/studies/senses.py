@@ -62,7 +62,6 @@ class Senses(Study):
 
     def run(self, work: Path, runtime: Runtime, report: Report = silent) -> Findings:
         """Reads SemCor and the evaluation framework with every model."""
-        began = time.monotonic()
         tests = framework(data_file(FRAMEWORK))
         marks = [mark for sentence in tests for mark in sentence.marks]
         lexemes = [mark.lexeme for mark in marks]
@@ -86,7 +85,7 @@ class Senses(Study):
             result = kept(work / f"senses-{place}.json", options | identity(model, reader), compute)
             scores |= result["scores"]
             seconds[called(model)] = result["seconds"]
-        return self.findings(scores, seconds, time.monotonic() - began, marks, counts)
+        return self.findings(scores, seconds, marks, counts)
 
     def readers(self, runtime: Runtime) -> Any:
         """The models that are judged."""
@@ -116,7 +115,6 @@ class Senses(Study):
         self,
         scores: dict[str, Any],
         seconds: dict[str, float],
-        total: float,
         marks: Sequence[Mark],
         counts: dict[str, int],
     ) -> Findings:
@@ -152,10 +150,10 @@ class Senses(Study):
             "seconds": seconds,
             "instances": sizes,
         }
-        about = self.told(seconds, total, sum(counts.values()), len(counts))
+        about = self.told(seconds, sum(counts.values()), len(counts))
         return Findings(self.name, self.title, about, (beside, by_set, by_tag), {"sets": chart}, values)
 
-    def told(self, seconds: dict[str, float], total: float, tagged: int, senses: int) -> str:
+    def told(self, seconds: dict[str, float], tagged: int, senses: int) -> str:
         """What was run, in words."""
         text = (
             "all of SemCor 3.0" if self.sentences is None else f"the first {self.sentences:,} sentences of SemCor 3.0"
@@ -174,7 +172,7 @@ class Senses(Study):
             "Names that SemCor tags as person, group or location are left out, as in the framework's own copy. The "
             "static vectors have no context: what they tell apart are the inflected forms of a lemma.\n\n"
             f"Models: {called(self.elmo, self.static, self.cove)}. Time: {times}; "
-            f"{total:.0f} s in all. The paper's biLM was trained on a billion words."
+            f"{sum(seconds.values()):.0f} s in all. The paper's biLM was trained on a billion words."
         )
 
 
