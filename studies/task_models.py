@@ -5,7 +5,8 @@
 Words become what `glove-en` and `elmo-en` say of them. A model learns in float32, its numbers are then rounded to
 bytes, and it is judged before and after. FOLDER/task-NAME is the model with its card, and FOLDER/task-NAME.json tells
 scores, seconds and options. The examples are those of the data folder (see `firth.data`). Without FOLDER the models of
-the installation are replaced. `--quick` learns from a part of the examples, in a minute or two on one core.
+the installation are replaced, and nothing is written beside them. `--quick` learns from a part of the examples, in a
+minute or two on one core.
 """
 
 from __future__ import annotations
@@ -20,13 +21,13 @@ from typing import Any
 
 import torch
 
-from firth import data
 from firth.card import write_card
 from firth.formats import precision
 from firth.formats.catalogue import save
 from firth.pretrained import shipped
 from firth.progress import Progress
 from firth.runtime import Runtime
+from firth.studies.settings import Part, read
 from firth.tasks.card import task_card
 from firth.tasks.coreference import Coreference
 from firth.tasks.entailment import Entailment
@@ -55,22 +56,6 @@ SETS = {
     "coref/ontogum": (GENRES, "CC BY and CC BY-SA; annotations CC BY 4.0"),
     "qa/squad": ("SQuAD 1.1 (Rajpurkar et al. 2016): questions about Wikipedia", "CC BY-SA 4.0"),
 }
-
-
-@dataclass(frozen=True)
-class Part:
-    """The examples of a file from one share of them to another; of a treebank of genres those of some alone."""
-
-    file: str
-    start: float = 0.0
-    stop: float = 1.0
-    genres: tuple[str, ...] = ()
-
-    def read(self, task: Task) -> list[Any]:
-        examples = task.read(data.folder() / "data" / "tasks" / self.file)
-        if self.genres:
-            examples = [example for example in examples if example.genre in self.genres]
-        return examples[round(self.start * len(examples)) : round(self.stop * len(examples))]
 
 
 @dataclass(frozen=True)
@@ -170,14 +155,8 @@ def make(name: str, out: Path, runtime: Runtime, quick: bool, changed: dict[str,
     `changed` are options of the training that are not those of the recipe.
     """
     plan, begun = RECIPES[name], time.monotonic()
-    given = {
-        part: [one for piece in getattr(plan, part) for one in piece.read(plan.task)]
-        for part in ("train", "dev", "test")
-    }
+    given = examples_of(plan, quick)
     training = replace(plan.training, **(plan.quick if quick else {}) | changed)
-    if quick:
-        for part in ("dev", "test"):
-            given[part] = given[part][:: max(1, len(given[part]) // JUDGED_QUICKLY[plan.task.documents])]
     learning = time.monotonic()
     model = fit(
         plan.task, plan.embedding, given["train"], given["dev"], training, runtime=runtime, report=Reporter(name)
@@ -211,8 +190,18 @@ def make(name: str, out: Path, runtime: Runtime, quick: bool, changed: dict[str,
         "asked": shipped.EXAMPLES[name],
         "said": said,
     }
-    (out / f"task-{name}.json").write_text(json.dumps(told, indent=2) + "\n", encoding="utf-8")
+    if out != shipped.HERE:
+        (out / f"{folder.name}.json").write_text(json.dumps(told, indent=2) + "\n", encoding="utf-8")
     return told
+
+
+def examples_of(plan: Plan, quick: bool) -> dict[str, list[Any]]:
+    """The examples of each part; a quick version is judged by a few of them, from all over the file."""
+    given = {part: read(getattr(plan, part), plan.task) for part in ("train", "dev", "test")}
+    if quick:
+        most = JUDGED_QUICKLY[plan.task.documents]
+        given |= {part: given[part][:: max(1, len(given[part]) // most)] for part in ("dev", "test")}
+    return given
 
 
 def judged(model: TaskModel, given: dict[str, list[Any]], runtime: Runtime) -> dict[str, dict[str, float]]:

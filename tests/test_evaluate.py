@@ -27,8 +27,11 @@ from firth.evaluate import (
     rank_sentences,
     similarity,
 )
+from firth.evaluation import statistics
 from firth.evaluation.lookup import Lookup
+from firth.models.ngram import Ngram
 from firth.progress import Progress
+from firth.text.corpus import Corpus
 from firth.vectors import WordVectors
 
 TINY = WordVectors(
@@ -119,12 +122,12 @@ def test_unknown_questions_can_count_as_wrong(tmp_path: Path) -> None:
 
 
 def test_questions_without_sections_have_a_total_only(tmp_path: Path) -> None:
-    score = analogies(TINY, write(tmp_path, "man\twoman\tking\tqueen\n"), method="3CosMul")
+    score = analogies(TINY, write(tmp_path, "man\twoman\tking\tqueen\n"), method="3cosmul")
     assert (score.value, score.details["sections"], score.details["groups"]) == (1.0, {}, {})
 
 
 def test_an_unknown_method_is_an_error(tmp_path: Path) -> None:
-    with pytest.raises(OptionError, match="method is 'add', but must be one of '3CosAdd', '3CosMul'"):
+    with pytest.raises(OptionError, match="method is 'add', but must be one of '3cosadd', '3cosmul'"):
         analogies(TINY, write(tmp_path, ANALOGIES), method="add")  # type: ignore[arg-type]
 
 
@@ -204,6 +207,22 @@ def test_perplexity_is_the_inverse_of_the_geometric_mean() -> None:
     assert score.details["bits_per_token"] == pytest.approx((2 + 1 + 1 + 3 + 1 + 1) / 6)
     assert score.interval is not None
     assert score.interval[0] < score.value < score.interval[1]
+
+
+def test_an_n_gram_model_has_the_same_perplexity_here_as_by_itself() -> None:
+    model = Ngram(order=2).fit(Corpus.of(["strong tea", "strong coffee", "tea and coffee"]))
+    text = [["strong", "tea"], ["mud", "tea", "<s>"], []]
+    score, found = perplexity(model, text), model.perplexity(text)
+    logs = [model.log_probs(words) for words in text]
+    assert (score.value, score.details["without_unknown"]) == pytest.approx((found.value, found.without_unknown))
+    assert found.value == pytest.approx(math.exp(-sum(log.sum() for log in logs) / 8))
+    assert (score.used, score.total) == (3, 5)  # a marker inside a sentence is an unknown word
+    assert (found.words - found.sentences, found.unknown) == (5, 2)
+    assert score.details["log_prob"] == pytest.approx(found.log_prob)
+    sums, counts = np.array([log.sum() for log in logs]), np.array([3.0, 4.0, 1.0])
+    edges = statistics.ratio_interval(sums, counts)
+    assert score.interval == pytest.approx((math.exp(-edges[1]), math.exp(-edges[0])))
+    assert perplexity(model, []).value is None
 
 
 def test_an_impossible_word_leaves_perplexity_without_a_value() -> None:

@@ -63,7 +63,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     },
     "neural": {"errors", "files", "kernels", "options", "parts", "portrait", "progress", "runtime", "text"},
     "evaluation": {"data", "errors", "files", "neighbours", "runtime", "text", "vectors"},
-    "evaluate": {"data", "errors", "evaluation", "files", "progress", "runtime", "vectors"},
+    "evaluate": {"data", "errors", "evaluation", "files", "models", "neighbours", "progress", "runtime", "vectors"},
     "tasks": {
         *("errors", "files", "formats", "models", "neural", "options", "parts", "portrait", "pretrained", "progress"),
         *("runtime", "show", "text", "vectors"),

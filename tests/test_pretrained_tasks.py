@@ -83,6 +83,14 @@ def test_the_card_tells_use_scores_data_licence_and_the_command(task: str, capsy
     assert "Make it again" in capsys.readouterr().out
 
 
+@pytest.mark.parametrize("task", TASKS)
+def test_the_page_of_shipped_models_tells_the_score_that_the_model_has(task: str) -> None:
+    page = (Path(__file__).resolve().parents[1] / "docs" / "pretrained.md").read_text(encoding="utf-8")
+    [row] = [line for line in page.splitlines() if line.startswith(f"| `task-{task}` | ") and line.count("|") == 5]
+    measure, value = next(iter(model(task).metadata["test"].items()))
+    assert row.endswith(f"| {100 * value:.1f} {measure} |")
+
+
 def test_names_are_found() -> None:
     told = [(one["text"], one["label"]) for one in said("ner")["entities"]]
     assert told == [("Elon Musk", "PER"), ("SpaceX", "ORG")]
@@ -136,6 +144,14 @@ def test_a_folder_with_a_model_comes_before_the_name(
     (tmp_path / "ner").symlink_to(shipped.place("task-sentiment"))
     [told] = answered(capsys, "predict", "ner", "The movie was fantastic!")
     assert "label" in told
+
+
+def test_so_does_a_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "ner").write_bytes(b"not a model")
+    with pytest.raises(SystemExit):
+        main(["predict", "ner", "Elon Musk founded SpaceX."])
+    assert capsys.readouterr().err.startswith("firth: ner: ")
 
 
 def test_a_test_tells_kinds_apart(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib.util
+import itertools
 import json
 import sys
 from dataclasses import replace
@@ -15,8 +16,8 @@ from firth.pretrained.shipped import EXAMPLES
 
 pytest.importorskip("torch")
 
-import itertools
-
+from firth.studies.settings import Part, read
+from firth.tasks.coreference import Coreference
 from firth.tasks.inputs import Inputs
 from firth.tasks.model import open_task
 from firth.tasks.sources import Sources
@@ -68,10 +69,20 @@ def test_every_file_is_known_with_its_licence_and_is_there(study: Any, data: Pat
 def test_parts_of_one_file_do_not_overlap(study: Any) -> None:
     for plan in study.RECIPES.values():
         parts = sorted(
-            (part.file, part.start, part.stop) for one in ("train", "dev", "test") for part in getattr(plan, one)
+            (part.file, part.begin, part.end) for one in ("train", "dev", "test") for part in getattr(plan, one)
         )
-        for (file, _, stop), (other, start, _) in itertools.pairwise(parts):
-            assert file != other or stop <= start
+        for (file, _, end), (other, begin, _) in itertools.pairwise(parts):
+            assert file != other or end <= begin
+
+
+def test_a_part_has_the_genres_that_it_names(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    file = tmp_path / "data" / "tasks" / "coref" / "some.conll"
+    file.parent.mkdir(parents=True)
+    names = ("GUM_news_one", "GUM_vlog_two", "GUM_news_three")
+    file.write_text("".join(f"#begin document ({name})\n0\tHi\t_\n#end document\n" for name in names))
+    monkeypatch.setenv("FIRTH_DATA", str(tmp_path))
+    found = [read([Part("coref/some.conll", genres=genres)], Coreference()) for genres in ((), ("news",))]
+    assert [[document.name for document in documents] for documents in found] == [list(names), [names[0], names[2]]]
 
 
 def test_a_model_is_made_written_and_opened(study: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

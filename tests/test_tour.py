@@ -10,12 +10,12 @@ from rich.console import Console
 from firth.pretrained.shipped import EXAMPLES
 from firth.tour import luggage
 from firth.tour.answering import six_tasks
-from firth.tour.context import DRINKS, contexts, told
+from firth.tour.context import DRINKS, contexts, likely_sentences
 from firth.tour.luggage import Luggage
 from firth.tour.walk import STEPS, Build
 
 
-@pytest.mark.parametrize("step", [contexts, told, six_tasks])
+@pytest.mark.parametrize("step", [contexts, likely_sentences, six_tasks])
 def test_without_torch_the_step_says_what_to_install(
     step: Build, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -34,7 +34,7 @@ def test_the_two_banks_are_told_apart_above_the_layer_of_spelling(tmp_path: Path
 
 def test_tea_is_strong_and_a_sentence_goes_on(tmp_path: Path) -> None:
     pytest.importorskip("torch")
-    values = told(Luggage((), tmp_path)).values
+    values = likely_sentences(Luggage((), tmp_path)).values
     assert values["scores"][DRINKS[0]] > values["scores"][DRINKS[1]]
     assert len(values["generated"].split()) > 5
 
@@ -44,7 +44,7 @@ def test_a_model_of_the_user_s_is_taken_and_may_lack_a_softmax(tmp_path: Path, d
     pytest.importorskip("h5py")
     luggage = Luggage((), tmp_path, str(data / "fixtures" / "elmo" / "allennlp"))
     assert contexts(luggage).values["other_use"][0] == pytest.approx(1)
-    assert told(luggage).values == {"skipped": True}
+    assert likely_sentences(luggage).values == {"skipped": True}
 
 
 def test_the_tour_ends_with_the_six_tasks(tmp_path: Path) -> None:

@@ -8,6 +8,7 @@ from collections.abc import Mapping, Sequence
 Point = tuple[float, float]
 Points = Sequence[Point]
 WIDTH, LEFT, RIGHT = 640, 64, 16
+DASH, LETTER = 20, 6  # of the legend: a dash with the blank behind it, and the room for a letter
 INK, PALE, TRAINED, HELD_OUT = "#44515c", "#dfe5ea", "#4c8dae", "#d1603d"
 HEAD = (
     '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {height}" width="{width}" height="{height}" '
@@ -82,11 +83,14 @@ def _marks(values: Sequence[float], most: int) -> list[float]:
 
 
 def _legend(names: Sequence[tuple[str, str]]) -> list[str]:
-    parts = []
-    for i, (name, colour) in enumerate(reversed(names)):
-        x = WIDTH - RIGHT - 90 * i
-        parts.append(_text(x, 16, name, "end"))
-        parts.append(f'<path d="M{x - 80} 12h14" stroke="{colour}" stroke-width="3"/>')
+    """A dash and a name for each line, the last one at the right edge; each takes the room that its name needs."""
+    parts: list[str] = []
+    x = WIDTH - RIGHT
+    for name, colour in reversed(names):
+        x -= DASH + LETTER * len(name)
+        parts.append(_text(x + DASH, 16, name, "start"))
+        parts.append(f'<path d="M{x} 12h{DASH - 6}" stroke="{colour}" stroke-width="3"/>')
+        x -= 2 * LETTER
     return parts
 
 

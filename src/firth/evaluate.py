@@ -9,7 +9,7 @@ from __future__ import annotations
 import dataclasses
 import math
 import os
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal, Protocol
@@ -18,11 +18,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from firth import data
-from firth.errors import OptionError
 from firth.evaluation import questions, statistics
-from firth.evaluation.analogies import METHODS, Method, solve
+from firth.evaluation.analogies import solve
 from firth.evaluation.lookup import Lookup
 from firth.files import Name
+from firth.models.ngram_model import NgramModel
+from firth.models.perplexity import Perplexity, Surprises
+from firth.neighbours import ANALOGY_METHODS, AnalogyMethod, check_method
 from firth.progress import Progress, Report, silent
 from firth.runtime import Runtime
 from firth.vectors import WordVectors
@@ -100,7 +102,7 @@ def evaluate(
         if task == "similarity":
             scores.append(similarity(lookup, source, dummy4unknown=dummy4unknown, seed=seed))
         elif task == "analogy":
-            scores += _analogies(lookup, source, METHODS, dummy4unknown, runtime)
+            scores += _analogies(lookup, source, tuple(ANALOGY_METHODS), dummy4unknown, runtime)
         else:
             scores.append(categories(lookup, source, seed=seed))
     report(Progress("evaluating", len(chosen), len(chosen), "sets"))
@@ -148,7 +150,7 @@ def analogies(
     vectors: Vectors,
     source: Name,
     *,
-    method: Method = "3CosAdd",
+    method: AnalogyMethod = "3cosadd",
     dummy4unknown: bool = False,
     runtime: Runtime | None = None,
 ) -> Score:
@@ -157,13 +159,12 @@ def analogies(
     Questions with an unknown word are left out, or count as wrong with `dummy4unknown`. The details hold the same for
     each section and for the groups of semantic and syntactic sections, each with its own coverage and interval.
     """
-    if method not in METHODS:
-        raise OptionError(f"method is {method!r}, but must be one of {', '.join(map(repr, METHODS))}")
+    check_method(method)
     return _analogies(_lookup(vectors), source, (method,), dummy4unknown, runtime)[0]
 
 
 def _analogies(
-    lookup: Lookup, source: Name, methods: Sequence[Method], dummy4unknown: bool, runtime: Runtime | None
+    lookup: Lookup, source: Name, methods: Sequence[AnalogyMethod], dummy4unknown: bool, runtime: Runtime | None
 ) -> list[Score]:
     sections = questions.read_analogies(source)
     answers = solve(lookup, [question for section in sections.values() for question in section], methods, runtime)
@@ -178,7 +179,7 @@ def _analogies(
             "groups": _by(groups[groups != ""], groups, right, answers.asked, dummy4unknown),
             "sections": _by(names[names != ""], names, right, answers.asked, dummy4unknown),
         }
-        metric = f"accuracy, {method}"
+        metric = f"accuracy, {ANALOGY_METHODS[method]}"
         value, interval = whole["accuracy"], whole["interval"]
         scores.append(Score("analogy", _name(source), metric, value, interval, whole["used"], len(right), details))
     return scores
@@ -306,33 +307,38 @@ def perplexity(model: LanguageModel, sentences: Iterable[Sequence[str]], *, name
     >>> round(perplexity(Die(), [["1", "5"], ["3"]]).value, 6)
     6.0
     """
-    sums, counts, known, total, known_sum = [], [], 0, 0, 0.0
-    for words in sentences:
-        log_probs = model.log_probs(words)
-        strange = set(_unknown(model, words))
-        familiar = np.array([word not in strange for word in words] + [True], bool)
-        sums.append(float(log_probs.sum()))
-        counts.append(len(log_probs))
-        known_sum += float(log_probs[familiar].sum())
-        known += int(familiar.sum()) - 1
-        total += len(words)
-    tokens, log_prob = sum(counts), math.fsum(sums)
-    possible = tokens > 0 and math.isfinite(log_prob)
-    edges = statistics.ratio_interval(np.array(sums), np.array(counts, np.float64)) if possible else None
+    surprises = Surprises.joined(_surprises(model, sentences))
+    if not len(surprises.words):
+        nothing = dict.fromkeys(("log_prob", "bits_per_token", "without_unknown"))
+        return Score("language", name, "perplexity", None, None, 0, 0, {"sentences": 0, "tokens": 0, **nothing})
+    found = Perplexity.of([surprises])
+    possible = math.isfinite(found.log_prob)
+    edges = statistics.ratio_interval(surprises.log_probs, surprises.words.astype(np.float64)) if possible else None
     details = {
-        "sentences": len(sums),
-        "tokens": tokens,
-        "log_prob": log_prob if possible else None,
-        "bits_per_token": -log_prob / tokens / math.log(2) if possible else None,
-        "without_unknown": _exp(-known_sum / (known + len(sums))) if sums else None,
+        "sentences": found.sentences,
+        "tokens": found.words,
+        "log_prob": _finite(found.log_prob),
+        "bits_per_token": _finite(-found.log_prob / found.words / math.log(2)),
+        "without_unknown": _finite(found.without_unknown),
     }
-    value = _exp(-log_prob / tokens) if possible else None
     interval = None if edges is None else (math.exp(-edges[1]), math.exp(-edges[0]))
-    return Score("language", name, "perplexity", value, interval, known, total, details)
+    value, total = _finite(found.value), found.words - found.sentences
+    return Score("language", name, "perplexity", value, interval, total - found.unknown, total, details)
 
 
-def _exp(value: float) -> float | None:
-    return math.exp(value) if math.isfinite(value) else None
+def _surprises(model: LanguageModel, sentences: Iterable[Sequence[str]]) -> Iterator[Surprises]:
+    """What each sentence adds to the perplexity; an n-gram model tells it of many at a time."""
+    if isinstance(model, NgramModel):
+        yield from model.surprises(sentences)
+        return
+    for words in sentences:
+        strange = set(_unknown(model, words))
+        known = np.array([word not in strange for word in words] + [True], bool)
+        yield Surprises.of_sentence(model.log_probs(words), known)
+
+
+def _finite(value: float) -> float | None:
+    return value if math.isfinite(value) else None
 
 
 def _unknown(model: LanguageModel, words: Sequence[str]) -> tuple[str, ...]:

@@ -25,8 +25,10 @@ Term = Key | tuple[Key, float]
 Query = Key | Sequence[Term]
 Allowed = Iterable[str] | Callable[[str], bool]
 Engine = Literal["exact", "faiss"]
+AnalogyMethod = Literal["3cosadd", "3cosmul"]
 Near = list[tuple[str, float]]
 Terms = list[tuple[Key, float]]
+ANALOGY_METHODS: dict[AnalogyMethod, str] = {"3cosadd": "3CosAdd", "3cosmul": "3CosMul"}  # and what people call them
 NO_WORDS = "no words are given: name at least one"
 
 
@@ -215,9 +217,7 @@ class Neighbours(ABC):
             product *= (1 + self._cosines(self._mean([(term[0], 1.0)]), ids)) / np.float32(2)
         return product
 
-    def analogy(
-        self, a: str, b: str, c: str, topn: int = 10, *, method: Literal["3cosadd", "3cosmul"] = "3cosadd"
-    ) -> Near:
+    def analogy(self, a: str, b: str, c: str, topn: int = 10, *, method: AnalogyMethod = "3cosadd") -> Near:
         """What is to c as b is to a: near b - a + c.
 
         >>> from firth.vectors import WordVectors
@@ -225,10 +225,9 @@ class Neighbours(ABC):
         >>> vectors.analogy("man", "king", "woman", topn=1)[0][0]
         'queen'
         """
+        check_method(method)
         if method == "3cosmul":
             return self.most_similar_cosmul([b, c], [a], topn)
-        if method != "3cosadd":
-            raise OptionError(f"method is {method!r}, but must be '3cosadd' or '3cosmul'")
         return self.most_similar([b, c], [a], topn)
 
     def _cosines(self, vector: NDArray[Any], ids: Ids) -> Floats:
@@ -306,6 +305,17 @@ class Neighbours(ABC):
 
     @abstractmethod
     def __contains__(self, word: object) -> bool: ...
+
+
+def check_method(method: str) -> None:
+    """Refuses a way to answer analogies that there is not.
+
+    >>> check_method("3CosAdd")
+    Traceback (most recent call last):
+    firth.errors.OptionError: method is '3CosAdd', but must be one of '3cosadd', '3cosmul'
+    """
+    if method not in ANALOGY_METHODS:
+        raise OptionError(f"method is {method!r}, but must be one of {', '.join(map(repr, ANALOGY_METHODS))}")
 
 
 def as_terms(query: Query | None, weight: float) -> Terms:

@@ -7,6 +7,7 @@ import os
 import signal
 import subprocess
 import sys
+import threading
 import time
 from pathlib import Path
 from typing import Any
@@ -214,6 +215,16 @@ def test_a_number_too_large_for_float16_is_an_error(tmp_path: Path, text: Path) 
     large = WordVectors(["tea"], np.array([[1e6]], np.float32))
     with pytest.raises(OptionError, match="too large for float16"):
         embed_file(large, text, tmp_path / "o.hdf5", Bulk(dtype="float16"))
+
+
+def test_an_error_leaves_no_thread_behind(tmp_path: Path, text: Path) -> None:
+    large = WordVectors(["tea"], np.array([[1e6]], np.float32))
+    before = set(threading.enumerate())
+    with pytest.raises(OptionError) as error:
+        embed_file(large, text, tmp_path / "o.hdf5", Bulk(dtype="float16"), tokenizer=WHITESPACE, block_tokens=3)
+    new = {thread.name for thread in threading.enumerate() if thread not in before}
+    assert error.value.__traceback__  # which holds on to all that was under way
+    assert not [name for name in new if not name.startswith("firth")]
 
 
 def test_what_cannot_embed_is_named() -> None:

@@ -10,10 +10,25 @@ pytest.importorskip("matplotlib")
 from firth.cli import study as module
 from firth.cli.main import main
 from firth.studies.catalogue import STUDIES
+from firth.studies.runs import Run, keep
+
+COST = {"seconds": 1.0, "device": "cpu"}
 
 
 def test_every_study_has_a_command_and_a_sentence():
     assert list(module.ABOUT) == list(STUDIES)
+
+
+def test_models_are_flags(tmp_path, capsys):
+    folder = tmp_path / "work" / "runs"
+    folder.mkdir(parents=True)
+    run = Run("srl", "cups", "teas")
+    keep(run, {"run": run.as_dict(), "test": {"f1": 0.5}, "layer_shares": {"input": [1.0]}, **COST}, folder)
+    flags = ["--tasks", "srl", "--elmo", "teas", "--static", "cups", "--no-start", "--out", str(tmp_path), "--json"]
+    main(["study", "weights", *flags])
+    told = json.loads(capsys.readouterr().out)
+    assert (told["options"]["elmo"], told["options"]["static"]) == ("teas", "cups")
+    assert told["shares"] == {"srl, input": [1.0]}
 
 
 def test_a_study_writes_its_page_and_tells_what_it_wrote(data, tmp_path, capsys):

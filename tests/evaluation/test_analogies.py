@@ -6,18 +6,19 @@ import numpy as np
 import pytest
 
 from firth.evaluation import analogies
-from firth.evaluation.analogies import METHODS, Method, solve
+from firth.evaluation.analogies import solve
 from firth.evaluation.lookup import Lookup
 from firth.evaluation.questions import Question
+from firth.neighbours import ANALOGY_METHODS, AnalogyMethod
 from firth.runtime import Runtime
 from firth.text.subwords import Subwords
 from firth.vectors import SubwordVectors, WordVectors
 
 
-def plain(lookup: Lookup, question: Question, method: Method) -> int:
+def plain(lookup: Lookup, question: Question, method: AnalogyMethod) -> int:
     """One question at a time, as the papers write it."""
     a, b, c = (lookup.unit @ lookup.vector(word) for word in question[:3])
-    if method == "3CosAdd":
+    if method == "3cosadd":
         scores = b + c - a
     else:
         scores = (1 + b) / 2 * (1 + c) / 2 / ((1 + a) / 2 + 1e-6)
@@ -26,9 +27,9 @@ def plain(lookup: Lookup, question: Question, method: Method) -> int:
 
 
 @pytest.mark.parametrize("threads", [1, 2])
-@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize("method", ANALOGY_METHODS)
 def test_blocks_and_threads_answer_as_one_question_at_a_time(
-    monkeypatch: pytest.MonkeyPatch, method: Method, threads: int
+    monkeypatch: pytest.MonkeyPatch, method: AnalogyMethod, threads: int
 ) -> None:
     monkeypatch.setattr(analogies, "CELLS", 1)  # the smallest blocks: 256 words
     monkeypatch.setattr(analogies, "TILE", 1000)
@@ -45,7 +46,7 @@ def test_no_spelling_of_the_questions_words_is_an_answer() -> None:
     words = ["king", "King", "man", "woman", "queen", "Queen"]
     vectors = WordVectors(words, [[1, 1], [0.9, 1.1], [1, 0], [-1, 0], [-1, 1], [-1, 1.01]])
     answers = solve(Lookup(vectors), [Question("man", "woman", "KING", "QUEEN")])
-    for method in METHODS:
+    for method in ANALOGY_METHODS:
         assert answers.found[method].tolist() == [4]
         assert answers.right(method).all()
 
@@ -54,19 +55,19 @@ def test_a_question_with_an_unknown_word_is_not_asked() -> None:
     vectors = WordVectors(["a", "b", "c", "d"], np.eye(4))
     answers = solve(Lookup(vectors), [Question("a", "b", "c", "x"), Question("x", "b", "c", "d")])
     assert answers.asked.tolist() == [False, False]
-    assert answers.found["3CosAdd"].tolist() == [-1, -1]
+    assert answers.found["3cosadd"].tolist() == [-1, -1]
 
 
 def test_where_every_word_is_in_the_question_there_is_no_answer() -> None:
     vectors = WordVectors(["a", "b", "c"], np.eye(3))
     answers = solve(Lookup(vectors), [Question("a", "b", "c", "a")])
-    assert answers.found["3CosAdd"].tolist() == answers.found["3CosMul"].tolist() == [-1]
-    assert not answers.right("3CosAdd").any()
+    assert answers.found["3cosadd"].tolist() == answers.found["3cosmul"].tolist() == [-1]
+    assert not answers.right("3cosadd").any()
 
 
 def test_opposite_vectors_do_not_break_the_product() -> None:
     vectors = WordVectors(["a", "b", "c", "d"], [[1, 0], [-1, 0], [1, 0], [0, 1]])
-    assert solve(Lookup(vectors), [Question("a", "b", "c", "d")]).found["3CosMul"].tolist() == [3]
+    assert solve(Lookup(vectors), [Question("a", "b", "c", "d")]).found["3cosmul"].tolist() == [3]
 
 
 def test_an_unseen_word_can_be_asked_about_but_not_be_the_answer() -> None:
@@ -85,6 +86,6 @@ def test_the_multiplicative_answers_are_gensims() -> None:
     theirs = gensim.KeyedVectors(12)
     theirs.add_vectors(words, matrix)
     questions = [Question(*(words[i] for i in rng.choice(500, 4, replace=False))) for _ in range(60)]
-    ours = solve(Lookup(WordVectors(words, matrix)), questions, ["3CosMul"]).found["3CosMul"]
+    ours = solve(Lookup(WordVectors(words, matrix)), questions, ["3cosmul"]).found["3cosmul"]
     for (a, b, c, _), id in zip(questions, ours):
         assert theirs.most_similar_cosmul(positive=[b, c], negative=[a], topn=1)[0][0] == words[id]

@@ -67,6 +67,13 @@ def test_words_of_one_topic_become_neighbours(architecture, options):
     assert vectors.metadata["loss"][-1] < vectors.metadata["loss"][0]
 
 
+def test_cbow_takes_centres_in_twos_so_that_three_share_as_two_do():
+    recipes = (Word2Vec(**{**SMALL.as_dict(), "architecture": "cbow", "shared_negatives": n}) for n in (2, 3, 4))
+    two, three, four = (recipe.fit(two_topics(), runtime=ONE).matrix for recipe in recipes)
+    assert np.array_equal(two, three)
+    assert not np.array_equal(three, four)
+
+
 def test_the_first_loss_of_softmax_is_that_of_guessing():
     loss = Word2Vec(dim=4, min_count=1, objective="softmax", learning_rate=1e-6, epochs=1).fit(
         two_topics(), runtime=ONE

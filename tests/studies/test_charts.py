@@ -11,8 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from firth.errors import MissingExtra, OptionError
+from firth.studies.chart_style import COLOURS
 from firth.studies.charts import Bars, Chart, Lines, Stacks, apart, draw
-from firth.studies.paper import COLOURS
 
 BARS = Bars("Tasks & scores", "F1", ("ner", "srl"), {"GloVe": [70.0, (60.5, 0.5)], "ELMo": [None, 80.25]})
 LINES = Lines("Reading", "words", "score", {"a": [(1e6, 1, 0.1), (2e6, 2)], "b": [(1e6, 3), (2e6, 4)]}, log_x=True)

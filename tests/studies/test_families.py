@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import replace
 from pathlib import Path
 
@@ -12,6 +11,7 @@ from firth.errors import FormatError, OptionError
 from firth.runtime import Runtime
 from firth.studies import family_training
 from firth.studies.families import CURVES, SETS, Families
+from firth.studies.runs import Run, keep
 
 LITTLE = Families(
     models=("svd-en", "word2vec-en"),
@@ -46,10 +46,10 @@ def test_a_little_study_has_its_tables_and_charts_and_goes_on_where_it_was(
         raise AssertionError("trained again")
 
     monkeypatch.setattr(family_training, "_apart", never)
-    (tmp_path / "tasks.json").write_text(json.dumps({"glove-en": {"ner": [70.5, 0.5]}}))
+    lay_out(tmp_path, {Run("ner", "glove-en", characters=False): 0.705})
     again = LITTLE.run(tmp_path, Runtime(1))
     assert again.values["trained"] == found.values["trained"]
-    assert again.tables[-1].rows == (("glove-en", "70.50 ± 0.50"),)
+    assert again.tables[-1].rows == (("glove-en", "70.5"),)
     assert "tasks" in again.charts
     with pytest.raises(AssertionError, match="trained again"):
         replace(LITTLE, dim=9).run(tmp_path, Runtime(1))
@@ -75,12 +75,52 @@ def test_a_model_that_is_not_there_is_named(tmp_path: Path) -> None:
         replace(LITTLE, models=("svd-eng",)).run(tmp_path, Runtime(1))
 
 
-@pytest.mark.parametrize("text", ["[1]", '{"a": {"ner": 7}}', '{"a": {"ner": ["x", 1]}}', "{"])
-def test_a_file_that_holds_no_scores_in_tasks_is_refused(text: str, tmp_path: Path) -> None:
-    path = tmp_path / "scores.json"
-    path.write_text(text)
-    with pytest.raises(FormatError, match=r"scores\.json: not scores in tasks"):
-        replace(LITTLE, tasks=str(path)).task_results(tmp_path)
-    with pytest.raises(FormatError, match="not scores in tasks"):
-        replace(LITTLE, tasks=str(tmp_path / "nothing.json")).task_results(tmp_path)
+def test_scores_in_tasks_are_those_of_runs_that_differ_in_their_words_alone(tmp_path: Path) -> None:
+    glove, both = Run("ner", "a/glove-en", characters=False), Run("ner", "b/glove-en", "b/elmo-en", characters=False)
+    counted = {
+        glove: 0.50,
+        replace(glove, seed=2): 0.54,
+        replace(glove, setting="sentiment"): 0.40,
+        replace(both, static=None): 0.70,
+        both: 0.80,
+        replace(glove, static="svd-en"): 0.30,
+    }
+    others: tuple[dict[str, object], ...] = (
+        *({"characters": True}, {"share": 0.5}, {"layers": "top"}, {"at": "output"}),
+        *({"mix_decay": 1.0}, {"epochs": 3}, {"batch": 4}, {"quick": True}),
+    )
+    lay_out(tmp_path, counted | {replace(both, seed=9, **options): 0.99 for options in others})  # type: ignore[arg-type]
+    found = replace(LITTLE, runs=str(tmp_path)).task_results(tmp_path / "elsewhere")
+    assert found == LITTLE.task_results(tmp_path)
+    # the mean of 50 and 54 and their deviation, 4/√2; words alone stand first, and tasks as the settings have them
+    assert {name: list(scores) for name, scores in found.items()} == {
+        "glove-en": ["ner", "sentiment"],
+        "svd-en": ["ner"],
+        "elmo-en": ["ner"],
+        "glove-en + elmo-en": ["ner"],
+    }
+    assert found["glove-en"]["ner"] == pytest.approx((52, 4 / 2**0.5))
+    assert found["elmo-en"]["ner"] == (70, 0)
+    assert found["glove-en + elmo-en"]["ner"] == (80, 0)
+
+
+def test_a_folder_without_such_runs_is_named(tmp_path: Path) -> None:
     assert LITTLE.task_results(tmp_path) == {}
+    lay_out(tmp_path, {Run("ner"): 0.5})
+    with pytest.raises(OptionError, match="where no training of words without characters is finished"):
+        replace(LITTLE, runs=str(tmp_path)).task_results(tmp_path)
+
+
+@pytest.mark.parametrize("text", ["[1]", '{"run": {}}', '{"test": {"f1": 0.5}}', "{"])
+def test_a_file_that_holds_no_result_is_refused(text: str, tmp_path: Path) -> None:
+    (tmp_path / "runs").mkdir()
+    (tmp_path / "runs" / "ner-0.json").write_text(text)
+    with pytest.raises(FormatError, match=r"ner-0\.json: not .*Delete it"):
+        LITTLE.task_results(tmp_path)
+
+
+def lay_out(work: Path, scores: dict[Run, float]) -> None:
+    """Lays out results as trainings leave them."""
+    (work / "runs").mkdir(exist_ok=True)
+    for run, score in scores.items():
+        keep(run, {"run": run.as_dict(), "test": {"f1": score, "precision": 0.0}}, work / "runs")

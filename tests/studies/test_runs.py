@@ -24,6 +24,7 @@ def test_a_run_is_known_by_what_it_trains_and_not_by_where_the_models_lie():
         Run("ner", quick=True).key,
     }
     assert len(keys | {here.key}) == 6
+    assert Run("ner").key == "ner-929997d9d928"  # finished results are found by it
 
 
 def test_what_a_task_is_used_to_need_not_be_named():
@@ -67,7 +68,7 @@ def test_what_is_finished_is_not_trained_again(tmp_path, monkeypatch):
 
     def pretend(run, runtime, report):
         trained.append(run)
-        return {"test": {"f1": 0.5}}
+        return {"run": run.as_dict(), "test": {"f1": 0.5}}
 
     monkeypatch.setattr(module, "result_of", pretend)
     runs = [Run("ner", seed=seed) for seed in (1, 2)]
@@ -93,6 +94,6 @@ def test_a_training_that_fails_says_why(data, tmp_path):
 
 def test_a_result_is_found_under_the_name_of_its_run(tmp_path):
     (tmp_path / "runs").mkdir()
-    keep(Run("ner"), {"test": {"f1": 0.25}}, tmp_path / "runs")
+    keep(Run("ner"), {"run": Run("ner").as_dict(), "test": {"f1": 0.25}}, tmp_path / "runs")
     found = gather([Run("ner"), Run("srl")], tmp_path, Runtime(1), start=False)
     assert {run.setting: score_of(result) for run, result in found.items()} == {"ner": 25.0}

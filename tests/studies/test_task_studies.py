@@ -68,6 +68,20 @@ def test_what_is_not_finished_is_a_gap_and_nothing_at_all_is_an_error(tmp_path):
     assert second[1:6] == (None, 0, None, None, None)
 
 
+def test_one_seed_of_several_has_no_deviation_yet(tmp_path):
+    study = Table1(tasks=("srl",), seeds=3, start=False)
+    (tmp_path / "runs").mkdir()
+    keep(study.runs()[0], result(study.runs()[0], 0.5), tmp_path / "runs")
+    assert study.run(tmp_path, Runtime(1)).tables[0].rows[0][3] == "50.0"
+
+
+def test_values_name_models_and_not_the_folders_they_lie_in(tmp_path):
+    study = Table1(tasks=("srl",), seeds=1, static="/some/where/glove", elmo="/some/where/elmo", start=False)
+    values = finished(study, tmp_path, lambda run: 0.5).values
+    assert values["runs"][1]["run"]["elmo"] == values["options"]["elmo"] == "elmo"
+    assert "/some" not in json.dumps(values)
+
+
 def test_which_layers_and_where_share_the_runs_of_table_1():
     study = Layers(tasks=("srl",), seeds=1)
     shared = set(study.runs()) & set(Table1(tasks=("srl",), seeds=1).runs())

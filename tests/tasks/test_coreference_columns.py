@@ -10,7 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from firth.errors import FormatError, OptionError
-from firth.tasks.coreference_columns import Document, columns, read_documents, sentence_ends, write_documents
+from firth.tasks.coreference_columns import Document, columns, read_documents, write_documents
+from firth.tasks.sentence_ends import sentence_ends
 
 CONLL_2012 = """#begin document (bc/cctv/00/cctv_0000); part 000
 bc/cctv/00/cctv_0000   0   0   Mary    NNP  (TOP(S(NP*)   -   -   -   Ann   *   (4)

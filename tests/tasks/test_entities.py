@@ -136,3 +136,13 @@ def test_persian_is_read_like_english(data: Path) -> None:
     examples = Entities().read(data / "data/tasks/ner/parstwiner-fa-test.txt")
     assert len(examples) == 303
     assert Entities().learn_labels(examples) == {"kinds": ["EVE", "LOC", "NAT", "ORG", "PER", "POG"]}
+
+
+def test_letters_are_unified_in_files_and_in_questions_and_no_word_is_lost(tmp_path: Path) -> None:
+    file = tmp_path / "names.conll"
+    file.write_text("علي B-PER\nدر O\n\u200c O\nتهران B-LOC\n", encoding="utf-8")
+    [kept], [persian] = Entities().read(file), Entities(letters="persian").read(file)
+    assert kept.words == ("علي", "در", "\u200c", "تهران")
+    assert persian.words == ("علی", "در", "\u200c", "تهران")
+    assert persian.names == kept.names == (Span("PER", 0, 1), Span("LOC", 3, 4))
+    assert Entities(letters="persian").ask("علي در تهران")[0].words == ("علی", "در", "تهران")

@@ -14,6 +14,7 @@ import os
 import time
 from collections import deque
 from collections.abc import Iterable, Iterator, Sequence
+from contextlib import closing
 from dataclasses import asdict, dataclass
 from hashlib import blake2b
 from itertools import chain
@@ -215,8 +216,8 @@ class Pump:
         """All blocks that are not done yet: others are read, written and brought to the disk while the model works."""
         state = {"sentences": 0, "tokens": 0, "zero_rows": 0, "digest": "", **self.ledger.state}
         begin, before, size = time.perf_counter(), state["tokens"], self.lines.size
-        blocks = ahead(self.lines.blocks(block_tokens, skip=state["sentences"], digest=state["digest"]))
-        with Behind(self.append, self.ledger.settle) as behind:
+        read = self.lines.blocks(block_tokens, skip=state["sentences"], digest=state["digest"])
+        with closing(ahead(read)) as blocks, Behind(self.append, self.ledger.settle) as behind:
             for block, arrays in self._embedded(blocks):
                 behind.hand_on()  # the state of the last block is whole now
                 state = {

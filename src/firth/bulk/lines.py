@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 import os
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Generator, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from hashlib import blake2b
@@ -135,8 +135,11 @@ def _lines_of(file: IO[bytes], path: str) -> Iterator[bytes]:
         yield raw
 
 
-def ahead(items: Iterator[Item]) -> Iterator[Item]:
+def ahead(items: Iterator[Item]) -> Generator[Item, None, None]:
     """The items, the next one made in a thread while the caller works on this one.
+
+    Whoever may leave before the last item closes it: else its thread would end whenever memory is tidied up, maybe
+    while another thread begins, and then the two wait for each other for ever.
 
     >>> list(ahead(iter("abc")))
     ['a', 'b', 'c']

@@ -29,6 +29,8 @@ Target = Annotated[
     ),
 ]
 Json = Annotated[bool, Parameter(negative="", help="print the result as JSON")]
+Device = Annotated[Literal["cpu", "cuda"], Parameter(help="where it runs; cuda is an NVIDIA GPU")]
+Threads = Annotated[int | None, Parameter(help="how many threads; as many as there are cores if not given")]
 Top = Annotated[int, Parameter(name=["--topn", "-n"], help="how many answers")]
 
 

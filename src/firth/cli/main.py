@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from cyclopts import App, CycloptsError
 
 import firth
-from firth.errors import FirthError
+from firth.errors import FirthError, MissingExtra
 
 HELP = """Word representations: counts, n-grams, vectors and their files.
 
@@ -32,9 +32,9 @@ COMMANDS = {
     "info": "firth.cli.models:info",
     "convert": "firth.cli.models:convert",
     "evaluate": "firth.cli.models:evaluate",
-    "score": "firth.cli.models:score",
-    "perplexity": "firth.cli.models:perplexity",
-    "generate": "firth.cli.models:generate",
+    "score": "firth.cli.sentences:score",
+    "perplexity": "firth.cli.sentences:perplexity",
+    "generate": "firth.cli.sentences:generate",
     "embed": "firth.cli.embed:embed",
     "index": "firth.cli.embed:index",
     "neighbors": "firth.cli.words:neighbors",
@@ -44,11 +44,12 @@ COMMANDS = {
     "vector": "firth.cli.words:vector",
     "explain": "firth.cli.words:explain",
     "ratio": "firth.cli.words:ratio",
-    "predict": "firth.cli.tasks:predict",
-    "test": "firth.cli.tasks:examine",
+    "predict": "firth.cli.asking:predict",
+    "test": "firth.cli.asking:examine",
     "quantize": "firth.cli.labels:quantize",
     "phrases": "firth.cli.labels:phrases",
 }
+EXTRAS = {"torch": "elmo", "h5py": "elmo"}  # modules that commands import as they begin, and what brings them
 
 
 def build() -> App:
@@ -80,6 +81,10 @@ def main(arguments: Sequence[str] | None = None) -> None:
         build()(given, exit_on_error=False, print_error=False)
     except (FirthError, CycloptsError) as error:
         fail(" ".join(str(error).split()))
+    except ModuleNotFoundError as error:
+        if error.name not in EXTRAS:
+            raise
+        fail(str(MissingExtra("this command", EXTRAS[error.name])))
     except BrokenPipeError:  # the reader of our output, such as `head`, has gone
         sys.stderr.close()
         sys.exit(0)

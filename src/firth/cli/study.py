@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any
 
 from cyclopts import App, Parameter
 from rich.console import Group, RenderableType
@@ -10,8 +10,8 @@ from rich.text import Text
 
 from firth import show
 from firth.cli.answer import answer
-from firth.cli.flags import Json
-from firth.cli.tasks import flags_of, plain
+from firth.cli.flags import Device, Json, Threads
+from firth.cli.recipe_flags import flags_of, plain
 from firth.runtime import Runtime
 
 HELP = """Repeat a study of word representations: a table, a picture and JSON.
@@ -40,8 +40,8 @@ ANNOTATIONS: dict[str, Any] = {
         str | None, Parameter(help="the folder for what is computed on the way; if not given, work in the other")
     ],
     "quick": Annotated[bool, Parameter(negative="", help="a version that is over within a minute; it proves little")],
-    "device": Annotated[Literal["cpu", "cuda"], Parameter(help="where it runs; cuda is an NVIDIA GPU")],
-    "threads": Annotated[int | None, Parameter(help="how many threads; as many as there are cores if not given")],
+    "device": Device,
+    "threads": Threads,
     "json": Json,
     "return": None,
 }
@@ -85,7 +85,7 @@ def build() -> App:
     """`firth study` with a command for each study, whose file is imported when it is called."""
     app = App(name="study", help=HELP, help_format="markdown")
     for name in ABOUT:
-        app.command(f"{__name__}:{name}", name=name)
+        app.command(f"{__name__}:{name}", name=name, help=ABOUT[name])
     return app
 
 

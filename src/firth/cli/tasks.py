@@ -1,14 +1,11 @@
-"""`firth task NAME` learns a task from examples; `firth predict` and `firth test` use what came out of it.
+"""`firth task NAME` learns a task from examples; `asking.py` has the commands that use what comes out of it.
 
 The flags of a task are made of three recipes: its network's, its words' (`--embedding-…`) and its training's.
 """
 
-import dataclasses
-import json as json_module
-import typing
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any
 
 from cyclopts import App, Parameter
 from rich.console import Group, RenderableType
@@ -17,26 +14,19 @@ from rich.text import Text
 from firth import show
 from firth.card import write_card
 from firth.cli.answer import answer
-from firth.cli.flags import Json, given_lines
-from firth.cli.labels import K, Threshold
-from firth.cli.labels import examine as examine_classifier
-from firth.cli.labels import predict as predict_labels
-from firth.errors import OptionError
-from firth.formats import native
+from firth.cli.flags import Device, Json, Threads
+from firth.cli.recipe_flags import flags_of, plain
 from firth.formats.catalogue import check_target, save
 from firth.options import Recipe
-from firth.pretrained.shipped import of_task
 from firth.runtime import Runtime
 
 if TYPE_CHECKING:
+    from firth.tasks.inputs import Embedding
     from firth.tasks.model import TaskModel
 
 USUAL_WORDS = "glove-en+elmo-en"
-MANY = 64  # texts that are worth more than one thread
-PARTED = {"by_kind": "kind", "by_role": "role"}  # methods of tasks whose scores can be told apart
-Model = Annotated[str, Parameter(help="the name of a task, the folder of a task's model, or a fastText classifier")]
-Moved = Annotated[str | None, Parameter(help="where the vectors and the biLM of a task's model lie now")]
-Device = Annotated[Literal["cpu", "cuda"], Parameter(help="where it runs; cuda is an NVIDIA GPU")]
+SOURCES = ("static", "elmo")  # fields of an embedding that are given together, as `--embedding`
+MEASURES = 2  # that have a column in the table of epochs: more leave no room on a narrow screen
 ANNOTATIONS: dict[str, Any] = {
     "train": Annotated[str, Parameter(help="the examples to learn from")],
     "dev": Annotated[str | None, Parameter(help="examples that tell when to stop and which weights are the best")],
@@ -50,7 +40,7 @@ ANNOTATIONS: dict[str, Any] = {
     ],
     "log": Annotated[str | None, Parameter(help="a file that grows with the training, a line of JSON now and then")],
     "device": Device,
-    "threads": Annotated[int | None, Parameter(help="how many threads; as many as there are cores if not given")],
+    "threads": Threads,
     "json": Json,
     "return": None,
 }
@@ -125,26 +115,9 @@ def recipes(name: str) -> dict[str, type[Recipe]]:
     kind = task_named(name)
     return {
         "network": flags_of(kind, {}, "", "Network"),
-        "words": flags_of(Embedding, usual(kind, Embedding, {}), "embedding-", "Words"),
+        "words": flags_of(Embedding, usual(kind, Embedding, {}), "embedding-", "Words", hidden=SOURCES),
         "training": flags_of(Training, usual(kind, Training, {}), "", "Training"),
     }
-
-
-def flags_of(recipe: type[Recipe], defaults: Mapping[str, Any], prefix: str, group: str) -> type[Recipe]:
-    """A recipe whose fields are flags with a prefix, and which has other defaults; the names of models are left out."""
-    kinds = typing.get_type_hints(recipe)
-    fields = []
-    for field in dataclasses.fields(recipe):
-        names = [prefix + field.name.replace("_", "-")]
-        if field.name == "architecture":
-            names.append("network")
-        shown = field.name not in ("static", "elmo")
-        parameter = Parameter(name=names, group=group, show=shown, parse=shown, consume_multiple=True)
-        default = defaults.get(field.name, field.default)
-        changed = dataclasses.field(default=default, metadata=field.metadata)
-        fields.append((field.name, Annotated[kinds[field.name], parameter], changed))
-    space = {"__module__": __name__, "__doc__": recipe.__doc__}
-    return dataclasses.make_dataclass(recipe.__name__, fields, bases=(recipe,), frozen=True, namespace=space)
 
 
 def trainer(name: str) -> Callable[..., None]:
@@ -167,14 +140,11 @@ def trainer(name: str) -> Callable[..., None]:
         threads: Any,
         json: Any,
     ) -> None:
-        from firth.tasks.card import task_card
-        from firth.tasks.inputs import Embedding
         from firth.tasks.training import fit
 
         if out is not None:
             check_target(out)
-        options = {key: value for key, value in words.as_dict().items() if key not in ("static", "elmo")}
-        chosen = Embedding(**options) if embedding == "none" else Embedding.of(embedding, **options)
+        chosen = chosen_words(embedding, words)
         given = {part: network.read(path) for part, path in (("train", train), ("dev", dev), ("test", test)) if path}
         runtime = Runtime.from_env(threads, device)
         with show.progress() as report:
@@ -193,8 +163,7 @@ def trainer(name: str) -> Callable[..., None]:
                 model.metadata["test"] = model.to(runtime.place).evaluate(given["test"], report=report)
                 model.to("cpu")
             if out is not None:
-                save(model, out)
-                write_card(Path(out), task_card(Path(out).name, model))
+                keep(model, Path(out))
         answer({"out": out, "task": name, **describe(model)}, picture(model), json)
 
     learn.__name__ = name
@@ -207,10 +176,20 @@ def trainer(name: str) -> Callable[..., None]:
     return learn
 
 
-def plain(recipe: Any) -> Any:
-    """The recipe itself, without what made flags of its fields."""
-    made: Any = type(recipe).__bases__[0]
-    return made.from_dict(recipe.as_dict())
+def chosen_words(name: str, words: Any) -> "Embedding":
+    """The embedding that `--embedding` names, with the options of the other flags; `none` has no model."""
+    from firth.tasks.inputs import Embedding
+
+    options = {key: value for key, value in words.as_dict().items() if key not in SOURCES}
+    return Embedding(**options) if name == "none" else Embedding.of(name, **options)
+
+
+def keep(model: "TaskModel", folder: Path) -> None:
+    """Writes a model with its card."""
+    from firth.tasks.card import task_card
+
+    save(model, folder)
+    write_card(folder, task_card(folder.name, model))
 
 
 def describe(model: "TaskModel") -> dict[str, Any]:
@@ -226,12 +205,18 @@ def describe(model: "TaskModel") -> dict[str, Any]:
 def picture(model: "TaskModel") -> RenderableType:
     """How a training went: a line an epoch, the scores, the layers of ELMo, and the speed."""
     told = model.metadata
-    names = list(told["epochs"][-1]["dev"])
+    names = list(told["epochs"][-1]["dev"])[:MEASURES]
     rows = [
-        (line["epoch"], line["loss"], *line["dev"].values(), round(line["seconds"], 1), round(line["words_per_second"]))
+        (
+            line["epoch"],
+            line["loss"],
+            *(line["dev"][name] for name in names),
+            f"{line['seconds']:.1f}",
+            round(line["words_per_second"]),
+        )
         for line in told["epochs"]
     ]
-    parts: list[RenderableType] = [show.table("", ["epoch", "loss", *names, "seconds", "words/s"], rows)]
+    parts: list[RenderableType] = [show.table("", ["epoch", "loss", *names, "seconds so far", "words/s"], rows)]
     scores = [(part, *told[part].values()) for part in ("dev", "test") if told.get(part)]
     if scores:
         measures = list(told["dev"] or told["test"])
@@ -242,106 +227,6 @@ def picture(model: "TaskModel") -> RenderableType:
     if told["layer_shares"]:
         parts.append(Text(f"{told['bilm_share']:.0%} of the time was spent in the biLM"))
     return Group(*parts)
-
-
-def is_task(name: str) -> bool:
-    """Whether a name stands for a task's model, and not for a classifier of fastText; torch is not needed for it."""
-    from firth.tasks.catalogue import TASKS
-
-    config = Path(of_task(name), native.CONFIG)
-    if config.is_file():
-        return bool(json_module.loads(config.read_bytes()).get("kind") == native.TASK)
-    if Path(name).exists() or name not in TASKS:
-        return False
-    cure = f"Learn it: firth task {name} --train … --dev … --out DIR, and name DIR"
-    raise OptionError(f"{name}: no model of this task comes with firth. {cure}")
-
-
-def opened(name: str, embedding: str | None, device: str) -> "TaskModel":
-    """The model of a task, where it is to run."""
-    from firth.tasks.model import open_task
-
-    return open_task(name, embedding).to(Runtime.from_env(device=device).place)
-
-
-def predict(
-    model: Model,
-    texts: Annotated[list[str], Parameter(allow_leading_hyphen=True, help="texts; - reads them from lines")],
-    /,
-    *,
-    embedding: Moved = None,
-    device: Device = "cpu",
-    k: K = 1,
-    threshold: Threshold = 0.0,
-    json: Json = False,
-) -> None:
-    """What a task's model says about texts, or the labels that a fastText classifier gives them.
-
-    For example:
-
-        firth predict ner "Elon Musk founded SpaceX."
-        firth predict srl "John broke the vase."
-        firth predict coref "Mary went to the store. She bought some milk."
-        firth predict qa "The cat sat on the mat." "Where did the cat sit?"
-        firth predict entailment "All birds can fly." "Penguins can fly."
-        firth predict sentiment - < reviews.txt
-        firth predict classifier.bin "a warm cup of tea"
-    """
-    if not is_task(model):
-        predict_labels(model, texts, k=k, threshold=threshold, json=json)
-        return
-    from firth.tasks.pictures import drawn
-    from firth.tasks.training import threads
-
-    lines = given_lines(texts)
-    with threads(1 if len(lines) < MANY else Runtime.from_env().threads):  # a few texts are no work to share
-        answering = opened(model, embedding, device)
-        task, examples = answering.task, answering.task.ask(*lines)
-        pairs = list(zip(examples, answering.predict(examples)))
-    picture = () if json else (drawn(task, *pair) for pair in pairs)
-    answer([task.tell(*pair) for pair in pairs], Group(*picture), json)
-
-
-def examine(
-    model: Model,
-    file: Annotated[str, Parameter(help="examples of the task, or labelled lines")],
-    /,
-    *,
-    embedding: Moved = None,
-    device: Device = "cpu",
-    k: K = 1,
-    threshold: Threshold = 0.0,
-    json: Json = False,
-) -> None:
-    """How good a task's model is on examples, or a fastText classifier on labelled lines.
-
-    For example:
-
-        firth test ner test.conll
-        firth test classifier.bin held-out.txt -k 5 --json
-    """
-    if not is_task(model):
-        examine_classifier(model, file, k=k, threshold=threshold, json=json)
-        return
-    judged = opened(model, embedding, device)
-    examples = judged.task.read(file)
-    if not examples:
-        raise OptionError(f"{file}: there is no example to judge the model by")
-    with show.progress() as report:
-        answers = judged.predict(examples, report=report)
-    scores = judged.task.score(examples, answers)
-    parts = {name: getattr(judged.task, name)(examples, answers) for name in PARTED if hasattr(judged.task, name)}
-    values = {"task": judged.task.name, "examples": len(examples), "scores": scores, **parts}
-    tables = [show.table(f"{len(examples):,} examples", ["measure", "value"], list(scores.items()))]
-    answer(values, Group(*tables, *(parts_table(PARTED[name], found) for name, found in parts.items())), json)
-
-
-def parts_table(what: str, found: Mapping[str, Mapping[str, float]]) -> RenderableType:
-    """The scores of each kind or role, the most frequent first."""
-    ranked = sorted(found.items(), key=lambda pair: -pair[1]["true"])
-    columns = list(ranked[0][1]) if ranked else []
-    rows = [(name, *values.values(), show.Bar(values[columns[0]], 12)) for name, values in ranked]
-    return show.table("", [what, *columns, ""], rows)
 
 
 def build() -> App:

@@ -1,7 +1,7 @@
 """Commands that ask a model about words."""
 
 from dataclasses import asdict
-from typing import Annotated, Literal
+from typing import Annotated
 
 from cyclopts import Parameter
 from rich.console import Group
@@ -15,6 +15,7 @@ from firth.cli.flags import Json, Model, Top
 from firth.errors import OptionError
 from firth.formats.catalogue import load
 from firth.models.count_matrix import CountMatrix
+from firth.neighbours import AnalogyMethod
 from firth.occurrences import Occurrence, Occurrences, marked_word
 from firth.text.tokenize import Tokenizer
 from firth.vectors import SubwordVectors
@@ -86,7 +87,7 @@ def analogy(
     c: str,
     /,
     *,
-    method: Annotated[Literal["3cosadd", "3cosmul"], Parameter(help="how the three words are combined")] = "3cosadd",
+    method: Annotated[AnalogyMethod, Parameter(help="how the three words are combined")] = "3cosadd",
     topn: Top = 5,
     json: Json = False,
 ) -> None:

@@ -13,18 +13,16 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
 from firth.evaluation.lookup import Floats, Lookup
 from firth.evaluation.questions import Question
+from firth.neighbours import ANALOGY_METHODS, AnalogyMethod
 from firth.runtime import Runtime
 
 Ids = NDArray[np.int64]
-Method = Literal["3CosAdd", "3CosMul"]
-METHODS: tuple[Method, ...] = ("3CosAdd", "3CosMul")
 
 CELLS = 1 << 22  # cosines that a thread holds at once
 TILE = 1 << 18  # sums that a thread forms at once: they stay in its cache
@@ -40,21 +38,24 @@ class Answers:
 
     asked: NDArray[np.bool_]
     expected: Ids
-    found: Mapping[Method, Ids]
+    found: Mapping[AnalogyMethod, Ids]
 
-    def right(self, method: Method) -> NDArray[np.bool_]:
+    def right(self, method: AnalogyMethod) -> NDArray[np.bool_]:
         """Which questions were answered as expected."""
         return np.asarray(self.asked & (self.found[method] == self.expected), bool)
 
 
 def solve(
-    lookup: Lookup, questions: Sequence[Question], methods: Sequence[Method] = METHODS, runtime: Runtime | None = None
+    lookup: Lookup,
+    questions: Sequence[Question],
+    methods: Sequence[AnalogyMethod] = tuple(ANALOGY_METHODS),
+    runtime: Runtime | None = None,
 ) -> Answers:
     """The best answer to every question, by each method; no spelling of a question's own words is an answer.
 
     >>> from firth.vectors import WordVectors
     >>> vectors = WordVectors(["king", "man", "woman", "queen", "tea"], [[1, 1], [1, 0], [-1, 0], [-1, 1], [0, -1]])
-    >>> solve(Lookup(vectors), [Question("man", "woman", "king", "queen")]).right("3CosAdd")
+    >>> solve(Lookup(vectors), [Question("man", "woman", "king", "queen")]).right("3cosadd")
     array([ True])
     """
     words = list(dict.fromkeys(word for question in questions for word in question[:3]))
@@ -75,8 +76,8 @@ def solve(
 
 
 def _search(
-    lookup: Lookup, inputs: Floats, own: Ids, rows: Ids, methods: Sequence[Method], runtime: Runtime
-) -> dict[Method, Ids]:
+    lookup: Lookup, inputs: Floats, own: Ids, rows: Ids, methods: Sequence[AnalogyMethod], runtime: Runtime
+) -> dict[AnalogyMethod, Ids]:
     """The best spelling for each row (a, b, c) of numbers of inputs; `own` are the inputs' ids."""
     width = max(256, min(8192, CELLS // len(inputs)))
     blocks = [slice(start, min(start + width, lookup.size)) for start in range(0, lookup.size, width)]
@@ -96,9 +97,9 @@ def _search(
     return found
 
 
-def _tables(method: Method, cosines: Floats, barred: tuple[Ids, ...]) -> tuple[Floats, Floats]:
+def _tables(method: AnalogyMethod, cosines: Floats, barred: tuple[Ids, ...]) -> tuple[Floats, Floats]:
     """What b and c add to a sum, and what a adds; a word's own spellings are never an answer."""
-    if method == "3CosAdd":
+    if method == "3cosadd":
         plus, minus = cosines.copy(), -cosines
     else:
         shifted = np.maximum((1 + cosines) / 2, np.float32(1e-12))

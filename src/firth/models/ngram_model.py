@@ -21,6 +21,7 @@ from rich.table import Table
 from firth.errors import FirthError, OptionError
 from firth.kernels import ngram as kernel
 from firth.kernels import words as words_kernel
+from firth.models.perplexity import Perplexity, Surprises
 from firth.parts import Parts
 from firth.runtime import Runtime
 from firth.text.corpus import Corpus
@@ -45,29 +46,6 @@ class SentenceScore:
     def as_dict(self) -> dict[str, Any]:
         """The values by name, ready for JSON."""
         return asdict(self)
-
-
-@dataclass(frozen=True)
-class Perplexity:
-    """How many equally likely words a model hesitates between, on average: lower is better.
-
-    `value` counts every word, the unknown ones with the probability of <unk>; `without_unknown` leaves those out. The
-    end of a sentence is a word here, so `words` = tokens + sentences.
-    """
-
-    value: float
-    without_unknown: float
-    log_prob: float
-    words: int
-    unknown: int
-    sentences: int
-
-    def as_dict(self) -> dict[str, Any]:
-        """The values by name, ready for JSON."""
-        return asdict(self)
-
-    def __float__(self) -> float:
-        return self.value
 
 
 class NgramModel:
@@ -208,22 +186,22 @@ class NgramModel:
         >>> found.words, found.unknown, found.value > found.without_unknown
         (6, 1, True)
         """
-        runtime = runtime or Runtime.from_env()
-        log10, unknown10, words, unknown, count = 0.0, 0.0, 0, 0, 0
-        for text in runtime.stream(self._sums, self._texts(sentences)):
-            log10, unknown10 = log10 + text[0], unknown10 + text[1]
-            words, unknown, count = words + text[2], unknown + text[3], count + text[4]
-        if count == 0:
-            raise OptionError("no sentence was given, so there is no perplexity")
-        value, without = 10 ** (-log10 / words), 10 ** (-(log10 - unknown10) / (words - unknown))
-        return Perplexity(value, without, log10 * math.log(10), words, unknown, count)
+        return Perplexity.of(self.surprises(sentences, runtime=runtime))
 
-    def _sums(self, text: NDArray[np.uint32]) -> tuple[float, float, int, int, int]:
-        values, _ = self._score_text(text)
-        strange = text == self.unknown
-        sentences = int(np.count_nonzero(text == self.begin))
-        unknown10 = float(values[strange].sum())
-        return float(values.sum()), unknown10, len(text) - sentences, int(np.count_nonzero(strange)), sentences
+    def surprises(self, sentences: Sentences, *, runtime: Runtime | None = None) -> Iterator[Surprises]:
+        """What each sentence adds to the perplexity, many of them at a time."""
+        return (runtime or Runtime.from_env()).stream(self._surprises_of, self._texts(sentences))
+
+    def _surprises_of(self, text: NDArray[np.uint32]) -> Surprises:
+        log_probs = self._score_text(text)[0] * math.log(10)
+        begins, known = np.flatnonzero(text == self.begin), text != self.unknown
+        known[begins] = False  # it is given, not read
+        return Surprises(
+            np.add.reduceat(log_probs, begins),
+            np.diff(begins, append=len(text)) - 1,
+            np.add.reduceat(np.where(known, log_probs, 0.0), begins),
+            np.add.reduceat(known, begins, dtype=np.int64),
+        )
 
     def _texts(self, sentences: Sentences) -> Iterator[NDArray[np.uint32]]:
         if isinstance(sentences, Corpus):

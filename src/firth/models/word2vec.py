@@ -49,7 +49,10 @@ class Word2Vec(Trained["WindowNetwork[Word2Vec]", WordVectors]):
     )
     negatives: int = option(5, "words drawn from the noise for each prediction", minimum=1)
     shared_negatives: int = option(
-        2, "so many windows in a row share their negatives; 0: every pair draws its own, as word2vec.c", minimum=0
+        2,
+        "so many windows in a row share their negatives (cbow: an odd number above 1 counts as one less); "
+        "0: every pair draws its own, as word2vec.c",
+        minimum=0,
     )
     window: int = option(5, "words looked at on each side, never across a sentence", minimum=1, maximum=1000)
     dynamic_window: bool = option(True, "draw each window's reach from 1 to `window`, so that near words count more")

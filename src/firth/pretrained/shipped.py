@@ -35,7 +35,7 @@ EXAMPLES: dict[str, tuple[str, ...]] = {  # texts to try the model of each task 
     "entailment": ("All birds can fly.", "Penguins can fly."),
     "sentiment": ("The movie was fantastic!",),
 }
-TASK, CONFIG = "task-", "config.json"
+TASK, CONFIG = "task-", "config.json"  # how names of models of tasks begin, and the file that tells what a model is
 
 
 def available() -> list[str]:
@@ -70,12 +70,12 @@ def located(path: str | os.PathLike[str]) -> str | os.PathLike[str]:
 
 
 def of_task(name: str | os.PathLike[str]) -> str | os.PathLike[str]:
-    """Where the model of a task lies: the folder of that name where it holds one, else the model that ships for it.
+    """Where the model of a task lies: a file or the folder of a model that has this name, else what ships for the task.
 
     >>> os.path.basename(of_task("ner")), os.path.basename(of_task("task-ner")), of_task("models/mine")
     ('task-ner', 'task-ner', 'models/mine')
     """
-    if Path(name, CONFIG).is_file():
+    if os.path.isfile(name) or Path(name, CONFIG).is_file():
         return name
     of_this_name = f"{TASK}{os.fspath(name)}"
     return place(of_this_name) if of_this_name in SHIPPED else located(name)

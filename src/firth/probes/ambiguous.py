@@ -60,7 +60,11 @@ def group_and_label(use: Use, kind: Kind) -> tuple[Group, str] | None:
 
 
 def counted(found: Iterable[Use], kind: Kind) -> dict[Group, Counter[str]]:
-    """How often each label occurs in each group."""
+    """How often each label occurs in each group.
+
+    >>> counted([Use(Place(["play"], 0, 1), pos, "", "") for pos in ("NOUN", "VERB", "NOUN", "ADV")], "pos")["play", ""]
+    Counter({'NOUN': 2, 'VERB': 1})
+    """
     counts: dict[Group, Counter[str]] = defaultdict(Counter)
     for use in found:
         named = group_and_label(use, kind)

@@ -41,7 +41,7 @@ class Pair(NamedTuple):
 def wic(data: Name, gold: Name) -> list[Pair]:
     """The pairs of WiC: 1.0 where both words mean the same, else 0.0."""
     answers = [line for _, line in lines(gold) if line]
-    found = []
+    found: list[Pair] = []
     for number, line in lines(data):
         fields = line.split("\t")
         if len(fields) != WIC_FIELDS or number > len(answers) or answers[number - 1] not in ("T", "F"):
@@ -54,6 +54,8 @@ def wic(data: Name, gold: Name) -> list[Pair]:
                 raise FormatError(data, f"there is no word {place} in {text!r}", line=number)
             places.append(Place(words, int(place), int(place) + 1))
         found.append(Pair(places[0], places[1], float(answers[number - 1] == "T")))
+    if len(found) != len(answers):
+        raise FormatError(gold, f"has {len(answers)} answers for {len(found)} pairs", cure="Is it of the same part?")
     return found
 
 
@@ -68,7 +70,10 @@ def scws(path: Name, *, whole: bool = False) -> list[Pair]:
         if len(fields) != SCWS_FIELDS:
             raise FormatError(path, f"expected {SCWS_FIELDS} columns, found {len(fields)}", line=number)
         places = [tokenized_place(path, number, text, whole) for text in fields[5:7]]
-        found.append(Pair(places[0], places[1], float(fields[7])))
+        try:
+            found.append(Pair(places[0], places[1], float(fields[7])))
+        except ValueError as error:
+            raise FormatError(path, f"expected a mean rating, found {fields[7]!r}", line=number) from error
     return found
 
 
@@ -89,7 +94,11 @@ def tokenized_place(path: Name, number: int, text: str, whole: bool) -> Place:
 
 
 def sentence_of(place: Place) -> Place:
-    """The word in its own sentence, where a text is tokenized: sentences end behind . ! and ?"""
+    """The word in its own sentence, where a text is tokenized: sentences end behind . ! and ?
+
+    >>> sentence_of(Place(["Rain", ".", "Tea", "!", "Fog"], 2, 3))
+    Place(words=['Tea', '!'], start=0, stop=1)
+    """
     begin, end = place.start, place.stop
     while begin > 0 and place.words[begin - 1] not in ENDS:
         begin -= 1
@@ -184,7 +193,11 @@ def threshold(scores: Values, same: Values) -> float:
 
 
 def accuracy(scores: Values, same: Values, cut: float) -> float:
-    """The share of pairs that a threshold puts on the right side."""
+    """The share of pairs that a threshold puts on the right side.
+
+    >>> accuracy(np.array([0.2, 0.6, 0.9]), np.array([0.0, 0.0, 1.0]), 0.5)
+    0.6666666666666666
+    """
     return float(((scores > cut) == (same > 0.5)).mean())
 
 

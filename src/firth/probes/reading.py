@@ -6,10 +6,10 @@ of sentences at once and leaves what it found on its device, so that a probe can
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import groupby
 from pathlib import Path
-from typing import Any, NamedTuple, Protocol
+from typing import Any, NamedTuple, Protocol, TypeVar
 
 import numpy as np
 import torch
@@ -27,6 +27,7 @@ from firth.tasks.words import StaticWords
 from firth.vectors import WordVectors
 
 Words = Sequence[str]
+Item = TypeVar("Item")
 BLOCK, GPU_BLOCK = 1 << 12, 1 << 15  # words that are read at once
 MEAN = "biLM mean"
 MODELS = "elmo", "static", "cove"  # options that name models
@@ -125,7 +126,11 @@ class CoveReader:
 
 
 def is_named(model: str | None) -> bool:
-    """Whether an option names a model at all: nothing and "none" do not."""
+    """Whether an option names a model at all: nothing and "none" do not.
+
+    >>> is_named("glove-en"), is_named("none"), is_named(None)
+    (True, False, False)
+    """
     return model not in (None, "", "none")
 
 
@@ -140,7 +145,11 @@ def called(*models: str | None) -> str:
 
 
 def plain_options(options: Mapping[str, Any]) -> dict[str, Any]:
-    """The options of a study with its models by their names alone."""
+    """The options of a study with its models by their names alone.
+
+    >>> plain_options({"static": "models/glove+svd-en", "elmo": None, "word": "a/b"})
+    {'static': 'glove+svd-en', 'elmo': None, 'word': 'a/b'}
+    """
     models = {name: called(value).replace(", ", "+") for name, value in options.items() if name in MODELS and value}
     return {**options, **models}
 
@@ -190,17 +199,17 @@ def block_size(reader: Reader) -> int:
     return GPU_BLOCK if reader.device.type == "cuda" else BLOCK
 
 
-def blocks(sentences: Iterable[Words], size: int) -> Iterator[list[Words]]:
-    """Sentences in blocks of at least so many words; the last one may have fewer.
+def blocks(sentences: Iterable[Item], size: int, words: Callable[[Item], int]) -> Iterator[list[Item]]:
+    """Sentences in blocks of at least so many words, which `words` counts; the last one may have fewer.
 
-    >>> list(blocks([["a"], ["b", "c"], ["d"]], 2))
+    >>> list(blocks([["a"], ["b", "c"], ["d"]], 2, len))
     [[['a'], ['b', 'c']], [['d']]]
     """
-    block: list[Words] = []
+    block: list[Item] = []
     count = 0
-    for words in sentences:
-        block.append(words)
-        count += len(words)
+    for sentence in sentences:
+        block.append(sentence)
+        count += words(sentence)
         if count >= size:
             yield block
             block, count = [], 0
@@ -231,11 +240,15 @@ def read_at(reader: Reader, places: Sequence[Place], report: Report = silent, st
     """The vectors of words at their places, (names, places, dim), where a word is the mean of its parts.
 
     Places of one sentence that follow one another are read together.
+
+    >>> tea = StaticReader("tea", WordVectors(["green", "tea"], [[1, 0], [0, 1]]))
+    >>> read_at(tea, [Place(["some", "green", "tea"], 1, 3)])
+    tensor([[[0.5000, 0.5000]]])
     """
     found: list[Tensor] = []
     sentences = [list(group) for _, group in groupby(places, key=lambda place: place.words)]
     done = read = 0
-    for block in blocks([group[0].words for group in sentences], block_size(reader)):
+    for block in blocks([group[0].words for group in sentences], block_size(reader), len):
         mine = sentences[read : read + len(block)]
         offsets = np.cumsum([0, *map(len, block)]).tolist()
         starts = [offset + place.start for offset, group in zip(offsets, mine) for place in group]
@@ -247,5 +260,9 @@ def read_at(reader: Reader, places: Sequence[Place], report: Report = silent, st
 
 
 def unit(vectors: Tensor) -> Tensor:
-    """Vectors of length 1 along the last axis; zeros stay zeros."""
+    """Vectors of length 1 along the last axis; zeros stay zeros.
+
+    >>> unit(torch.tensor([[3.0, 4.0], [0.0, 0.0]])).tolist()
+    [[0.6000000238418579, 0.800000011920929], [0.0, 0.0]]
+    """
     return torch.nn.functional.normalize(vectors, dim=-1)

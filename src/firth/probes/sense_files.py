@@ -172,7 +172,7 @@ def member(path: Name, name: str) -> str:
     if Path(path).is_dir():
         file = Path(path) / name
         if not file.is_file():
-            raise OptionError(f"{file}: is not there")
+            raise OptionError(f"{file}: is not there. Name the folder or the archive that holds {name}")
         return decoded(f"{file}", file.read_bytes() if file.stat().st_size <= MOST else None)
     try:
         with tarfile.open(path) as archive:

@@ -7,14 +7,14 @@ sense is answered by a list of first senses, or not at all.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
 import torch
 from torch import Tensor
 
-from firth.probes.reading import Reader, block_size, span_means, unit
+from firth.probes.reading import Reader, block_size, blocks, span_means, unit
 from firth.probes.sense_files import Mark, Sentence
 from firth.probes.wordnet import Lexeme, WordNet, lexeme
 from firth.progress import Progress, Report, silent
@@ -44,17 +44,15 @@ class SenseMeans:
         numbers = {} if wordnet is None else wordnet.numbers
         senses = tuple(sorted(counts, key=lambda key: (lexeme(key), numbers.get(key, len(numbers) + 1), -counts[key])))
         place = {key: row for row, key in enumerate(senses)}
-        sums: Tensor | None = None
+        empty = reader.read([])
+        sums = empty.new_zeros(empty.shape[0], len(senses), empty.shape[2])
+        tagged = (sentence for sentence in sentences if any(mark.keys for mark in sentence.marks))
         done = 0
-        for block in sentence_blocks(sentences, block_size(reader)):
+        for block in blocks(tagged, block_size(reader), lambda sentence: len(sentence.words)):
             vectors = reader.read([sentence.words for sentence in block])
-            if sums is None:
-                sums = vectors.new_zeros(len(reader.names), len(senses), vectors.shape[2])
             add_senses(sums, vectors, block, place)
             done += vectors.shape[1]
             report(Progress("reading senses", done, None, "words"))
-        if sums is None:
-            sums = reader.read([]).new_zeros(len(reader.names), len(senses), 1)
         rows: dict[Lexeme, list[int]] = defaultdict(list)
         for row, key in enumerate(senses):
             rows[lexeme(key)].append(row)
@@ -88,22 +86,6 @@ def first_best(scores: Tensor, tolerance: float = 1e-6) -> Tensor:
     [1, 0]
     """
     return (scores >= scores.amax(-1, keepdim=True) - tolerance).int().argmax(-1)
-
-
-def sentence_blocks(sentences: Iterable[Sentence], size: int) -> Iterator[list[Sentence]]:
-    """Sentences in blocks of at least so many words; those without a sense are left out."""
-    block: list[Sentence] = []
-    count = 0
-    for sentence in sentences:
-        if not any(mark.keys for mark in sentence.marks):
-            continue
-        block.append(sentence)
-        count += len(sentence.words)
-        if count >= size:
-            yield block
-            block, count = [], 0
-    if block:
-        yield block
 
 
 def add_senses(sums: Tensor, vectors: Tensor, block: Sequence[Sentence], place: Mapping[str, int]) -> None:

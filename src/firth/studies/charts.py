@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 from firth.curves import INK
 from firth.errors import MissingExtra, OptionError
 from firth.files import whole_file
-from firth.studies.paper import COLOURS, MARKERS, SMALL, STYLE, dark, legend, lightness, mixed, paper, short
+from firth.studies.chart_style import COLOURS, MARKERS, SMALL, STYLE, dark, legend, lightness, mixed, paper, short
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

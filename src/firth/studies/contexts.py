@@ -12,11 +12,11 @@ import numpy as np
 from firth.evaluation.statistics import spearman
 from firth.options import option
 from firth.probes import contexts as probe
-from firth.probes.disk import data_file, kept
 from firth.probes.reading import Reader, called, identity, open_readers, plain_options
 from firth.progress import Report, silent
 from firth.runtime import Runtime
 from firth.studies.charts import Bars
+from firth.studies.disk import data_file, kept
 from firth.studies.findings import Findings, Table
 from firth.studies.study import Study
 

@@ -2,32 +2,36 @@
 
 from __future__ import annotations
 
-import json
 import time
+from collections import defaultdict
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, ClassVar
 
-from firth.errors import FormatError, OptionError
+from firth.errors import OptionError
 from firth.evaluation.lookup import Lookup
 from firth.options import option
-from firth.probes.disk import kept
+from firth.probes.reading import called
 from firth.progress import Progress, Report, silent
 from firth.runtime import Runtime
 from firth.studies import family_tables as tables
+from firth.studies.disk import kept
 from firth.studies.family_models import common, cut_to, facts, megabytes, opened
 from firth.studies.family_tables import Results, task_scores
 from firth.studies.family_texts import TEXT, ask_only, known_words, lay_out, lines
 from firth.studies.family_training import ELMO, FAMILIES, Job, fastest, measured, scored, warm_up
 from firth.studies.findings import Findings
+from firth.studies.runs import Result, Run, all_results, score_of
+from firth.studies.settings import SETTINGS
 from firth.studies.study import Study
+from firth.studies.task_study import summed
 
 __all__ = ["Families", "task_scores"]
 
 MILLION = 1_000_000
 SETS = ("wordsim353", "simlex999", "men", "rarewords", "semeval2017-en", "google", "msr")  # put to finished models
 CURVES = ("wordsim353", "simlex999", "google")  # put to models while the text grows
-TASKS = "tasks.json"
 PRESETS = ("tiny", "small", "medium", "original")
 
 
@@ -59,10 +63,8 @@ class Families(Study):
     turns: int = option(1, "times that each training is measured; the fastest counts", minimum=1)
     elmo_presets: tuple[str, ...] = option(("tiny", "small"), "sizes of ELMo whose speed in training is measured")
     elmo_minutes: float = option(1.0, "how long each is trained for that; 0: not at all", minimum=0)
-    tasks: str | None = option(
-        None,
-        "a JSON file of scores in tasks: embedding, then task, then [mean, deviation]; "
-        f"{TASKS} in the work folder if not given, and there is one",
+    runs: str | None = option(
+        None, "the work folder of trainings of tasks without characters, which are told of; its own if not given"
     )
 
     def __post_init__(self) -> None:
@@ -79,6 +81,7 @@ class Families(Study):
 
     def run(self, work: Path, runtime: Runtime, report: Report = silent) -> Findings:
         """Judges the finished models, then trains each family on each size in a process of its own."""
+        results = self.task_results(work)
         finished = self.finished(work, runtime, report)
         trained = self.trained(work, report)
         elmo = self.elmo(work, report)
@@ -86,8 +89,12 @@ class Families(Study):
         for more, pictures in (tables.costs(trained), tables.curves(trained), tables.elmo(elmo)):
             made += more
             charts |= pictures
-        values = {"options": self.as_dict(), "text": TEXT, "finished": finished, "trained": trained, "elmo": elmo}
-        results = self.task_results(work)
+        options = {
+            **self.as_dict(),
+            "models": [called(name) for name in self.models],
+            "runs": called(self.runs) or None,
+        }
+        values = {"options": options, "text": TEXT, "finished": finished, "trained": trained, "elmo": elmo}
         if results:
             table, chart = task_scores(results)
             made.append(table)
@@ -159,17 +166,29 @@ class Families(Study):
         return found
 
     def task_results(self, work: Path) -> Results:
-        """Scores in tasks, from the file that is named or the one that lies in the work folder."""
-        path = work / TASKS if self.tasks is None else Path(self.tasks)
-        if self.tasks is None and not path.is_file():
-            return {}
-        try:
-            given = json.loads(path.read_text(encoding="utf-8"))
-            return {
-                str(embedding): {
-                    str(task): (float(mean), float(deviation)) for task, (mean, deviation) in scores.items()
-                }
-                for embedding, scores in given.items()
-            }
-        except (OSError, ValueError, TypeError, AttributeError) as error:
-            raise FormatError(path, f"not scores in tasks: {error}") from error
+        """The scores in tasks of trainings that lie in the folder that is named, or in the work folder."""
+        found = by_embedding(all_results(Path(self.runs or work)))
+        if self.runs and not found:
+            problem = f"Families: runs is {self.runs!r}, where no training of words without characters is finished"
+            raise OptionError(f"{problem}. Train some: Run('ner', 'glove-en', characters=False), say; or leave it out")
+        return found
+
+
+def by_embedding(results: Mapping[Run, Result]) -> Results:
+    """The mean and the deviation of test scores, by embedding and task, in percent.
+
+    Told are trainings that differ in their words and seeds alone: no characters, and all else as the settings have it.
+
+    >>> runs = [Run("ner", "glove-en", elmo, characters=False) for elmo in ("models/elmo-en", None)]
+    >>> by_embedding({run: {"test": {"f1": 0.25 if run.elmo else 0.125}} for run in (Run("ner"), *runs)})
+    {'glove-en': {'ner': (12.5, 0.0)}, 'glove-en + elmo-en': {'ner': (25.0, 0.0)}}
+    """
+    scores: dict[tuple[bool, str], dict[str, dict[int, float]]] = defaultdict(lambda: defaultdict(dict))
+    for run, result in results.items():
+        if run == Run(run.setting, run.static, run.elmo, characters=False, seed=run.seed):
+            name = called(run.static, run.elmo).replace(", ", " + ")
+            scores[run.elmo is not None, name][run.setting][run.seed] = score_of(result)
+    return {
+        name: {task: summed(found[task].values()) for task in SETTINGS if task in found}
+        for (_, name), found in sorted(scores.items())
+    }

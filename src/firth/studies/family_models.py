@@ -17,6 +17,7 @@ import numpy as np
 from firth.errors import OptionError
 from firth.formats.catalogue import load
 from firth.pretrained import shipped
+from firth.probes.reading import BLOCK, blocks
 from firth.progress import Progress, Report
 from firth.vectors import WordVectors
 
@@ -25,7 +26,6 @@ if TYPE_CHECKING:
 
 ENOUGH = 5  # occurrences that a word is looked for in
 LONGEST = 60  # words of a sentence that is read; longer ones are mostly lists
-BLOCK = 256  # sentences
 
 
 @dataclass(frozen=True)
@@ -105,7 +105,7 @@ def in_contexts(
     layers, dim = bilm.architecture.layers, 2 * bilm.architecture.dim
     sums, counts = np.zeros((layers, len(words), dim)), np.zeros(len(words), np.int64)
     read = 0
-    for block in _blocks(sentences):
+    for block in blocks(map(list, sentences), BLOCK, len):
         for sentence, arrays in zip(block, bilm.embed(block, layers="all")):  # (layers + 1, length, dim)
             known = [(place, ids[word]) for place, word in enumerate(sentence) if word in ids]
             places, rows = [place for place, _ in known], [row for _, row in known]
@@ -120,19 +120,13 @@ def in_contexts(
     return {layer + 1: WordVectors(kept, means[layer].astype(np.float32)) for layer in range(layers)}
 
 
-def _blocks(sentences: Iterable[Sequence[str]]) -> Iterator[list[list[str]]]:
-    block: list[list[str]] = []
-    for sentence in sentences:
-        block.append(list(sentence))
-        if len(block) == BLOCK:
-            yield block
-            block = []
-    if block:
-        yield block
-
-
 def common(models: Mapping[str, Words]) -> list[str]:
-    """The words that every model has, in the order of the first."""
+    """The words that every model has, in the order of the first.
+
+    >>> one, other = (Words(WordVectors(list(words), [[1], [2]]), 0.1) for words in ("ab", "bc"))
+    >>> common({"one": one, "other": other})
+    ['b']
+    """
     first, *others = [model.vectors.vocabulary for model in models.values()]
     return [word for word in first if all(word in other for other in others)]
 

@@ -11,8 +11,9 @@ from firth.data import SETS
 from firth.studies.charts import Bars, Chart, Lines, Value
 from firth.studies.family_training import cpu_seconds
 from firth.studies.findings import Cell, Table
+from firth.studies.task_study import Score, told
 
-Results = Mapping[str, Mapping[str, tuple[float, float]]]
+Results = Mapping[str, Mapping[str, Score | None]]  # by embedding and task
 Shown = tuple[list[Table], dict[str, Chart]]
 NAMES = {
     "wordsim353": "WordSim-353",
@@ -24,8 +25,11 @@ NAMES = {
     "msr": "MSR analogies",
 }
 ON_A_GPU = "`benchmarks/RESULTS.md` has the rates on one H200: 705 k tokens/s (original) and 2,485 k (`elmo-en`)."
-
-
+ON_TASKS = (
+    "Test scores of the networks that the settings of studies have, with these words and without characters: means "
+    "over the seeds that are finished, with their deviation where there are several. Vectors are taken as they are: "
+    "where their numbers are small, as those of an SVD are, a network learns slowly, whatever they tell."
+)
 FINISHED = """\
 **Finished models** are put the same questions: Spearman's correlation with people's judgement for pairs of words, and
 the share of right answers (3CosAdd) for analogies, in percent. The first table and chart keep every model to the words
@@ -198,7 +202,7 @@ def task_scores(results: Results) -> tuple[Table, Bars]:
 
     >>> table, chart = task_scores({"glove-en": {"ner": (70.0, 0.5)}, "elmo-en": {"ner": (80.0, 0.25), "srl": (60, 1)}})
     >>> table.columns, table.rows
-    (('embedding', 'ner', 'srl'), (('glove-en', '70.00 ± 0.50', None), ('elmo-en', '80.00 ± 0.25', '60.00 ± 1.00')))
+    (('embedding', 'ner', 'srl'), (('glove-en', '70.0 ± 0.5', None), ('elmo-en', '80.0 ± 0.2', '60.0 ± 1.0')))
     >>> chart.series["glove-en"]
     [(70.0, 0.5), None]
     """
@@ -207,8 +211,8 @@ def task_scores(results: Results) -> tuple[Table, Bars]:
     series: dict[str, list[Value]] = {}
     for embedding, scores in results.items():
         found = [scores.get(task) for task in tasks]
-        rows.append((embedding, *(None if one is None else f"{one[0]:.2f} ± {one[1]:.2f}" for one in found)))
+        rows.append((embedding, *map(told, found)))
         series[embedding] = list(found)
     title = "The same tasks on every embedding"
-    table = Table(f"{title}: percent", ("embedding", *tasks), tuple(rows))
+    table = Table(f"{title}: percent", ("embedding", *tasks), tuple(rows), ON_TASKS)
     return table, Bars(title, "percent", tuple(tasks), series)

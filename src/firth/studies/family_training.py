@@ -30,8 +30,8 @@ from firth.models.glove import Glove
 from firth.models.trained import versions
 from firth.models.word2vec import Word2Vec
 from firth.options import Recipe
-from firth.probes.disk import kept
 from firth.runtime import Runtime
+from firth.studies.disk import kept
 from firth.studies.sparse_lookup import SparseLookup
 from firth.text.corpus import Corpus
 from firth.text.tokenize import Tokenizer
@@ -96,7 +96,11 @@ def fastest(job: Job, turns: int) -> Any:
 
 
 def cpu_seconds(found: Mapping[str, Any]) -> float:
-    """Seconds of the processor for a whole training, with reading the text."""
+    """Seconds of the processor for a whole training, with reading the text.
+
+    >>> cpu_seconds({"reading": {"cpu": 0.5}, "training": {"cpu": 2.0}})
+    2.5
+    """
     return round(float(found["reading"]["cpu"] + found["training"]["cpu"]), 3)
 
 
@@ -163,7 +167,11 @@ def scored(lookup: Lookup, source: Name, runtime: Runtime) -> dict[str, Any]:
 
 
 def in_short(score: Score) -> dict[str, Any]:
-    """A score in percent, with its interval and how many questions it is of."""
+    """A score in percent, with its interval and how many questions it is of.
+
+    >>> in_short(Score("similarity", "men", "spearman", 0.51234, (0.5, 0.6), used=90, total=100))
+    {'value': 51.23, 'interval': [50.0, 60.0], 'used': 90, 'total': 100}
+    """
     value = None if score.value is None else round(100 * score.value, 2)
     interval = None if score.interval is None else [round(100 * edge, 2) for edge in score.interval]
     return {"value": value, "interval": interval, "used": score.used, "total": score.total}

@@ -16,6 +16,7 @@ from firth.studies.charts import Chart, draw
 
 Cell = str | int | float | None
 PACKAGES = "firth", "numpy", "torch", "numba"
+MARK = "\\|"  # a line that is no border of a cell
 
 
 @dataclass(frozen=True)
@@ -66,7 +67,7 @@ class Findings:
         return "\n\n".join(parts) + "\n"
 
     def as_json(self) -> dict[str, Any]:
-        """The tables and all values, with the versions of what was used."""
+        """The tables and all values, with the versions of what summed them up."""
         told = {"study": self.name, "title": self.title, "versions": versions()}
         return told | {"tables": [asdict(table) for table in self.tables]} | dict(self.values)
 
@@ -90,22 +91,31 @@ class Findings:
 def shown(cell: Cell) -> str:
     """A cell as people read it: four places that count, a dash for nothing.
 
-    >>> shown(81.4000001), shown(0.012345), shown(None), shown("a|b"), shown(12)
-    ('81.4', '0.01235', '–', 'a\\\\|b', '12')
+    >>> shown(81.4000001), shown(0.012345), shown(None), shown("tea"), shown(12)
+    ('81.4', '0.01235', '–', 'tea', '12')
     """
     if cell is None:
         return "–"
     if isinstance(cell, float):
         return str(float(f"{cell:.4g}")) if abs(cell) < 10_000 else f"{cell:,.0f}"
-    return str(cell).replace("|", "\\|").replace("\n", " ")
+    return str(cell)
 
 
 def _row(cells: Sequence[str]) -> str:
-    return f"| {' | '.join(cells)} |"
+    """A line of a Markdown table.
+
+    >>> _row(["a|b", "c"])
+    '| a\\\\|b | c |'
+    """
+    return f"| {' | '.join(cell.replace('|', MARK).replace(chr(10), ' ') for cell in cells)} |"
 
 
 def versions() -> dict[str, str]:
-    """Python and the packages that results may depend on."""
+    """Python and the packages here, which results may depend on.
+
+    >>> sorted(versions())[-2:]
+    ['python', 'torch']
+    """
     found = {"python": platform.python_version()}
     for name in PACKAGES:
         try:

@@ -70,7 +70,7 @@ class Layers(TaskStudy):
         kinds = list(next(iter(scores.values())))
         rows = []
         for setting, found in scores.items():
-            rows.append((setting, *(told(found[kind], self.seeds) for kind in kinds)))
+            rows.append((setting, *(told(found[kind]) for kind in kinds)))
             if setting in paper:
                 rows.append((f"{setting}, in the paper", *(f"{score:.1f}" for score in paper[setting])))
         return Table(f"{title}: dev scores, in percent", ("task", *kinds), tuple(rows))

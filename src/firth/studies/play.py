@@ -12,13 +12,13 @@ from firth.errors import OptionError
 from firth.occurrences import marked_word
 from firth.options import option
 from firth.probes.ambiguous import Group, Kind, Use, counted, gathered, group_and_label, most_ambiguous, uses
-from firth.probes.disk import data_file, kept
 from firth.probes.nearest import neighbours, shares
 from firth.probes.reading import Place, Reader, StaticReader, called, identity, open_readers, plain_options, read_at
 from firth.probes.sense_files import SEMCOR, Sentence, semcor
 from firth.progress import Progress, Report, silent
 from firth.runtime import Runtime
 from firth.studies.charts import Bars
+from firth.studies.disk import data_file, kept
 from firth.studies.findings import Cell, Findings, Table
 from firth.studies.study import Study
 from firth.tasks.columns import lines

@@ -17,18 +17,21 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from firth.errors import FirthError, OptionError
+from firth.errors import FirthError, FormatError, OptionError
 from firth.files import whole_file
 from firth.options import Recipe, option
 from firth.progress import Progress, Report, silent
 from firth.runtime import Runtime
+from firth.studies.findings import versions
 from firth.studies.settings import SETTINGS
 from firth.tasks.catalogue import task_named
 from firth.tasks.inputs import Embedding
 from firth.tasks.training import Training, fit, usual
 
 Result = dict[str, Any]
+FOLDER = "runs"  # of a work folder
 DEFAULTS = {"at": "input", "mix_decay": 0.0}  # of an embedding, where the task says nothing else
+CURE = "Delete it, and the training is done again, or copy it once more"
 WAIT = 0.2  # seconds between looks at running processes
 
 
@@ -124,11 +127,16 @@ def result_of(run: Run, runtime: Runtime, report: Report = silent) -> Result:
         "bilm_share": told["bilm_share"],
         "seconds": round(seconds, 1),
         "device": runtime.device,
+        "versions": versions(),
     }
 
 
 def score_of(result: Mapping[str, Any], which: str = "test") -> float:
-    """The measure that counts, in percent."""
+    """The measure that counts, the first of a test or dev set, in percent.
+
+    >>> score_of({"test": {"f1": 0.75, "precision": 0.5}})
+    75.0
+    """
     return 100 * float(next(iter(result[which].values())))
 
 
@@ -145,16 +153,34 @@ def gather(
 
     Without `start` none is made, and runs that are not finished are left out.
     """
-    folder = work / "runs"
+    folder = work / FOLDER
     folder.mkdir(parents=True, exist_ok=True)
     missing = [run for run in dict.fromkeys(runs) if not (folder / f"{run.key}.json").exists()]
     if start and missing:
         if jobs == 1:
             _one_by_one(missing, folder, runtime, report)
         else:
-            _side_by_side(missing, folder, runtime, report, jobs)
+            share = replace(runtime, threads=max(1, runtime.threads // jobs))
+            _side_by_side(missing, folder, share, report, jobs)
     found = {run: folder / f"{run.key}.json" for run in runs}
-    return {run: json.loads(path.read_bytes()) for run, path in found.items() if path.exists()}
+    return {run: kept_result(path) for run, path in found.items() if path.exists()}
+
+
+def all_results(work: Path) -> dict[Run, Result]:
+    """All results that lie in a work folder, whoever made them; none where nothing was trained."""
+    results = [kept_result(path) for path in sorted((work / FOLDER).glob("*.json"))]
+    return {Run.from_dict(result["run"]): result for result in results}
+
+
+def kept_result(path: Path) -> Result:
+    """The result in a file."""
+    try:
+        result = json.loads(path.read_bytes())
+    except ValueError as error:
+        raise FormatError(path, f"not JSON: {error}", cure=CURE) from error
+    if not isinstance(result, dict) or not isinstance(result.get("run"), dict) or not result.get("test"):
+        raise FormatError(path, "not the result of a training", cure=CURE)
+    return result
 
 
 def _one_by_one(runs: Sequence[Run], folder: Path, runtime: Runtime, report: Report) -> None:
@@ -185,6 +211,8 @@ def _side_by_side(runs: Sequence[Run], folder: Path, runtime: Runtime, report: R
     finally:
         for process in running:
             process.terminate()
+        for process in running:
+            process.wait()
 
 
 def _started(run: Run, folder: Path, runtime: Runtime) -> subprocess.Popen[bytes]:

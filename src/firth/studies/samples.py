@@ -57,7 +57,7 @@ class Samples(TaskStudy):
             lines: dict[str, list[Any]] = {name: [] for name in NAMES.values()}
             for elmo, name in NAMES.items():
                 scores = [self.score(results, setting, **self._options(elmo, share)) for share in self.shares]
-                rows.append((setting, name, *(told(score, self.seeds) for score in scores)))
+                rows.append((setting, name, *(told(score) for score in scores)))
                 lines[name] = [(100 * share, *score) for share, score in zip(self.shares, scores) if score]
             x_label = "share of the training examples, percent"
             charts[f"{setting}-shares"] = Lines(f"{setting}: score by share", x_label, "test score", lines, log_x=True)

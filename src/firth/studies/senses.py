@@ -10,7 +10,6 @@ from typing import Any, ClassVar
 
 from firth.options import option
 from firth.probes import wordnet as words
-from firth.probes.disk import data_file, kept
 from firth.probes.reading import Reader, called, identity, open_readers, plain_options, read_at
 from firth.probes.sense_files import (
     DEVELOPMENT,
@@ -29,6 +28,7 @@ from firth.probes.wordnet import WordNet, lexeme
 from firth.progress import Report, silent
 from firth.runtime import Runtime
 from firth.studies.charts import Bars
+from firth.studies.disk import data_file, kept
 from firth.studies.findings import Findings, Table
 from firth.studies.study import Study
 
@@ -195,7 +195,11 @@ def groups(marks: Sequence[Mark], ambiguous: set[words.Lexeme] | None = None) ->
 
 
 def by_lexeme(counts: dict[str, int]) -> dict[words.Lexeme, int]:
-    """How many senses of each lexeme were seen."""
+    """How many senses of each lexeme were seen.
+
+    >>> by_lexeme({"tea%1:13:00::": 4, "tea%1:13:01::": 2})
+    {Lexeme(lemma='tea', pos='NOUN'): 2}
+    """
     found: dict[words.Lexeme, int] = {}
     for key in counts:
         found[lexeme(key)] = found.get(lexeme(key), 0) + 1

@@ -6,12 +6,11 @@ stands here is free, and smaller. Baseline and ELMo have the same network and th
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from firth import data
-from firth.errors import OptionError
+from firth.studies.disk import data_file
 from firth.tasks.task import Task
 
 Options = Mapping[str, Any]
@@ -21,11 +20,12 @@ FEWEST = 24  # examples of a quick part, if there are so many
 
 @dataclass(frozen=True)
 class Part:
-    """The examples of a file of the data folder, from one share of it to another."""
+    """The examples of a file of the data folder, from one share of it to another; of some genres alone, if named."""
 
     file: str
     begin: float = 0.0
     end: float = 1.0
+    genres: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -45,10 +45,18 @@ class Setting:
 
     def examples(self, task: Task, which: str, quick: bool = False) -> list[Any]:
         """The examples of `train`, `dev` or `test`."""
-        found: list[Any] = []
-        for part in getattr(self, which):
-            found += cut(task.read(path_of(part.file)), part, quick)
-        return found
+        return read(getattr(self, which), task, quick)
+
+
+def read(parts: Sequence[Part], task: Task, quick: bool = False) -> list[Any]:
+    """The examples of parts of files, one after the other."""
+    found: list[Any] = []
+    for part in parts:
+        examples = task.read(path_of(part.file))
+        if part.genres:
+            examples = [example for example in examples if example.genre in part.genres]
+        found += cut(examples, part, quick)
+    return found
 
 
 def cut(examples: list[Any], part: Part, quick: bool) -> list[Any]:
@@ -66,11 +74,8 @@ def cut(examples: list[Any], part: Part, quick: bool) -> list[Any]:
 
 def path_of(file: str) -> str:
     """Where a file of the tasks lies; a part of an archive, behind a colon, stays."""
-    place = data.folder() / "data" / "tasks"
     name, colon, part = file.partition(":")
-    if not (place / name).exists():
-        raise OptionError(f"the data folder has no data/tasks/{name}. It is looked for in {data.folder()}")
-    return f"{place / name}{colon}{part}"
+    return f"{data_file(f'data/tasks/{name}')}{colon}{part}"
 
 
 ENTAILMENT = "entailment/snli-counterfactual-train.tsv"

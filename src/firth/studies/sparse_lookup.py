@@ -21,7 +21,7 @@ class SparseLookup(Lookup):
     >>> words = Vocabulary(["king", "man", "woman", "queen"])
     >>> counts = csr_matrix([[1.0, 1, 0], [0, 1, 0], [0, 0, 1], [1, 0, 1]])
     >>> lookup = SparseLookup(CountMatrix(counts, words, Vocabulary(["crown", "he", "she"])))
-    >>> lookup.vector("man"), solve(lookup, [Question("man", "woman", "king", "queen")]).right("3CosAdd")
+    >>> lookup.vector("man"), solve(lookup, [Question("man", "woman", "king", "queen")]).right("3cosadd")
     (array([0., 1., 0.], dtype=float32), array([ True]))
     """
 

@@ -72,7 +72,7 @@ class Table1(TaskStudy):
         paper = SETTINGS[setting].paper
         theirs = (None, None) if paper is None else (round(paper[1] - paper[0], 1), round(relative(*paper), 1))
         seeds = min(self._finished(results, setting, elmo=False), self._finished(results, setting, elmo=True))
-        return (setting, measure, seeds, told(before, self.seeds), told(after, self.seeds), gain, gone, *theirs)
+        return (setting, measure, seeds, told(before), told(after), gain, gone, *theirs)
 
     def _finished(self, results: Results, setting: str, *, elmo: bool) -> int:
         return sum(self.run_of(setting, seed, elmo=elmo) in results for seed in self.every_seed)

@@ -11,6 +11,7 @@ from typing import Any
 
 from firth.errors import OptionError
 from firth.options import option
+from firth.probes.reading import plain_options
 from firth.progress import Report, silent
 from firth.runtime import Runtime
 from firth.studies.findings import Findings
@@ -77,7 +78,7 @@ class TaskStudy(Study):
         lines = [f"- **{name}**: {SETTINGS[name].about}." for name in self.tasks]
         hours = sum(result["seconds"] for result in results.values()) / 3600
         devices = " and ".join(sorted({result["device"] for result in results.values()}))
-        some = f"{len(results)} trainings, {hours:.1f} hours one after the other ({devices})"
+        some = f"{len(results)} trainings (seeds: {self.seeds}), {hours:.1f} hours one after the other ({devices})"
         models = f"Word vectors: {Path(self.static).name}. biLM: {Path(self.elmo).name}"
         small = (
             "\n\n**Small networks on a few examples: these numbers only show that all works.**" if self.small else ""
@@ -85,8 +86,12 @@ class TaskStudy(Study):
         return "\n".join(lines) + f"\n\n{models}. {some}.{small}"
 
     def values(self, results: Results) -> dict[str, Any]:
-        """All results, for JSON."""
-        return {"options": self.as_dict(), "runs": [results[run] for run in results]}
+        """All results, for JSON; models by their names, wherever they lay."""
+        named = [
+            result | {part: plain_options(result[part]) for part in ("run", "embedding") if part in result}
+            for result in results.values()
+        ]
+        return {"options": plain_options(self.as_dict()), "runs": named}
 
 
 def summed(scores: Iterable[float]) -> Score | None:
@@ -101,15 +106,15 @@ def summed(scores: Iterable[float]) -> Score | None:
     return mean(kept), stdev(kept) if len(kept) > 1 else 0.0
 
 
-def told(score: Score | None, seeds: int) -> str | None:
-    """A score with its deviation, where there is one.
+def told(score: Score | None) -> str | None:
+    """A score with its deviation; one seed alone has none.
 
-    >>> told((82.04, 1.96), 3), told((82.04, 0.0), 1), told(None, 3)
+    >>> told((82.04, 1.96)), told((82.04, 0.0)), told(None)
     ('82.0 ± 2.0', '82.0', None)
     """
     if score is None:
         return None
-    return f"{score[0]:.1f} ± {score[1]:.1f}" if seeds > 1 else f"{score[0]:.1f}"
+    return f"{score[0]:.1f} ± {score[1]:.1f}" if score[1] else f"{score[0]:.1f}"
 
 
 def relative(before: float, after: float) -> float:
@@ -122,5 +127,9 @@ def relative(before: float, after: float) -> float:
 
 
 def points(lines: Sequence[Mapping[str, Any]]) -> list[tuple[float, float]]:
-    """Epochs and dev scores, in percent."""
+    """Epochs and dev scores, in percent.
+
+    >>> points([{"epoch": 1, "dev": {"f1": 0.5}}, {"epoch": 2, "dev": {}}])
+    [(1, 50.0)]
+    """
     return [(line["epoch"], 100 * next(iter(line["dev"].values()))) for line in lines if line["dev"]]

@@ -42,6 +42,8 @@ class Weights(TaskStudy):
         rows: list[tuple[Cell, ...]] = [(mix, *(round(share, 3) for share in found)) for mix, found in shares.items()]
         series = {layer: [found[place] for found in shares.values()] for place, layer in enumerate(layers)}
         about = f"{ABOUT}\n\n{self.how(results)}"
-        tables = (Table("Shares of the layers", ("mix", *layers), tuple(rows), f"Means of {self.seeds} seeds."),)
+        tables = (
+            Table("Shares of the layers", ("mix", *layers), tuple(rows), "Means over the seeds that are finished."),
+        )
         charts = {"shares": Stacks(self.title, tuple(shares), series)}
         return Findings(self.name, self.title, about, tables, charts, {"shares": shares, **self.values(results)})

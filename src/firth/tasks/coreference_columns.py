@@ -26,6 +26,7 @@ from pathlib import Path, PurePosixPath
 from firth.errors import FormatError, OptionError
 from firth.files import Name, open_bytes
 from firth.tasks.coreference_scores import distinct
+from firth.tasks.sentence_ends import sentence_ends
 
 Span = tuple[int, int]  # the first word and the one behind the last, counted over the document
 Clusters = tuple[tuple[Span, ...], ...]
@@ -34,8 +35,6 @@ MARKS = re.compile(r"\((?P<alone>\w+)\)|\((?P<begins>\w+)|(?P<ends>\w+)\)")
 BEGIN = re.compile(r"#\s*begin document\s*(?:\((?P<name>.*)\))?\s*(?:; part (?P<part>\d+))?")
 COLUMNS = re.compile(r"conll(\.(gz|xz|bz2|zst))?$")
 NOTHING = ("", "-", "_", "*")
-STOPS, CLOSING = (".", "!", "?", "...", "…"), (")", "]", "”", "’", "''")
-LONGEST = 100  # words of a sentence that has no full stop
 
 
 @dataclass(frozen=True)
@@ -315,29 +314,3 @@ def genre_of(name: str) -> str | None:
         return name.split("/")[0]
     told = re.match(r"(?:GUM|GENTLE)_([^_]+)_", name)
     return told[1] if told else None
-
-
-def sentence_ends(words: Sequence[str], clusters: Iterable[Sequence[Span]]) -> list[int]:
-    """Where sentences end in a text that has words and mentions alone: behind a full stop, never within a mention.
-
-    Quotation marks and brackets that close behind the stop belong to its sentence. One that finds no stop is cut when
-    it has LONGEST words.
-
-    >>> sentence_ends('" Go ! " he said . So be it'.split(), [])
-    [4, 7, 10]
-    """
-    inside = [0] * (len(words) + 1)
-    for spans in clusters:
-        for start, end in spans:
-            inside[start + 1] += 1
-            inside[end] -= 1
-    ends, last, depth, quoted, stopped = [], 0, 0, False, False
-    for at, word in enumerate(words):
-        depth += inside[at]
-        closes = word in CLOSING or (word == '"' and quoted)
-        if (stopped and not closes and depth == 0) or (at - last >= LONGEST and depth == 0):
-            ends.append(at)
-            last, stopped = at, False
-        quoted ^= word == '"'
-        stopped = word in STOPS or (stopped and closes)
-    return [*ends, len(words)]

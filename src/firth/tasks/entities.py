@@ -23,7 +23,7 @@ from firth.tasks.inputs import Sizes, Text
 from firth.tasks.layers import Bidirectional, VariationalDropout
 from firth.tasks.tags import Span, Tally, ids_of, in_brackets, in_words, parts, spans, tag_list, tags_of
 from firth.tasks.task import Labels, Task
-from firth.text.tokenize import Tokenizer
+from firth.tasks.writing import Letters, tokenizer_of, unified
 
 
 @dataclass(frozen=True)
@@ -60,6 +60,7 @@ class Entities(Task):
     scheme: Literal["BIO", "BIOES"] = option("BIOES", "how spans become tags inside the network")
     word: int = option(0, "the column of the word in a file, from 0; negative ones count from the last")
     tag: int = option(-1, "the column of the tag, likewise")
+    letters: Letters = option("keep", "unify letters and digits as Persian or Arabic needs")  # noqa: RUF009
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -81,7 +82,8 @@ class Entities(Task):
             except OptionError as error:
                 cure = "Name the column of the tags with the option tag"
                 raise FormatError(path, str(error), line=row.line, cure=cure) from error
-        return Example(tuple(field(path, row, self.word) for row in rows), tuple(spans(tags)))
+        words = unified([field(path, row, self.word) for row in rows], self.letters)
+        return Example(tuple(words), tuple(spans(tags)))
 
     def learn_labels(self, examples: Sequence[Example]) -> Labels:
         """The kinds of names that there are."""
@@ -106,7 +108,7 @@ class Entities(Task):
 
     def ask(self, *texts: str) -> list[Example]:
         """One example for each sentence of the texts."""
-        tokenizer = Tokenizer()
+        tokenizer = tokenizer_of(self.letters)
         return [
             Example(tuple(token.text for token in sentence)) for text in texts for sentence in tokenizer.sentences(text)
         ]

@@ -177,7 +177,7 @@ def grades(example: Any, answer: Mapping[str, float]) -> RenderableType:
 
 
 def shares(answer: Mapping[str, float]) -> Table:
-    """Labels with their probabilities, in the order of the labels; the likeliest stands out."""
+    """Labels with their probabilities, in the order of the answer; the likeliest stands out."""
     best = max(answer, key=lambda label: answer[label])
     grid = Table.grid(padding=(0, 2))
     grid.add_column()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Literal
 
 from firth.text.normalize import Normalizer
@@ -19,3 +20,16 @@ def tokenizer_of(letters: Letters) -> Tokenizer:
     if letters == "keep":
         return Tokenizer()
     return Tokenizer(normalizer=Normalizer.persian() if letters == "persian" else Normalizer.arabic())
+
+
+def unified(words: Sequence[str], letters: Letters) -> list[str]:
+    """Words that a file has cut already, spelled as the tokenizer of this writing would; none is lost or cut further.
+
+    >>> unified(["كتاب", "80", "Tea"], "persian"), unified(["كتاب"], "keep")
+    (['کتاب', '۸۰', 'Tea'], ['كتاب'])
+    """
+    normalizer = tokenizer_of(letters).normalizer
+    if letters == "keep" or normalizer is None:
+        return list(words)
+    spelled = [normalizer(word) for word in words]
+    return [word if len(new.split()) != 1 else new for word, new in zip(words, spelled)]

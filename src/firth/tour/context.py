@@ -64,7 +64,7 @@ def contexts(luggage: Luggage) -> Step:
     )
 
 
-def told(luggage: Luggage) -> Step:
+def likely_sentences(luggage: Luggage) -> Step:
     """What a biLM thinks of sentences, and one that it makes."""
     title = "Strong tea, powerful tea"
     if luggage.contextual is None:

@@ -11,7 +11,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from firth.tour.answering import six_tasks
-from firth.tour.context import contexts, told
+from firth.tour.context import contexts, likely_sentences
 from firth.tour.counting import company, neighbours, ratios, tfidf, tokens, vocabulary, word_map
 from firth.tour.learning import analogies, formats, sentences, trained, unseen
 from firth.tour.luggage import Luggage, Step
@@ -31,7 +31,7 @@ STEPS: tuple[Build, ...] = (
     sentences,
     formats,
     contexts,
-    told,
+    likely_sentences,
     six_tasks,
 )
 

@@ -78,7 +78,11 @@ def short(value: float) -> str:
 
 
 def mixed(colour: str, strength: float, ground: int = 255) -> str:
-    """A colour mixed with white, or with black where the ground is 0."""
+    """A colour mixed with white, or with black where the ground is 0.
+
+    >>> mixed("#ff0000", 0.5), mixed("#ff0000", 0.5, ground=0)
+    ('#ff8080', '#800000')
+    """
     parts = [int(colour[i : i + 2], 16) for i in (1, 3, 5)]
     return "#" + "".join(f"{round(strength * part + (1 - strength) * ground):02x}" for part in parts)
 
@@ -89,6 +93,10 @@ def dark(colour: str) -> str:
 
 
 def lightness(colour: str) -> float:
-    """How light a colour seems, from 0 to 1."""
+    """How light a colour seems, from 0 to 1.
+
+    >>> lightness("#000000"), round(lightness("#0000ff"), 2)
+    (0.0, 0.11)
+    """
     red, green, blue = (int(colour[i : i + 2], 16) / 255 for i in (1, 3, 5))
     return 0.3 * red + 0.59 * green + 0.11 * blue

@@ -1,4 +1,4 @@
-"""What probes find and leave on disk: files of the data folder, and results that cost time.
+"""What studies find and leave on disk: files of the data folder, and results that cost time.
 
 A result is kept in a file as soon as it is there, so that who was stopped goes on behind it.
 """
@@ -43,5 +43,5 @@ def data_file(name: str) -> Path:
     """A file of the data folder."""
     path = data.folder() / name
     if not path.exists():
-        raise OptionError(f"the data folder has no {name}. It is looked up in {data.folder()}")
+        raise OptionError(f"the data folder has no {name}. It is looked for in {data.folder()}")
     return path

@@ -1,0 +1,87 @@
+"""How surprised a language model is by a text: what each sentence adds to it, and what all of them come to."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+from dataclasses import asdict, dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from firth.errors import OptionError
+
+Floats = NDArray[np.float64]
+Numbers = NDArray[np.int64]
+
+
+@dataclass(frozen=True)
+class Surprises:
+    """Some sentences, one by one: natural logarithms of probability and numbers of words, of all and of the known.
+
+    The end of a sentence is a word here, and a known one.
+    """
+
+    log_probs: Floats
+    words: Numbers
+    known_log_probs: Floats
+    known: Numbers
+
+    @classmethod
+    def of_sentence(cls, log_probs: Floats, known: NDArray[np.bool_]) -> Surprises:
+        """A single sentence, by the logarithms of its words and of its end, and which of them are known."""
+        counts = np.array([len(known)]), np.array([np.count_nonzero(known)])
+        return cls(np.array([log_probs.sum()]), counts[0], np.array([log_probs[known].sum()]), counts[1])
+
+    @classmethod
+    def joined(cls, parts: Iterable[Surprises]) -> Surprises:
+        """All sentences of several parts."""
+        every = [(part.log_probs, part.words, part.known_log_probs, part.known) for part in parts]
+        if not every:
+            return cls(np.empty(0), np.empty(0, np.int64), np.empty(0), np.empty(0, np.int64))
+        log_probs, words, known_log_probs, known = (np.concatenate(column) for column in zip(*every))
+        return cls(log_probs, words, known_log_probs, known)
+
+
+@dataclass(frozen=True)
+class Perplexity:
+    """How many equally likely words a model hesitates between, on average: lower is better.
+
+    `value` counts every word, the unknown ones with the probability of <unk>; `without_unknown` leaves those out. The
+    end of a sentence is a word here, so `words` = tokens + sentences.
+    """
+
+    value: float
+    without_unknown: float
+    log_prob: float
+    words: int
+    unknown: int
+    sentences: int
+
+    @classmethod
+    def of(cls, parts: Iterable[Surprises]) -> Perplexity:
+        """What all sentences come to; infinitely much where a word is impossible.
+
+        >>> sentence = Surprises.of_sentence(np.log([0.5, 0.25, 0.5]), np.array([True, False, True]))
+        >>> found = Perplexity.of([sentence, sentence])
+        >>> round(found.value, 4), round(found.without_unknown, 4), found.words, found.unknown, found.sentences
+        (2.5198, 2.0, 6, 2, 2)
+        """
+        log_prob, known_log_prob, words, known, sentences = 0.0, 0.0, 0, 0, 0
+        for part in parts:
+            log_prob += float(part.log_probs.sum())
+            known_log_prob += float(part.known_log_probs.sum())
+            words, known = words + int(part.words.sum()), known + int(part.known.sum())
+            sentences += len(part.words)
+        if sentences == 0:
+            raise OptionError("no sentence was given, so there is no perplexity")
+        value, without = math.exp(-log_prob / words), math.exp(-known_log_prob / known)
+        return cls(value, without, log_prob, words, words - known, sentences)
+
+    def as_dict(self) -> dict[str, Any]:
+        """The values by name, ready for JSON."""
+        return asdict(self)
+
+    def __float__(self) -> float:
+        return self.value
