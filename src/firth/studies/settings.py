@@ -93,7 +93,7 @@ SETTINGS = {
     ),
     "entailment": Setting(
         "entailment",
-        "SNLI's dev set and the counterfactual pairs (18,000 in all, not 550,000), judged on SNLI's test set",
+        "SNLI's dev set and the counterfactual pairs (17,000 in all, not 550,000), judged on SNLI's test set",
         (Part(ENTAILMENT), Part("entailment/snli-dev.tsv", 0, 0.9)),
         (Part("entailment/snli-dev.tsv", 0.9, 1),),
         (Part("entailment/snli-test.tsv"),),
