@@ -45,11 +45,10 @@ def files_of(folder: Path) -> dict[str, bytes]:
     return {path.name: path.read_bytes() for path in folder.iterdir()}
 
 
-@pytest.mark.parametrize("size", [1 << 20, 4 * ROW_BYTES, 1])
-@pytest.mark.parametrize("dtype", ["float32", "float16"])
+@pytest.mark.parametrize("size, dtype", [(1 << 20, "float16"), (4 * ROW_BYTES, "float32"), (1, "float32")])
 @pytest.mark.parametrize("row, pooled", [((3,), False), ((2, 3), False), ((3,), True), ((2, 3), True)])
 def test_arrays_come_back_whatever_the_size_of_a_shard(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, row: tuple[int, ...], pooled: bool, dtype: str, size: int
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, row: tuple[int, ...], pooled: bool, size: int, dtype: str
 ) -> None:
     monkeypatch.setattr(shards, "SHARD", size)
     arrays = arrays_of(row, dtype, pooled=pooled)
@@ -85,7 +84,7 @@ def test_layers_are_turned_in_groups_with_the_same_result(tmp_path: Path, monkey
     assert files_of(tmp_path / "1") == files_of(tmp_path / "30") == files_of(tmp_path / str(1 << 20))
 
 
-@pytest.mark.parametrize("done", range(len(LENGTHS)))
+@pytest.mark.parametrize("done", [0, 1, 2, 4, 7])  # before, inside and at the end of shards
 def test_a_kill_in_any_shard_leaves_the_same_files_in_the_end(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, done: int
 ) -> None:
@@ -131,7 +130,7 @@ def test_a_shard_that_is_cut_short_or_gone_is_named(tmp_path: Path) -> None:
     with pytest.raises(FormatError, match=r"embeddings-00001.safetensors: .* cut short or broken"):
         Shards(out)[0]
     shard.unlink()
-    with pytest.raises(FormatError, match=r"embeddings-00001.safetensors"):
+    with pytest.raises(FileNotFoundError, match=r"embeddings-00001.safetensors"):
         Shards(out)[0]
 
 
