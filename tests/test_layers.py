@@ -65,8 +65,8 @@ MAY_IMPORT: dict[str, set[str]] = {
     "evaluation": {"data", "errors", "files", "neighbours", "runtime", "text", "vectors"},
     "evaluate": {"data", "errors", "evaluation", "files", "models", "neighbours", "progress", "runtime", "vectors"},
     "tasks": {
-        *("errors", "files", "formats", "models", "neural", "options", "parts", "portrait", "pretrained", "progress"),
-        *("runtime", "show", "text", "vectors"),
+        *("errors", "files", "formats", "models", "neural", "options", "parts", "places", "portrait", "pretrained"),
+        *("progress", "runtime", "show", "text", "vectors"),
     },
     "probes": {
         *("data", "errors", "evaluation", "files", "formats", "models", "neural", "options", "pretrained"),
@@ -74,9 +74,21 @@ MAY_IMPORT: dict[str, set[str]] = {
     },
     "studies": {
         *("curves", "data", "errors", "evaluate", "evaluation", "files", "formats", "jsonable", "models", "neural"),
-        *("occurrences", "options", "pretrained", "probes", "progress", "runtime", "tasks", "text", "vectors"),
+        *(
+            "occurrences",
+            "options",
+            "places",
+            "pretrained",
+            "probes",
+            "progress",
+            "runtime",
+            "tasks",
+            "text",
+            "vectors",
+        ),
     },
     "jsonable": set(),
+    "places": {"errors"},
     "show": {"progress"},
     "card": set(),
     "curves": set(),

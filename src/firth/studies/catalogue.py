@@ -6,11 +6,9 @@
 
 from __future__ import annotations
 
-import difflib
-from importlib import import_module
 from typing import TYPE_CHECKING
 
-from firth.errors import MissingExtra, OptionError
+from firth.places import fetched
 
 if TYPE_CHECKING:
     from firth.studies.study import Study
@@ -35,15 +33,5 @@ def study_named(name: str) -> type[Study]:
     Traceback (most recent call last):
     firth.errors.OptionError: no study is called 'tabel1'. Did you mean 'table1'?
     """
-    if name not in STUDIES:
-        near = difflib.get_close_matches(name, STUDIES, 1)
-        hint = f"Did you mean {near[0]!r}?" if near else f"There are: {', '.join(STUDIES)}"
-        raise OptionError(f"no study is called {name!r}. {hint}")
-    module, made = STUDIES[name].split(":")
-    try:
-        found: type[Study] = getattr(import_module(module), made)
-    except ModuleNotFoundError as error:
-        if error.name != "torch":
-            raise
-        raise MissingExtra(f"the study {name}", "study") from error
+    found: type[Study] = fetched(STUDIES, name, "study", "study")
     return found

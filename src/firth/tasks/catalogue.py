@@ -6,11 +6,9 @@
 
 from __future__ import annotations
 
-import difflib
-from importlib import import_module
 from typing import TYPE_CHECKING
 
-from firth.errors import MissingExtra, OptionError
+from firth.places import fetched
 
 if TYPE_CHECKING:
     from firth.tasks.task import Task
@@ -33,15 +31,5 @@ def task_named(name: str) -> type[Task]:
     Traceback (most recent call last):
     firth.errors.OptionError: no task is called 'sentimant'. Did you mean 'sentiment'?
     """
-    if name not in TASKS:
-        near = difflib.get_close_matches(name, TASKS, 1)
-        hint = f"Did you mean {near[0]!r}?" if near else f"There are: {', '.join(TASKS)}"
-        raise OptionError(f"no task is called {name!r}. {hint}")
-    module, made = TASKS[name].split(":")
-    try:
-        found: type[Task] = getattr(import_module(module), made)
-    except ModuleNotFoundError as error:
-        if error.name != "torch":
-            raise
-        raise MissingExtra(f"the task {name}", "elmo") from error
+    found: type[Task] = fetched(TASKS, name, "task", "elmo")
     return found

@@ -1,0 +1,32 @@
+"""Names that stand for classes in files which are imported when the name is asked for, and torch with them."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Mapping
+from importlib import import_module
+from typing import Any
+
+from firth.errors import MissingExtra, OptionError
+
+
+def fetched(places: Mapping[str, str], name: str, kind: str, extra: str) -> Any:
+    """What a table of `module:Class` has under a name; `kind` is what the names stand for, `extra` what they may need.
+
+    >>> fetched({"ordered": "collections:OrderedDict"}, "ordered", "table", "all").__name__
+    'OrderedDict'
+    >>> fetched({"ordered": "collections:OrderedDict"}, "orderd", "table", "all")
+    Traceback (most recent call last):
+    firth.errors.OptionError: no table is called 'orderd'. Did you mean 'ordered'?
+    """
+    if name not in places:
+        near = difflib.get_close_matches(name, places, 1)
+        hint = f"Did you mean {near[0]!r}?" if near else f"There are: {', '.join(places)}"
+        raise OptionError(f"no {kind} is called {name!r}. {hint}")
+    module, made = places[name].split(":")
+    try:
+        return getattr(import_module(module), made)
+    except ModuleNotFoundError as error:
+        if error.name != "torch":
+            raise
+        raise MissingExtra(f"the {kind} {name}", extra) from error
