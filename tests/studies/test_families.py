@@ -46,7 +46,7 @@ def test_a_little_study_has_its_tables_and_charts_and_goes_on_where_it_was(
         raise AssertionError("trained again")
 
     monkeypatch.setattr(family_training, "_apart", never)
-    lay_out(tmp_path, {Run("ner", "glove-en", characters=False): 0.705})
+    lay_out(tmp_path, {Run("ner", "glove-en", characters=False, stretched=True): 0.705})
     again = LITTLE.run(tmp_path, Runtime(1))
     assert again.values["trained"] == found.values["trained"]
     assert again.tables[-1].rows == (("glove-en", "70.5"),)
@@ -76,7 +76,8 @@ def test_a_model_that_is_not_there_is_named(tmp_path: Path) -> None:
 
 
 def test_scores_in_tasks_are_those_of_runs_that_differ_in_their_words_alone(tmp_path: Path) -> None:
-    glove, both = Run("ner", "a/glove-en", characters=False), Run("ner", "b/glove-en", "b/elmo-en", characters=False)
+    spelled = {"characters": False, "stretched": True}
+    glove, both = Run("ner", "a/glove-en", **spelled), Run("ner", "b/glove-en", "b/elmo-en", **spelled)
     counted = {
         glove: 0.50,
         replace(glove, seed=2): 0.54,

@@ -201,3 +201,15 @@ def test_fingerprints_tell_models_apart(bilm: BiLM) -> None:
         Sources(bilm=BiLM(Architecture.named("tiny"), seed=4)).fingerprints(),
     ]
     assert len({str(one) for one in prints}) == len(prints)
+
+
+def test_short_vectors_are_stretched_by_one_factor_if_that_is_asked_for(tmp_path):
+    short = WordVectors(["tea", "rain"], np.array([[0.03, 0.04], [0.0, 0.05]], np.float32))
+    save(short, tmp_path / "short")
+    plain, longer = (
+        Inputs(Embedding(static=str(tmp_path / "short"), stretched=stretched))([["tea", "rain", "milk"]]).vectors[0]
+        for stretched in (False, True)
+    )
+    assert torch.allclose(longer, plain * (2**0.5 / 0.05))
+    assert torch.allclose(longer[:2].square().mean(), torch.ones(()))
+    assert not longer[2].any()

@@ -170,22 +170,26 @@ class Families(Study):
         found = by_embedding(all_results(Path(self.runs or work)))
         if self.runs and not found:
             problem = f"Families: runs is {self.runs!r}, where no training of words without characters is finished"
-            raise OptionError(f"{problem}. Train some: Run('ner', 'glove-en', characters=False), say; or leave it out")
+            raise OptionError(
+                f"{problem}. Train some: Run('ner', 'glove-en', characters=False, stretched=True), say; or leave it out"
+            )
         return found
 
 
 def by_embedding(results: Mapping[Run, Result]) -> Results:
     """The mean and the deviation of test scores, by embedding and task, in percent.
 
-    Told are trainings that differ in their words and seeds alone: no characters, and all else as the settings have it.
+    Told are trainings that differ in their words and seeds alone: no characters, word vectors
+    stretched to one length, and all else as the settings have it.
 
-    >>> runs = [Run("ner", "glove-en", elmo, characters=False) for elmo in ("models/elmo-en", None)]
+    >>> runs = [Run("ner", "glove-en", elmo, characters=False, stretched=True) for elmo in ("models/elmo-en", None)]
     >>> by_embedding({run: {"test": {"f1": 0.25 if run.elmo else 0.125}} for run in (Run("ner"), *runs)})
     {'glove-en': {'ner': (12.5, 0.0)}, 'glove-en + elmo-en': {'ner': (25.0, 0.0)}}
     """
     scores: dict[tuple[bool, str], dict[str, dict[int, float]]] = defaultdict(lambda: defaultdict(dict))
     for run, result in results.items():
-        if run == Run(run.setting, run.static, run.elmo, characters=False, seed=run.seed):
+        told = Run(run.setting, run.static, run.elmo, characters=False, seed=run.seed)
+        if (run.stretched or run.static is None) and replace(run, stretched=False) == told:
             name = called(run.static, run.elmo).replace(", ", " + ")
             scores[run.elmo is not None, name][run.setting][run.seed] = score_of(result)
     return {

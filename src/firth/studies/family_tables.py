@@ -27,8 +27,8 @@ NAMES = {
 ON_A_GPU = "`benchmarks/RESULTS.md` has the rates on one H200: 705 k tokens/s (original) and 2,485 k (`elmo-en`)."
 ON_TASKS = (
     "Test scores of the networks that the settings of studies have, with these words and without characters: means "
-    "over the seeds that are finished, with their deviation where there are several. Vectors are taken as they are: "
-    "where their numbers are small, as those of an SVD are, a network learns slowly, whatever they tell."
+    "over the seeds that are finished, with their deviation where there are several. Word vectors are stretched so "
+    "that their numbers have a mean square of one: those of an SVD are small, and a network would learn slowly."
 )
 FINISHED = """\
 **Finished models** are put the same questions: Spearman's correlation with people's judgement for pairs of words, and

@@ -32,6 +32,7 @@ Result = dict[str, Any]
 FOLDER = "runs"  # of a work folder
 DEFAULTS = {"at": "input", "mix_decay": 0.0}  # of an embedding, where the task says nothing else
 CURE = "Delete it, and the training is done again, or copy it once more"
+LATER = {"batch": None, "stretched": False}  # options that older results do not have: their defaults are not told
 WAIT = 0.2  # seconds between looks at running processes
 
 
@@ -46,6 +47,7 @@ class Run(Recipe):
     setting: str = option("ner", "a task, as the settings name it")
     static: str | None = option("glove-en", "word vectors")
     elmo: str | None = option(None, "a biLM")
+    stretched: bool = option(False, "word vectors are multiplied so that their numbers have a mean square of one")
     characters: bool = option(True, "words are spelled too, where the task is used to it")
     layers: str = option("mix", "a learnt mix of the layers of the biLM, its top, or the number of one")
     at: str | None = option(None, "where ELMo joins the network, if not where the task is used to it")
@@ -67,7 +69,7 @@ class Run(Recipe):
     @property
     def key(self) -> str:
         """A name of its own. Where the models lie does not matter, only what they are called."""
-        told = {name: value for name, value in self.as_dict().items() if name != "batch" or value is not None}
+        told = {name: value for name, value in self.as_dict().items() if (name, value) not in LATER.items()}
         for name in ("static", "elmo"):
             told[name] = told[name] and "+".join(Path(one).name for one in told[name].split("+"))
         digest = hashlib.sha256(json.dumps(told, sort_keys=True).encode()).hexdigest()[:12]
@@ -76,7 +78,7 @@ class Run(Recipe):
     def embedding(self) -> Embedding:
         """What words become."""
         setting = SETTINGS[self.setting]
-        given: dict[str, Any] = dict(setting.words)
+        given: dict[str, Any] = dict(setting.words) | {"stretched": self.stretched}
         if self.layers != "mix":
             given["layers"] = self.layers if self.layers == "top" else int(self.layers)
         given |= {name: value for name, value in (("at", self.at), ("mix_decay", self.mix_decay)) if value is not None}

@@ -64,6 +64,7 @@ class Embedding(Recipe):
     """
 
     static: str | None = option(None, "word vectors: a path, or the name of a model that ships; several joined by +")
+    stretched: bool = option(False, "word vectors are multiplied so that their numbers have a mean square of one")
     tuned: bool = option(False, "word vectors are learnt on, those of the words of the training text")
     words: int = option(0, "length of vectors that are learnt for the words of the training text; 0: none", minimum=0)
     characters: int = option(0, "filters of a small CNN over the characters of a word; 0: none", minimum=0)
@@ -116,7 +117,7 @@ class Inputs(nn.Module):
         self.embedding, self.vocabulary = embedding, vocabulary or Vocabulary(())
         self.sources = sources or Sources.open(embedding.static, embedding.elmo)
         self.anchor = nn.Parameter(torch.zeros(0), requires_grad=False)  # tells where the module is
-        self.static = nn.ModuleList(StaticWords(vectors) for vectors in self.sources.static)
+        self.static = nn.ModuleList(StaticWords(vectors, embedding.stretched) for vectors in self.sources.static)
         self.changes: LearntWords | None = None
         if embedding.tuned and self.sources.static:
             size = sum(vectors.dim for vectors in self.sources.static)

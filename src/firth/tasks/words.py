@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Sequence
 
+import numpy as np
 import torch
 from torch import Tensor, nn
 
@@ -13,6 +14,7 @@ from firth.neural.token_vectors import TokenVectors
 from firth.text.vocabulary import Vocabulary
 from firth.vectors import WordVectors
 
+FREQUENT = 4096  # words whose vectors tell how long all are
 CHARACTER_DIM, FILTER = 16, 3  # of the tagger in the ELMo paper
 
 
@@ -22,12 +24,17 @@ class StaticWords(nn.Module):
     >>> StaticWords(WordVectors(["tea"], [[1, 2]]))(["Tea", "milk"])
     tensor([[1., 2.],
             [0., 0.]])
+
+    `stretched` makes them all longer or shorter by one factor, so that their numbers have a mean square of one.
+
+    >>> StaticWords(WordVectors(["tea", "rain"], [[0.1, 0.0], [0.0, 0.1]]), stretched=True)(["tea"])
+    tensor([[1.4142, 0.0000]])
     """
 
-    def __init__(self, vectors: WordVectors) -> None:
+    def __init__(self, vectors: WordVectors, stretched: bool = False) -> None:
         super().__init__()
         self.size = vectors.dim
-        self.file, self.met = VectorFile(vectors), TokenVectors()
+        self.file, self.met = VectorFile(vectors, factor_of(vectors) if stretched else 1.0), TokenVectors()
 
     def forward(self, words: Sequence[str]) -> Tensor:
         return self.met.of(self.file, words)
@@ -36,14 +43,22 @@ class StaticWords(nn.Module):
 class VectorFile(nn.Module):
     """Word vectors fetched from where they lie, to the device that this module was moved to."""
 
-    def __init__(self, vectors: WordVectors) -> None:
+    def __init__(self, vectors: WordVectors, factor: float = 1.0) -> None:
         super().__init__()
-        self.vectors = vectors
+        self.vectors, self.factor = vectors, factor
         self.anchor = nn.Parameter(torch.zeros(0), requires_grad=False)  # moves with the module
 
     def forward(self, words: Sequence[str]) -> Tensor:
         spelled = as_known(words, self.vectors.vocabulary)
-        return torch.from_numpy(self.vectors.embed([spelled])[0]).to(self.anchor.device)
+        found = torch.from_numpy(self.vectors.embed([spelled])[0]).to(self.anchor.device)
+        return found if self.factor == 1 else found * self.factor
+
+
+def factor_of(vectors: WordVectors) -> float:
+    """What vectors must be multiplied by for the mean square of their numbers to be one, by the most frequent words."""
+    some = vectors.rows.take(np.arange(min(FREQUENT, len(vectors))))
+    mean = float(np.square(some, dtype=np.float64).mean()) if some.size else 0.0
+    return mean**-0.5 if mean else 1.0
 
 
 class LearntWords(nn.Module):
