@@ -269,6 +269,11 @@ main(sys.argv[2:])
 """
 
 
+def heed_control_c() -> None:
+    """A shell that starts tests in the background makes them deaf to Control-C, and what they start."""
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
+
+
 def begin(arguments: list[str], epoch: int = 1) -> subprocess.Popen[str]:
     """A training in a process of its own that has come to an epoch."""
     process = subprocess.Popen(
@@ -276,6 +281,7 @@ def begin(arguments: list[str], epoch: int = 1) -> subprocess.Popen[str]:
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,
+        preexec_fn=heed_control_c,
     )
     assert process.stdout is not None
     for line in process.stdout:

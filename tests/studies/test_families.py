@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from firth.errors import FormatError, OptionError
+from firth.errors import OptionError
 from firth.runtime import Runtime
 from firth.studies import family_training
-from firth.studies.families import CURVES, SETS, Families
+from firth.studies.families import CURVES, SETS, Families, by_embedding
 from firth.studies.runs import Run, keep
 
 LITTLE = Families(
@@ -20,6 +20,7 @@ LITTLE = Families(
     dim=8,
     contexts=0,
     elmo_minutes=0,
+    tasks=(),
 )
 
 
@@ -46,10 +47,11 @@ def test_a_little_study_has_its_tables_and_charts_and_goes_on_where_it_was(
         raise AssertionError("trained again")
 
     monkeypatch.setattr(family_training, "_apart", never)
-    lay_out(tmp_path, {Run("ner", "glove-en", characters=False, stretched=True): 0.705})
-    again = LITTLE.run(tmp_path, Runtime(1))
+    told = replace(LITTLE, tasks=("ner",), seeds=1)
+    lay_out(tmp_path, dict.fromkeys(told.task_runs(), 0.705))
+    again = told.run(tmp_path, Runtime(1))
     assert again.values["trained"] == found.values["trained"]
-    assert again.tables[-1].rows == (("glove-en", "70.5"),)
+    assert again.tables[-1].rows == (("svd-en", "70.5"), ("word2vec-en", "70.5"))
     assert "tasks" in again.charts
     with pytest.raises(AssertionError, match="trained again"):
         replace(LITTLE, dim=9).run(tmp_path, Runtime(1))
@@ -61,6 +63,7 @@ def test_a_little_study_has_its_tables_and_charts_and_goes_on_where_it_was(
         ({"sizes": ()}, "at least one"),
         ({"sizes": (0,)}, "at least 1 word"),
         ({"families": ("word2vec",)}, "families has 'word2vec', but must be of PPMI, "),
+        ({"tasks": ("nre",)}, "tasks has 'nre', but must be of qa, "),
         ({"elmo_presets": ("huge",)}, "elmo_presets has 'huge', but must be of tiny, "),
         ({"training_threads": 0}, "training_threads is 0, but must be at least 1"),
     ],
@@ -75,49 +78,27 @@ def test_a_model_that_is_not_there_is_named(tmp_path: Path) -> None:
         replace(LITTLE, models=("svd-eng",)).run(tmp_path, Runtime(1))
 
 
-def test_scores_in_tasks_are_those_of_runs_that_differ_in_their_words_alone(tmp_path: Path) -> None:
-    spelled = {"characters": False, "stretched": True}
-    glove, both = Run("ner", "a/glove-en", **spelled), Run("ner", "b/glove-en", "b/elmo-en", **spelled)
-    counted = {
-        glove: 0.50,
-        replace(glove, seed=2): 0.54,
-        replace(glove, setting="sentiment"): 0.40,
-        replace(both, static=None): 0.70,
-        both: 0.80,
-        replace(glove, static="svd-en"): 0.30,
-    }
-    others: tuple[dict[str, object], ...] = (
-        *({"characters": True}, {"share": 0.5}, {"layers": "top"}, {"at": "output"}),
-        *({"mix_decay": 1.0}, {"epochs": 3}, {"batch": 4}, {"quick": True}),
-    )
-    lay_out(tmp_path, counted | {replace(both, seed=9, **options): 0.99 for options in others})  # type: ignore[arg-type]
-    found = replace(LITTLE, runs=str(tmp_path)).task_results(tmp_path / "elsewhere")
-    assert found == LITTLE.task_results(tmp_path)
-    # the mean of 50 and 54 and their deviation, 4/√2; words alone stand first, and tasks as the settings have them
-    assert {name: list(scores) for name, scores in found.items()} == {
-        "glove-en": ["ner", "sentiment"],
-        "svd-en": ["ner"],
-        "elmo-en": ["ner"],
-        "glove-en + elmo-en": ["ner"],
-    }
+def test_every_model_is_trained_alone_and_a_bilm_also_beside_the_last_word_vectors() -> None:
+    study = Families(models=("svd-en", "glove-en", "elmo-en"), tasks=("ner",), seeds=1)
+    assert [(run.static, run.elmo) for run in study.task_runs()] == [
+        ("svd-en", None),
+        ("glove-en", None),
+        (None, "elmo-en"),
+        ("glove-en", "elmo-en"),
+    ]
+    assert [run.stretched for run in study.task_runs()] == [True, True, False, True]
+    assert not any(run.characters for run in study.task_runs())
+    assert len(replace(study, seeds=3, tasks=("ner", "srl")).task_runs()) == 24
+
+
+def test_scores_in_tasks_are_means_over_seeds() -> None:
+    study = Families(models=("glove-en", "elmo-en"), tasks=("ner",), seeds=2)
+    scores = {("glove-en", None): (0.50, 0.54), (None, "elmo-en"): (0.70, 0.70), ("glove-en", "elmo-en"): (0.80, 0.80)}
+    results = {run: {"test": {"f1": scores[run.static, run.elmo][run.seed - 1]}} for run in study.task_runs()}
+    found = by_embedding(results)
+    assert list(found) == ["glove-en", "elmo-en", "glove-en + elmo-en"]
     assert found["glove-en"]["ner"] == pytest.approx((52, 4 / 2**0.5))
-    assert found["elmo-en"]["ner"] == (70, 0)
-    assert found["glove-en + elmo-en"]["ner"] == (80, 0)
-
-
-def test_a_folder_without_such_runs_is_named(tmp_path: Path) -> None:
-    assert LITTLE.task_results(tmp_path) == {}
-    lay_out(tmp_path, {Run("ner"): 0.5})
-    with pytest.raises(OptionError, match="where no training of words without characters is finished"):
-        replace(LITTLE, runs=str(tmp_path)).task_results(tmp_path)
-
-
-@pytest.mark.parametrize("text", ["[1]", '{"run": {}}', '{"test": {"f1": 0.5}}', "{"])
-def test_a_file_that_holds_no_result_is_refused(text: str, tmp_path: Path) -> None:
-    (tmp_path / "runs").mkdir()
-    (tmp_path / "runs" / "ner-0.json").write_text(text)
-    with pytest.raises(FormatError, match=r"ner-0\.json: not .*Delete it"):
-        LITTLE.task_results(tmp_path)
+    assert found["elmo-en"]["ner"] == pytest.approx((70, 0))
 
 
 def lay_out(work: Path, scores: dict[Run, float]) -> None:

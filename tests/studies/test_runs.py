@@ -6,7 +6,7 @@ import pytest
 
 pytest.importorskip("torch")
 
-from firth.errors import OptionError
+from firth.errors import FormatError, OptionError
 from firth.runtime import Runtime
 from firth.studies import runs as module
 from firth.studies.runs import Run, gather, keep, result_of, score_of
@@ -97,3 +97,11 @@ def test_a_result_is_found_under_the_name_of_its_run(tmp_path):
     keep(Run("ner"), {"run": Run("ner").as_dict(), "test": {"f1": 0.25}}, tmp_path / "runs")
     found = gather([Run("ner"), Run("srl")], tmp_path, Runtime(1), start=False)
     assert {run.setting: score_of(result) for run, result in found.items()} == {"ner": 25.0}
+
+
+@pytest.mark.parametrize("text", ["[1]", '{"run": {}}', '{"test": {"f1": 0.5}}', "{"])
+def test_a_file_that_holds_no_result_is_refused(text, tmp_path):
+    (tmp_path / "runs").mkdir()
+    (tmp_path / "runs" / f"{Run('ner').key}.json").write_text(text)
+    with pytest.raises(FormatError, match=r"\.json: not .*Delete it"):
+        gather([Run("ner")], tmp_path, Runtime(1), start=False)

@@ -22,10 +22,11 @@ from firth.studies.family_tables import Results, task_scores
 from firth.studies.family_texts import TEXT, ask_only, known_words, lay_out, lines
 from firth.studies.family_training import ELMO, FAMILIES, Job, fastest, measured, scored, warm_up
 from firth.studies.findings import Findings
-from firth.studies.runs import Result, Run, all_results, score_of
+from firth.studies.runs import Result, Run, gather, score_of
 from firth.studies.settings import SETTINGS
 from firth.studies.study import Study
 from firth.studies.task_study import summed
+from firth.tasks.sources import is_bilm
 
 __all__ = ["Families", "task_scores"]
 
@@ -48,10 +49,11 @@ class Families(Study):
         "elmo_minutes": 0.02,
         "elmo_presets": ("tiny",),
         "models": ("svd-en", "word2vec-en", "elmo-en"),
+        "tasks": (),
     }
 
     models: tuple[str, ...] = option(
-        ("svd-en", "word2vec-en", "glove-en", "fasttext-en", "elmo-en"), "finished models that are compared"
+        ("svd-en", "word2vec-en", "fasttext-en", "glove-en", "elmo-en"), "finished models that are compared"
     )
     contexts: int = option(400_000, "words of text that a biLM reads for mean context vectors; 0: none", minimum=0)
     families: tuple[str, ...] = option(tuple(FAMILIES), "families that are trained")
@@ -63,9 +65,10 @@ class Families(Study):
     turns: int = option(1, "times that each training is measured; the fastest counts", minimum=1)
     elmo_presets: tuple[str, ...] = option(("tiny", "small"), "sizes of ELMo whose speed in training is measured")
     elmo_minutes: float = option(1.0, "how long each is trained for that; 0: not at all", minimum=0)
-    runs: str | None = option(
-        None, "the work folder of trainings of tasks without characters, which are told of; its own if not given"
-    )
+    tasks: tuple[str, ...] = option(("wikigold",), "tasks that are trained on each of the models")
+    seeds: int = option(2, "trainings of each, with different random numbers", minimum=1)
+    jobs: int = option(1, "trainings of tasks at a time, each in a process of its own", minimum=1)
+    runs: str | None = option(None, "the work folder of these trainings; its own if not given")
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -74,15 +77,17 @@ class Families(Study):
         for option_name, given, legal in (
             ("families", self.families, FAMILIES),
             ("elmo_presets", self.elmo_presets, PRESETS),
+            ("tasks", self.tasks, SETTINGS),
         ):
             for one in given:
                 if one not in legal:
                     raise OptionError(f"Families: {option_name} has {one!r}, but must be of {', '.join(legal)}")
 
     def run(self, work: Path, runtime: Runtime, report: Report = silent) -> Findings:
-        """Judges the finished models, then trains each family on each size in a process of its own."""
-        results = self.task_results(work)
+        """Judges the finished models, by words and by tasks, then trains each family on each size in a process."""
         finished = self.finished(work, runtime, report)
+        place = Path(self.runs or work)
+        results = by_embedding(gather(self.task_runs(), place, runtime, report, jobs=self.jobs))
         trained = self.trained(work, report)
         elmo = self.elmo(work, report)
         made, charts = tables.intrinsic(finished)
@@ -165,34 +170,28 @@ class Families(Study):
             found.append({"preset": preset, **measured(job)})
         return found
 
-    def task_results(self, work: Path) -> Results:
-        """The scores in tasks of trainings that lie in the folder that is named, or in the work folder."""
-        found = by_embedding(all_results(Path(self.runs or work)))
-        if self.runs and not found:
-            problem = f"Families: runs is {self.runs!r}, where no training of words without characters is finished"
-            raise OptionError(
-                f"{problem}. Train some: Run('ner', 'glove-en', characters=False, stretched=True), say; or leave it out"
-            )
-        return found
+    def task_runs(self) -> list[Run]:
+        """The trainings of tasks: every model alone, and each biLM beside the word vectors that come last."""
+        bilms = [name for name in self.models if is_bilm(name)]
+        static = [name for name in self.models if name not in bilms]
+        words = [*((name, None) for name in static), *((None, name) for name in bilms)]
+        words += [(static[-1], name) for name in bilms if static]
+        return [
+            Run(task, *pair, characters=False, stretched=pair[0] is not None, seed=seed)
+            for seed in range(1, self.seeds + 1)
+            for task in self.tasks
+            for pair in words
+        ]
 
 
 def by_embedding(results: Mapping[Run, Result]) -> Results:
     """The mean and the deviation of test scores, by embedding and task, in percent.
 
-    Told are trainings that differ in their words and seeds alone: no characters, word vectors
-    stretched to one length, and all else as the settings have it.
-
-    >>> runs = [Run("ner", "glove-en", elmo, characters=False, stretched=True) for elmo in ("models/elmo-en", None)]
-    >>> by_embedding({run: {"test": {"f1": 0.25 if run.elmo else 0.125}} for run in (Run("ner"), *runs)})
+    >>> runs = [Run("ner", "glove-en", elmo, characters=False, stretched=True) for elmo in (None, "models/elmo-en")]
+    >>> by_embedding({run: {"test": {"f1": 0.25 if run.elmo else 0.125}} for run in runs})
     {'glove-en': {'ner': (12.5, 0.0)}, 'glove-en + elmo-en': {'ner': (25.0, 0.0)}}
     """
-    scores: dict[tuple[bool, str], dict[str, dict[int, float]]] = defaultdict(lambda: defaultdict(dict))
+    scores: dict[str, dict[str, list[float]]] = defaultdict(lambda: defaultdict(list))
     for run, result in results.items():
-        told = Run(run.setting, run.static, run.elmo, characters=False, seed=run.seed)
-        if (run.stretched or run.static is None) and replace(run, stretched=False) == told:
-            name = called(run.static, run.elmo).replace(", ", " + ")
-            scores[run.elmo is not None, name][run.setting][run.seed] = score_of(result)
-    return {
-        name: {task: summed(found[task].values()) for task in SETTINGS if task in found}
-        for (_, name), found in sorted(scores.items())
-    }
+        scores[called(run.static, run.elmo).replace(", ", " + ")][run.setting].append(score_of(result))
+    return {name: {task: summed(found) for task, found in tasks.items()} for name, tasks in scores.items()}

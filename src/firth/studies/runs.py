@@ -168,12 +168,6 @@ def gather(
     return {run: kept_result(path) for run, path in found.items() if path.exists()}
 
 
-def all_results(work: Path) -> dict[Run, Result]:
-    """All results that lie in a work folder, whoever made them; none where nothing was trained."""
-    results = [kept_result(path) for path in sorted((work / FOLDER).glob("*.json"))]
-    return {Run.from_dict(result["run"]): result for result in results}
-
-
 def kept_result(path: Path) -> Result:
     """The result in a file."""
     try:
