@@ -178,7 +178,7 @@ def make(name: str, out: Path, runtime: Runtime, quick: bool, changed: dict[str,
     said = model.ask(*shipped.EXAMPLES[name])
     told = {
         "name": folder.name,
-        "parameters": sum(tensor.numel() for tensor in model.state().values()),
+        "parameters": model.learnt_numbers,
         "bytes": sum(file.stat().st_size for file in folder.iterdir()),
         "trained": trained,
         "here": here,

@@ -197,7 +197,7 @@ def describe(model: "TaskModel") -> dict[str, Any]:
     return {
         "options": model.task.as_dict(),
         "embedding": model.embedding.as_dict(),
-        "parameters": sum(tensor.numel() for tensor in model.state().values()),
+        "parameters": model.learnt_numbers,
         **model.metadata,
     }
 

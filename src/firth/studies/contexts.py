@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any, ClassVar, Literal
 
@@ -12,12 +13,13 @@ import numpy as np
 from firth.evaluation.statistics import spearman
 from firth.options import option
 from firth.probes import contexts as probe
-from firth.probes.reading import Reader, called, identity, open_readers, plain_options
+from firth.probes.reading import Reader, called, open_readers, plain_options
 from firth.progress import Report, silent
 from firth.runtime import Runtime
 from firth.studies.charts import Bars
-from firth.studies.disk import data_file, kept
+from firth.studies.disk import data_file
 from firth.studies.findings import Findings, Table
+from firth.studies.probing import judged_in_turn
 from firth.studies.study import Study
 
 FOLDER = "data/intrinsic/context"
@@ -51,14 +53,10 @@ class Contexts(Study):
         seconds: dict[str, float] = {}
         options = {"context": self.context, "pairs": self.pairs}
         readers = open_readers(runtime, elmo=self.elmo, static=self.static, cove=self.cove)
-        for place, (model, reader) in enumerate(readers):
-
-            def compute(reader: Reader = reader) -> Any:
-                return judged(reader, sets, report)
-
-            result = kept(work / f"contexts-{place}.json", options | identity(model, reader), compute)
+        judge = partial(judged, sets=sets, report=report)
+        for model, _, result in judged_in_turn(work, self.name, readers, options, judge):
             scores |= result["scores"]
-            seconds[called(model)] = result["seconds"]
+            seconds[model] = result["seconds"]
         return self.findings(scores, seconds, {name: len(one) for name, one in sets.items()})
 
     def sets(self) -> dict[str, list[Any]]:

@@ -14,6 +14,8 @@ from firth import data
 from firth.errors import OptionError
 from firth.files import whole_file
 
+TEXT = "data/corpora/en-01.txt.xz"  # the English text of the studies
+
 
 def kept(path: Path, of: Mapping[str, Any], compute: Callable[[], Any]) -> Any:
     """What a file holds if it is a result of the same options, and else what is computed now, which is put there.

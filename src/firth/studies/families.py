@@ -16,10 +16,10 @@ from firth.probes.reading import called
 from firth.progress import Progress, Report, silent
 from firth.runtime import Runtime
 from firth.studies import family_tables as tables
-from firth.studies.disk import kept
+from firth.studies.disk import TEXT, kept
 from firth.studies.family_models import common, cut_to, facts, megabytes, opened
 from firth.studies.family_tables import Results, task_scores
-from firth.studies.family_texts import TEXT, ask_only, known_words, lay_out, lines
+from firth.studies.family_texts import ask_only, known_words, lay_out, lines
 from firth.studies.family_training import ELMO, FAMILIES, Job, fastest, measured, scored, warm_up
 from firth.studies.findings import Findings
 from firth.studies.runs import Result, Run, gather, score_of

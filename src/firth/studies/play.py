@@ -13,18 +13,18 @@ from firth.occurrences import marked_word
 from firth.options import option
 from firth.probes.ambiguous import Group, Kind, Use, counted, gathered, group_and_label, most_ambiguous, uses
 from firth.probes.nearest import neighbours, shares
-from firth.probes.reading import Place, Reader, StaticReader, called, identity, open_readers, plain_options, read_at
+from firth.probes.reading import Place, Reader, StaticReader, called, open_readers, plain_options, read_at
 from firth.probes.sense_files import SEMCOR, Sentence, semcor
 from firth.progress import Progress, Report, silent
 from firth.runtime import Runtime
 from firth.studies.charts import Bars
-from firth.studies.disk import data_file, kept
+from firth.studies.disk import TEXT, data_file
 from firth.studies.findings import Cell, Findings, Table
+from firth.studies.probing import judged_in_turn
 from firth.studies.study import Study
 from firth.tasks.columns import lines
 from firth.text.tokenize import Tokenizer
 
-TEXT = "data/corpora/en-01.txt.xz"
 KINDS: tuple[Kind, ...] = "pos", "sense"
 AROUND = 14  # words that are shown on each side
 PLAY = (
@@ -63,16 +63,16 @@ class Play(Study):
         tables: list[Table] = []
         counts: dict[str, Any] = {}
         options = {name: getattr(self, name) for name in ("words", "uses", "sentences")}
-        for place, (model, reader) in enumerate(open_readers(runtime, elmo=self.elmo, static=self.static)):
+
+        def judge(reader: Reader) -> Any:
+            return {kind: measured(reader, kind, groups[kind], report) for kind in KINDS}
+
+        readers = open_readers(runtime, elmo=self.elmo, static=self.static)
+        for _, reader, result in judged_in_turn(work, self.name, readers, options, judge):
             if isinstance(reader, StaticReader):
                 tables.insert(0, self.similar(reader))
             else:
                 tables += self.shown(reader, sources, found, report)
-
-            def compute(reader: Reader = reader) -> Any:
-                return {kind: measured(reader, kind, groups[kind], report) for kind in KINDS}
-
-            result = kept(work / f"play-{place}.json", options | identity(model, reader), compute)
             counts |= {name: {kind: result[kind][name] for kind in KINDS} for name in reader.names}
         return self.findings(tables, counts, groups, len(found), time.monotonic() - began)
 

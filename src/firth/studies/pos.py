@@ -6,6 +6,7 @@ import time
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
 from itertools import islice
 from pathlib import Path
 from typing import Any, ClassVar, Literal, NamedTuple
@@ -17,12 +18,13 @@ from numpy.typing import NDArray
 from firth.options import option
 from firth.probes.linear import LinearProbe
 from firth.probes.linear import Table as WordTable
-from firth.probes.reading import BilmReader, Reader, block_size, blocks, called, identity, open_readers, plain_options
+from firth.probes.reading import BilmReader, Reader, block_size, blocks, called, open_readers, plain_options
 from firth.progress import Progress, Report, silent
 from firth.runtime import Runtime
 from firth.studies.charts import Bars
-from firth.studies.disk import data_file, kept
+from firth.studies.disk import data_file
 from firth.studies.findings import Findings, Table
+from firth.studies.probing import judged_in_turn
 from firth.studies.study import Study
 from firth.tasks.columns import field, sentences
 
@@ -88,13 +90,9 @@ class PartsOfSpeech(Study):
         seconds: dict[str, float] = {}
         options = {name: getattr(self, name) for name in ("treebank", "sentences", "epochs", "seed")}
         readers = open_readers(runtime, elmo=self.elmo, static=self.static, cove=self.cove)
-        for place, (model, reader) in enumerate(readers):
-
-            def compute(reader: Reader = reader) -> Any:
-                return self.probed(reader, texts, report)
-
-            result = kept(work / f"pos-{place}.json", options | identity(model, reader), compute)
-            seconds[called(model)] = result["seconds"]
+        judge = partial(self.probed, texts=texts, report=report)
+        for model, _, result in judged_in_turn(work, self.name, readers, options, judge):
+            seconds[model] = result["seconds"]
             for kind in texts:
                 scores[kind] |= result[kind]
         return self.findings(scores, seconds, texts)

@@ -30,7 +30,6 @@ from firth.tasks.training import Training, fit, usual
 
 Result = dict[str, Any]
 FOLDER = "runs"  # of a work folder
-DEFAULTS = {"at": "input", "mix_decay": 0.0}  # of an embedding, where the task says nothing else
 CURE = "Delete it, and the training is done again, or copy it once more"
 LATER = {"batch": None, "stretched": False}  # options that older results do not have: their defaults are not told
 WAIT = 0.2  # seconds between looks at running processes
@@ -60,9 +59,10 @@ class Run(Recipe):
 
     def usually(self) -> Run:
         """The same run, where what is only what the task is used to is not named."""
-        used = task_named(SETTINGS[self.setting].task).usual
+        setting = SETTINGS[self.setting]
+        used = Embedding(**usual(task_named(setting.task), Embedding, dict(setting.words)))
         same: dict[str, Any] = {
-            name: None for name in ("at", "mix_decay") if getattr(self, name) == used.get(name, DEFAULTS[name])
+            name: None for name in ("at", "mix_decay") if getattr(self, name) == getattr(used, name)
         }
         return replace(self, **same)
 
@@ -119,7 +119,7 @@ def result_of(run: Run, runtime: Runtime, report: Report = silent) -> Result:
         "embedding": model.embedding.as_dict() | {"static": run.static, "elmo": run.elmo},
         "fingerprints": model.inputs.sources.fingerprints(),
         "training": told["training"],
-        "parameters": sum(tensor.numel() for tensor in model.state().values()),
+        "parameters": model.learnt_numbers,
         "examples": told["examples"] | {"test": len(test)},
         "dev": told["dev"],
         "test": scores,

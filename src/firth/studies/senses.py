@@ -10,7 +10,7 @@ from typing import Any, ClassVar
 
 from firth.options import option
 from firth.probes import wordnet as words
-from firth.probes.reading import Reader, called, identity, open_readers, plain_options, read_at
+from firth.probes.reading import Reader, called, open_readers, plain_options, read_at
 from firth.probes.sense_files import (
     DEVELOPMENT,
     FRAMEWORK,
@@ -28,8 +28,9 @@ from firth.probes.wordnet import WordNet, lexeme
 from firth.progress import Report, silent
 from firth.runtime import Runtime
 from firth.studies.charts import Bars
-from firth.studies.disk import data_file, kept
+from firth.studies.disk import data_file
 from firth.studies.findings import Findings, Table
+from firth.studies.probing import judged_in_turn
 from firth.studies.study import Study
 
 FIRST, FREQUENT, FOUR = "WordNet first sense", "most frequent in SemCor", "four sets"
@@ -77,14 +78,12 @@ class Senses(Study):
         seconds: dict[str, float] = {}
         options = {"sentences": self.sentences, "wordnet": wordnet is not None}
 
-        for place, (model, reader) in enumerate(self.readers(runtime)):
+        def answer(reader: Reader) -> Any:
+            return self.answered(reader, tests, counts, wordnet, first, ambiguous, report)
 
-            def compute(reader: Reader = reader) -> Any:
-                return self.answered(reader, tests, counts, wordnet, first, ambiguous, report)
-
-            result = kept(work / f"senses-{place}.json", options | identity(model, reader), compute)
+        for model, _, result in judged_in_turn(work, self.name, self.readers(runtime), options, answer):
             scores |= result["scores"]
-            seconds[called(model)] = result["seconds"]
+            seconds[model] = result["seconds"]
         return self.findings(scores, seconds, marks, counts)
 
     def readers(self, runtime: Runtime) -> Any:

@@ -132,4 +132,4 @@ def points(lines: Sequence[Mapping[str, Any]]) -> list[tuple[float, float]]:
     >>> points([{"epoch": 1, "dev": {"f1": 0.5}}, {"epoch": 2, "dev": {}}])
     [(1, 50.0)]
     """
-    return [(line["epoch"], 100 * next(iter(line["dev"].values()))) for line in lines if line["dev"]]
+    return [(line["epoch"], score_of(line, "dev")) for line in lines if line["dev"]]

@@ -17,7 +17,7 @@ def task_card(name: str, model: TaskModel) -> str:
         "\n".join(["---", *head, "library_name: firth", "tags:", f"- {model.task.name}", "---"]),
         f"# {name}",
         *([f"{told['about']}."] if "about" in told else []),
-        f"A model of the task {model.task.name}: {sum(tensor.numel() for tensor in model.state().values()):,} numbers "
+        f"A model of the task {model.task.name}: {model.learnt_numbers:,} numbers "
         "that were learnt, on top of the models that `embedding` names.",
         *("## Use", use(name, model.task.name, told.get("asked", ["..."]))),
     ]

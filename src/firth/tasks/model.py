@@ -105,6 +105,11 @@ class TaskModel(nn.Module):
         inputs = {f"inputs.{name}": tensor for name, tensor in self.inputs.state().items()}
         return inputs | {f"network.{name}": tensor for name, tensor in self.network.state_dict().items()}
 
+    @property
+    def learnt_numbers(self) -> int:
+        """How many numbers were learnt; those of its word vectors and its biLM are not among them."""
+        return sum(tensor.numel() for tensor in self.state().values())
+
     def load_state(self, tensors: Mapping[str, Tensor]) -> None:
         """Takes over what `state` gave."""
         parts: dict[str, dict[str, Tensor]] = {"inputs": {}, "network": {}}
@@ -162,7 +167,7 @@ class TaskModel(nn.Module):
         scores = self.metadata.get("dev", {})
         facts = [
             ("task", self.task.name),
-            ("parameters", f"{sum(tensor.numel() for tensor in self.state().values()):,}"),
+            ("parameters", f"{self.learnt_numbers:,}"),
             ("words from", ", ".join(str(one) for one, is_given in zip(words, given) if is_given)),
             ("dev", ", ".join(f"{name} {value:.4f}" for name, value in scores.items())),
         ]
