@@ -38,8 +38,8 @@ import torch
 from torch import Tensor
 from torch.nn import functional
 
-from firth.formats.catalogue import save
-from firth.kernels import products
+from firth.formats.registry import save
+from firth.kernels import matmul
 from firth.neural.bilm import Architecture, BiLM
 from firth.neural.layers import CharacterCnn, ProjectedLstm
 from firth.runtime import Runtime
@@ -223,14 +223,14 @@ def nearness(bilm: BiLM, sentences: Sentences, precision: str) -> tuple[float, f
 def rate(precision: str) -> float:
     """Operations a second of our product of matrices, on all threads."""
     rng = np.random.default_rng(1)
-    matrix = products.pack(rng.standard_normal((16384, 512)).astype(np.float32), precision)
+    matrix = matmul.pack(rng.standard_normal((16384, 512)).astype(np.float32), precision)
     blocks = len(matrix[0])
-    bias = np.zeros((blocks, products.BLOCK), np.float32)
+    bias = np.zeros((blocks, matmul.BLOCK), np.float32)
     runtime = Runtime.from_env()
 
     def multiply(_: int) -> None:
-        room, out = products.room(192, matrix[0]), np.empty((blocks * 192, products.BLOCK), np.float32)
-        products.multiply(matrix, bias, (0, blocks), room, 192, out, 1, 192)
+        room, out = matmul.room(192, matrix[0]), np.empty((blocks * 192, matmul.BLOCK), np.float32)
+        matmul.multiply(matrix, bias, (0, blocks), room, 192, out, 1, 192)
 
     multiply(0)
     start = time.perf_counter()

@@ -33,12 +33,12 @@ from typing import Any
 import numpy as np
 import torch
 
-from firth.bulk import growing, hdf5, job, ledger, lines, shards
-from firth.bulk.behind import Behind
-from firth.neural import embed, fast_gpu, token_vectors
+from firth.bulk import append_only, embed_file, hdf5, journal, lines, shards
+from firth.bulk.write_behind import Behind
 from firth.neural.architecture import Architecture
 from firth.neural.bilm import BiLM
-from firth.neural.fast_gpu import GpuLayers
+from firth.neural.inference import embed, lstm_gpu, token_vectors
+from firth.neural.inference.lstm_gpu import GpuLayers
 from firth.progress import Progress
 from firth.text.tokenize import Tokenizer
 
@@ -53,19 +53,19 @@ PARTS = [
     (token_vectors.TokenVectors, "_encode", "encode new words"),
     (embed, "distinct_vectors", "distinct words of a batch"),
     (embed, "contextual_layers", "launch the LSTMs"),
-    (fast_gpu, "in_steps", "order the steps"),
-    (fast_gpu, "side_by_side", "order the steps"),
+    (lstm_gpu, "in_steps", "order the steps"),
+    (lstm_gpu, "side_by_side", "order the steps"),
     (embed, "begin", "launch mix, cast and way back"),
     (embed, "put_in_place", "wait for the GPU"),
     (embed, "copied_in_pieces", "copy into arrays"),
     (embed, "copied", "copy into arrays"),
     (embed, "divided", "views of sentences"),
-    (job, "zero_rows", "count rows of zeros"),
-    (job.Pump, "_cast", "cast (already done)"),
+    (embed_file, "zero_rows", "count rows of zeros"),
+    (embed_file.Pump, "_cast", "cast (already done)"),
     (hdf5.Hdf5Writer, "append", "lay out HDF5"),
     (shards.ShardWriter, "append", "lay out shards"),
-    (growing.Growing, "append", "write"),
-    (ledger.Ledger, "settle", "wait for the disk"),
+    (append_only.Growing, "append", "write"),
+    (journal.Ledger, "settle", "wait for the disk"),
 ]
 
 
@@ -228,7 +228,7 @@ class Bench:
             text.write_text("".join(" ".join(words) + "\n" for words in self.sentences), encoding="utf-8")
             first = Path(folder) / "first.txt"  # what is compiled on the way is compiled before the clock starts
             first.write_text("".join(" ".join(words) + "\n" for words in self.sentences[:2000]), encoding="utf-8")
-            job.embed_file(self.bilm, first, Path(folder) / "first.hdf5", tokenizer=WORDS, precision="bfloat16")
+            embed_file.embed_file(self.bilm, first, Path(folder) / "first.hdf5", tokenizer=WORDS, precision="bfloat16")
             for precision, dtype, ending in (
                 ("bfloat16", "float16", ".hdf5"),
                 ("bfloat16", "float16", ".safetensors"),
@@ -243,10 +243,12 @@ class Bench:
                         seen.append((time.perf_counter(), progress.done))
 
                 for _ in range(2 if (precision, dtype) == ("bfloat16", "float16") else 1):
-                    bulk = job.Bulk(dtype=dtype)
+                    bulk = embed_file.Bulk(dtype=dtype)
                     how: dict[str, Any] = {"tokenizer": WORDS, "precision": precision, "restart": True}
                     seen.clear()
-                    rates.append(job.embed_file(self.bilm, text, out, bulk, report=report, **how).tokens_per_second)
+                    rates.append(
+                        embed_file.embed_file(self.bilm, text, out, bulk, report=report, **how).tokens_per_second
+                    )
                 shown, speed = ", ".join(map(thousands, rates)), max(rates) * size / self.tokens / 1e9
                 print(
                     f"onto disk, {precision}, {dtype}{ending}: {shown} tokens/s, {speed:.2f} GB/s; "
@@ -275,9 +277,11 @@ class Bench:
                     print(f"plain write of as much, {way}: {spent:.2f} GB/s; handed over at {handed:.2f} GB/s")
 
     def written(self, out: Path, format: str, blocks: list[Any], ready: list[Any]) -> float:
-        with ledger.Ledger(out, {}, restart=True) as made:
-            writer = job.writer_for(format, made, job.Bulk(dtype="float16"), (2 * self.bilm.architecture.dim,))
-            pump = job.Pump(lines.Lines((), WORDS), None, made, writer, "float16")  # type: ignore[arg-type]
+        with journal.Ledger(out, {}, restart=True) as made:
+            writer = embed_file.writer_for(
+                format, made, embed_file.Bulk(dtype="float16"), (2 * self.bilm.architecture.dim,)
+            )
+            pump = embed_file.Pump(lines.Lines((), WORDS), None, made, writer, "float16")  # type: ignore[arg-type]
             start = time.perf_counter()
             with Behind(pump.append, made.settle) as behind:
                 for block, arrays in zip(blocks, ready):
@@ -292,8 +296,8 @@ class Bench:
         ready = torch.ones(layers, most, 2 * self.bilm.architecture.dim, device=self.device)
 
         def stand_in(bilm: BiLM, vectors: Any, lengths: Any, precision: str, words: Any) -> torch.Tensor:
-            sizes, *ways = fast_gpu.in_steps(np.asarray(lengths))
-            fast_gpu.side_by_side(words[ways[0]], words[ways[1]], sizes)
+            sizes, *ways = lstm_gpu.in_steps(np.asarray(lengths))
+            lstm_gpu.side_by_side(words[ways[0]], words[ways[1]], sizes)
             return ready[:, : len(words)]
 
         with tempfile.TemporaryDirectory(dir=self.folder) as folder:
@@ -305,9 +309,9 @@ class Bench:
                 self.bilm.embed(self.sentences, dtype="float16", **choices)
 
             def to_disk() -> None:
-                bulk = job.Bulk(dtype="float16", layers="top")
+                bulk = embed_file.Bulk(dtype="float16", layers="top")
                 out = Path(folder) / "out.hdf5"
-                job.embed_file(self.bilm, text, out, bulk, tokenizer=WORDS, precision="bfloat16", restart=True)
+                embed_file.embed_file(self.bilm, text, out, bulk, tokenizer=WORDS, precision="bfloat16", restart=True)
 
             for title, work in (("embed", to_memory), ("onto disk", to_disk)):
                 self.watch(title, work)
@@ -362,7 +366,7 @@ def cut(rows: np.ndarray, block: Any) -> list[np.ndarray]:
 def plain(path: Path, size: int, direct: bool) -> tuple[float, float] | None:
     """Seconds of a write of so many bytes, in blocks, the file on the disk at the end: before that, and in all."""
     flags = os.O_WRONLY | os.O_CREAT | os.O_TRUNC | (os.O_DIRECT if direct else 0)
-    data = growing.Stages().parts[0]
+    data = append_only.Stages().parts[0]
     data[:] = np.random.default_rng(3).integers(0, 256, len(data), dtype=np.uint8)
     try:
         file = os.open(path, flags)

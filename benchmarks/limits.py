@@ -21,11 +21,11 @@ from numba import njit
 
 from firth.kernels import random as random_kernel
 from firth.kernels import word2vec as kernel
-from firth.kernels.floats import LANES, load, matrix, prefetch, store
-from firth.models.network import keep_thresholds
-from firth.models.training import Schedule
+from firth.kernels.simd_float import LANES, load, matrix, prefetch, store
+from firth.models.window_network import keep_thresholds
 from firth.text.corpus import Corpus
 from firth.text.tokenize import Tokenizer
+from firth.training.loop import Schedule
 from train_static import lay_out
 
 WINDOW, NEGATIVES, SHARE, RATE = 5, 5, 2, 0.02

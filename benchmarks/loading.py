@@ -21,8 +21,8 @@ from pathlib import Path
 
 import numpy as np
 
-import firth.formats.catalogue as firth
-from firth.vectors import WordVectors
+import firth.formats.registry as firth
+from firth.vectors.words import WordVectors
 
 
 def measured(job: Callable[[], object]) -> tuple[float, float]:
@@ -65,7 +65,7 @@ def big_model(path: Path, size: float, dim: int) -> None:
 
 FRESH = """
 import re, sys, time
-from firth.formats.catalogue import load
+from firth.formats.registry import load
 
 def peak():  # of this program alone; getrusage would count that of its parent too
     return int(re.search(r"VmHWM:\\s+(\\d+)", open("/proc/self/status").read())[1]) // 1024

@@ -28,7 +28,7 @@ from firth.models.word2vec import Word2Vec
 from firth.runtime import Runtime
 from firth.text.corpus import Corpus
 from firth.text.tokenize import Tokenizer
-from firth.vectors import WordVectors
+from firth.vectors.words import WordVectors
 from train_static import lay_out
 
 SETS = ("google", "wordsim353", "simlex999", "men", "rarewords")

@@ -15,7 +15,7 @@ import numpy as np
 from gensim.models import KeyedVectors
 
 from firth.runtime import Runtime
-from firth.vectors import WordVectors
+from firth.vectors.words import WordVectors
 
 ROUNDS = 15
 TOPN = 10

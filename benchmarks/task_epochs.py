@@ -16,9 +16,9 @@ from firth.data import folder
 from firth.neural.architecture import Architecture
 from firth.neural.bilm import BiLM
 from firth.runtime import Runtime
-from firth.tasks.entities import Entities
 from firth.tasks.inputs import Embedding
-from firth.tasks.sentiment import Sentiment
+from firth.tasks.ner.task import Entities
+from firth.tasks.sentiment.task import Sentiment
 from firth.tasks.sources import Sources
 from firth.tasks.training import Training, fit
 

@@ -25,10 +25,10 @@ from torch.nn import functional
 
 from firth.models.elmo import Elmo
 from firth.neural.bilm import BiLM
-from firth.neural.pretrain import Pretraining
-from firth.neural.recurrent import Dropout, read_plainly
 from firth.neural.softmax import draw_words, expected_counts
-from firth.neural.streams import Batch
+from firth.neural.training.lstm import Dropout, read_plainly
+from firth.neural.training.pretrain import Pretraining
+from firth.neural.training.streams import Batch
 from firth.runtime import Runtime
 from firth.text.character_ids import BEGIN, END, CharacterIds
 from firth.text.corpus import Corpus

@@ -24,13 +24,13 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
-from firth.neural import character_cuda, recurrent_cuda, softmax_cuda
 from firth.neural.architecture import Architecture
 from firth.neural.bilm import BiLM
-from firth.neural.optimizers import Optimizer
-from firth.neural.recurrent import Dropout
 from firth.neural.softmax import draw_words, expected_counts
-from firth.neural.streams import Batch, Streams
+from firth.neural.training import cnn_gpu, lstm_gpu, softmax_gpu
+from firth.neural.training.lstm import Dropout
+from firth.neural.training.optimizers import Optimizer
+from firth.neural.training.streams import Batch, Streams
 from firth.text.character_ids import BEGIN, END, FILL, CharacterIds
 from firth.text.corpus import Corpus
 from firth.text.tokenfile import TokenFile
@@ -114,12 +114,12 @@ class Firth:
         """One batch; the loss."""
         rows = batch.forward.shape[1]
         marks(0)
-        vectors = character_cuda.encode(self.bilm.encoder, self.text.spelled[batch.words])  # type: ignore[arg-type]
+        vectors = cnn_gpu.encode(self.bilm.encoder, self.text.spelled[batch.words])  # type: ignore[arg-type]
         marks.at_slope(vectors, 4)
         marks(1)
         both = functional.embedding(torch.stack([batch.forward, batch.backward]), vectors)
         dropout = Dropout(DROPOUT, seed=1, step=number, rows=rows)
-        ahead, behind, self.state = recurrent_cuda.read_streams(self.bilm, both[0], both[1], self.state, dropout)
+        ahead, behind, self.state = lstm_gpu.read_streams(self.bilm, both[0], both[1], self.state, dropout)
         said = torch.cat([ahead.flatten(0, 1), behind.flatten(0, 1)])
         marks.at_slope(said, 3)
         marks(2)
@@ -137,10 +137,10 @@ class Firth:
         linear = self.bilm.softmax
         assert linear is not None
         if not self.sampled:
-            total = softmax_cuda.CrossEntropy.apply(said, linear.weight, linear.bias, targets, True)
+            total = softmax_gpu.CrossEntropy.apply(said, linear.weight, linear.bias, targets, True)
             return total / len(targets)
         against, bias = self.draws(number)
-        total = softmax_cuda.Contrast.apply(said, linear.weight, linear.bias - bias, against, targets, True)
+        total = softmax_gpu.Contrast.apply(said, linear.weight, linear.bias - bias, against, targets, True)
         return total / len(targets)
 
 

@@ -18,11 +18,11 @@ from pathlib import Path
 
 import numpy as np
 
-from firth.bulk.behind import Behind
+from firth.bulk.embed_file import Bulk, Pump, writer_for
 from firth.bulk.embedder import Embed
-from firth.bulk.job import Bulk, Pump, writer_for
-from firth.bulk.ledger import Ledger
+from firth.bulk.journal import Ledger
 from firth.bulk.lines import Block, Lines
+from firth.bulk.write_behind import Behind
 from firth.text.tokenize import Tokenizer
 
 DIM, LENGTH, TOKENS = 1024, 25, 16_384

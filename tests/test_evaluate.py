@@ -32,7 +32,7 @@ from firth.evaluation.lookup import Lookup
 from firth.models.ngram import Ngram
 from firth.progress import Progress
 from firth.text.corpus import Corpus
-from firth.vectors import WordVectors
+from firth.vectors.words import WordVectors
 
 TINY = WordVectors(
     ["king", "man", "woman", "queen", "tea", "coffee"], [[1, 1], [1, 0], [-1, 0], [-1, 1], [0.2, -1], [0.1, -1]]

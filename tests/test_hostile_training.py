@@ -23,8 +23,8 @@ from scipy.sparse import csr_matrix
 import firth
 from firth.cli.main import main
 from firth.errors import Diverged, OptionError
+from firth.models.classifier import FastTextClassifier
 from firth.models.fasttext import FastText
-from firth.models.fasttext_labels import FastTextClassifier
 from firth.models.glove import Glove
 from firth.models.phrases import Phrases
 from firth.models.word2vec import Word2Vec

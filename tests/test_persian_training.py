@@ -20,7 +20,8 @@ from firth.runtime import Runtime
 from firth.text.corpus import Corpus
 from firth.text.normalize import Normalizer
 from firth.text.tokenize import Tokenizer
-from firth.vectors import SubwordVectors, WordVectors
+from firth.vectors.subwords import SubwordVectors
+from firth.vectors.words import WordVectors
 
 ONE = Runtime(1)
 ZWNJ = "\u200c"

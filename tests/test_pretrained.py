@@ -26,7 +26,8 @@ from firth.data import SETS
 from firth.errors import OptionError
 from firth.models.stop_words import ENGLISH_STOP_WORDS
 from firth.pretrained import shipped
-from firth.vectors import SubwordVectors, WordVectors
+from firth.vectors.subwords import SubwordVectors
+from firth.vectors.words import WordVectors
 
 ROOT = Path(__file__).resolve().parents[1]
 MOST_TOGETHER, MOST_STATIC = 16_000_000, 8_000_000
@@ -150,7 +151,7 @@ def test_a_card_tells_data_recipe_scores_licence_and_the_command(name: str, caps
     page = answer(capsys, "card", name)["card"]
     for title in ("## Use", "## Text", "## Recipe", "## How good it is", "## Licence", "## Make it again"):
         assert title in page
-    assert f"python studies/pretrained.py {name}" in page
+    assert f"python scripts/pretrained.py {name}" in page
     assert re.search(r"[\d,]{9,} tokens", page)
     assert re.search(r"license: (cc-by-sa-4.0|apache-2.0)", page)
     main(["card", name])

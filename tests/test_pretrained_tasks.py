@@ -75,7 +75,7 @@ def test_the_card_tells_use_scores_data_licence_and_the_command(task: str, capsy
     page = answered(capsys, "card", f"task-{task}")["card"]
     for title in ("## Use", "## How good it is", "## Data", "## Network", "## Training", "## Licence"):
         assert title in page
-    assert f"python studies/task_models.py {task}" in page
+    assert f"python scripts/task_models.py {task}" in page
     assert "license: cc-by-sa-4.0" in page
     assert "CC BY-NC" not in page
     assert EXAMPLES[task][0] in page

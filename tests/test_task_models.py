@@ -17,7 +17,7 @@ from firth.pretrained.shipped import EXAMPLES
 pytest.importorskip("torch")
 
 from firth.studies.settings import Part, read
-from firth.tasks.coreference import Coreference
+from firth.tasks.coref.task import Coreference
 from firth.tasks.inputs import Inputs
 from firth.tasks.model import open_task
 from firth.tasks.sources import Sources

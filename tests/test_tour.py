@@ -8,18 +8,18 @@ import pytest
 from rich.console import Console
 
 from firth.pretrained.shipped import EXAMPLES
-from firth.tour import luggage
+from firth.tour import materials
 from firth.tour.answering import six_tasks
 from firth.tour.context import DRINKS, contexts, likely_sentences
-from firth.tour.luggage import Luggage
-from firth.tour.walk import STEPS, Build
+from firth.tour.materials import Luggage
+from firth.tour.steps import STEPS, Build
 
 
 @pytest.mark.parametrize("step", [contexts, likely_sentences, six_tasks])
 def test_without_torch_the_step_says_what_to_install(
     step: Build, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(luggage, "find_spec", lambda name: None)
+    monkeypatch.setattr(materials, "find_spec", lambda name: None)
     made = step(Luggage((), tmp_path))
     assert made.values == {"skipped": True}
     assert made.command == "pip install 'firth[elmo]' && firth tour"

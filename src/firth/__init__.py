@@ -18,14 +18,14 @@ from firth.errors import MissingExtra
 if TYPE_CHECKING:
     from firth import evaluate as evaluate
     from firth.errors import FirthError as FirthError
-    from firth.formats.catalogue import load as load
-    from firth.formats.catalogue import save as save
+    from firth.formats.registry import load as load
+    from firth.formats.registry import save as save
+    from firth.models.classifier import FastTextClassifier as FastTextClassifier
     from firth.models.count_matrix import CountMatrix as CountMatrix
     from firth.models.counts import Counts as Counts
     from firth.models.elmo import Elmo as Elmo
     from firth.models.estimator import CountsTransformer as CountsTransformer
     from firth.models.fasttext import FastText as FastText
-    from firth.models.fasttext_labels import FastTextClassifier as FastTextClassifier
     from firth.models.glove import Glove as Glove
     from firth.models.ngram import Ngram as Ngram
     from firth.models.ngram_model import NgramModel as NgramModel
@@ -38,8 +38,8 @@ if TYPE_CHECKING:
     from firth.text.normalize import Normalizer as Normalizer
     from firth.text.tokenize import Tokenizer as Tokenizer
     from firth.text.vocabulary import Vocabulary as Vocabulary
-    from firth.vectors import SubwordVectors as SubwordVectors
-    from firth.vectors import WordVectors as WordVectors
+    from firth.vectors.subwords import SubwordVectors as SubwordVectors
+    from firth.vectors.words import WordVectors as WordVectors
 
 __version__ = "0.1.0"
 
@@ -51,7 +51,7 @@ PLACES = {
     "CountsTransformer": "firth.models.estimator",
     "Elmo": "firth.models.elmo",
     "FastText": "firth.models.fasttext",
-    "FastTextClassifier": "firth.models.fasttext_labels",
+    "FastTextClassifier": "firth.models.classifier",
     "FirthError": "firth.errors",
     "Glove": "firth.models.glove",
     "Ngram": "firth.models.ngram",
@@ -60,13 +60,13 @@ PLACES = {
     "Phrases": "firth.models.phrases",
     "Runtime": "firth.runtime",
     "ScalarMix": "firth.neural.mix",
-    "SubwordVectors": "firth.vectors",
+    "SubwordVectors": "firth.vectors.subwords",
     "Tokenizer": "firth.text.tokenize",
     "Vocabulary": "firth.text.vocabulary",
     "Word2Vec": "firth.models.word2vec",
-    "WordVectors": "firth.vectors",
-    "load": "firth.formats.catalogue",
-    "save": "firth.formats.catalogue",
+    "WordVectors": "firth.vectors.words",
+    "load": "firth.formats.registry",
+    "save": "firth.formats.registry",
 }
 
 

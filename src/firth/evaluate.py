@@ -24,10 +24,10 @@ from firth.evaluation.lookup import Lookup
 from firth.files import Name
 from firth.models.ngram_model import NgramModel
 from firth.models.perplexity import Perplexity, Surprises
-from firth.neighbours import ANALOGY_METHODS, AnalogyMethod, check_method
 from firth.progress import Progress, Report, silent
 from firth.runtime import Runtime
-from firth.vectors import WordVectors
+from firth.vectors.neighbors import ANALOGY_METHODS, AnalogyMethod, check_method
+from firth.vectors.words import WordVectors
 
 SETS = data.SETS
 FITTING = 0.05  # a set is tried unasked where the vocabulary has at least this share of its words

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from firth.bulk.embedder import Sentences, as_layers, embedder, pool
 from firth.errors import OptionError
-from firth.vectors import WordVectors
+from firth.vectors.words import WordVectors
 
 VECTORS = WordVectors(["tea", "rain"], [[1, 0], [0, 3]])
 BLOCKS = [[["tea"], ["rain", "tea"]], [[]], [["rain"]]]

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from firth.bulk.hdf5 import Hdf5Writer
-from firth.bulk.ledger import Ledger
+from firth.bulk.journal import Ledger
 from firth.bulk.lines import Block
 from firth.errors import OptionError
 

@@ -10,12 +10,12 @@ import pytest
 
 from firth.bulk import index
 from firth.bulk.index import IndexWriter, index_file
-from firth.bulk.ledger import Ledger
+from firth.bulk.journal import Ledger
 from firth.bulk.lines import Block
 from firth.errors import FormatError, OptionError
-from firth.occurrences import Occurrences
 from firth.text.tokenize import Tokenizer
-from firth.vectors import WordVectors
+from firth.vectors.occurrences import Occurrences
+from firth.vectors.words import WordVectors
 
 WHITESPACE = Tokenizer(mode="whitespace")
 LINES = ["they play ball", "", "a play on stage", "ball on stage", "they play on"]

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from firth.bulk import hdf5, shards
-from firth.bulk.job import embed_file
+from firth.bulk.embed_file import embed_file
 from firth.text.tokenize import Tokenizer
 
 LINE = "the length of a word is all that this model knows"

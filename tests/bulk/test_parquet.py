@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from firth.bulk.ledger import Ledger
+from firth.bulk.journal import Ledger
 from firth.bulk.lines import Block
 from firth.bulk.parquet import ParquetWriter
 

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from firth.bulk import shards
-from firth.bulk.ledger import Ledger
+from firth.bulk.journal import Ledger
 from firth.bulk.lines import Block
 from firth.bulk.shards import Shards, ShardWriter
 from firth.errors import FormatError

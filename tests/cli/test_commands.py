@@ -14,7 +14,7 @@ import pytest
 
 import firth
 from firth.cli.main import COMMANDS, main
-from firth.tour.luggage import own_text
+from firth.tour.materials import own_text
 
 
 @pytest.fixture(scope="module")

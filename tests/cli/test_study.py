@@ -9,7 +9,7 @@ pytest.importorskip("matplotlib")
 
 from firth.cli import study as module
 from firth.cli.main import main
-from firth.studies.catalogue import STUDIES
+from firth.studies.registry import STUDIES
 from firth.studies.runs import Run, keep
 
 COST = {"seconds": 1.0, "device": "cpu"}

@@ -109,7 +109,7 @@ def test_mistakes_are_one_line(folder: Path, capsys: pytest.CaptureFixture[str])
 
 
 def test_every_task_explains_itself(capsys: pytest.CaptureFixture[str]) -> None:
-    from firth.tasks.catalogue import TASKS
+    from firth.tasks.registry import TASKS
 
     for name in TASKS:
         main(["task", name, "--help"])

@@ -9,10 +9,11 @@ from firth.evaluation import analogies
 from firth.evaluation.analogies import solve
 from firth.evaluation.lookup import Lookup
 from firth.evaluation.questions import Question
-from firth.neighbours import ANALOGY_METHODS, AnalogyMethod
 from firth.runtime import Runtime
 from firth.text.subwords import Subwords
-from firth.vectors import SubwordVectors, WordVectors
+from firth.vectors.neighbors import ANALOGY_METHODS, AnalogyMethod
+from firth.vectors.subwords import SubwordVectors
+from firth.vectors.words import WordVectors
 
 
 def plain(lookup: Lookup, question: Question, method: AnalogyMethod) -> int:

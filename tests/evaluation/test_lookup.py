@@ -8,7 +8,8 @@ import pytest
 from firth.errors import FirthError, OptionError
 from firth.evaluation.lookup import Lookup
 from firth.text.subwords import Subwords
-from firth.vectors import SubwordVectors, WordVectors
+from firth.vectors.subwords import SubwordVectors
+from firth.vectors.words import WordVectors
 
 
 def test_without_case_the_first_spelling_stands_for_all() -> None:

@@ -17,8 +17,8 @@ import torch
 
 from firth.errors import FirthError, FormatError, MissingExtra, OptionError
 from firth.formats import elmo
-from firth.formats.catalogue import detect, load, save
 from firth.formats.elmo_files import ElmoFiles, find_files, read_vocabulary
+from firth.formats.registry import detect, load, save
 from firth.neural.architecture import PRESETS, Architecture
 from firth.neural.bilm import BiLM
 from firth.text.vocabulary import Vocabulary

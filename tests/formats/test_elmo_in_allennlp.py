@@ -20,7 +20,7 @@ import numpy as np
 import pytest
 import torch
 
-from firth.formats.catalogue import load, save
+from firth.formats.registry import load, save
 from firth.neural.architecture import PRESETS
 from firth.neural.bilm import BiLM
 

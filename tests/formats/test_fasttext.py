@@ -12,11 +12,12 @@ import pytest
 
 from firth.errors import FirthError, FormatError
 from firth.formats import fasttext
-from firth.formats.catalogue import detect, load, save
-from firth.rows import DenseRows, ProductRows, Rows
+from firth.formats.registry import detect, load, save
 from firth.text.subwords import Subwords
 from firth.text.vocabulary import Vocabulary
-from firth.vectors import Output, SubwordVectors, WordVectors
+from firth.vectors.rows import DenseRows, ProductRows, Rows
+from firth.vectors.subwords import Output, SubwordVectors
+from firth.vectors.words import WordVectors
 
 GOLDEN = ["crime-and-punishment.bin", "lee_fasttext.bin", "toy-model.bin", "toy-model-pretrained.bin"]
 

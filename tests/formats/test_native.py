@@ -13,11 +13,12 @@ from safetensors.numpy import load_file, save_file
 
 from firth.errors import FirthError, FormatError, OptionError
 from firth.formats import safetensors
-from firth.formats.catalogue import detect, load, save
-from firth.rows import DenseRows, Int8Rows
+from firth.formats.registry import detect, load, save
 from firth.text.subwords import Subwords
 from firth.text.vocabulary import Vocabulary
-from firth.vectors import SubwordVectors, WordVectors
+from firth.vectors.rows import DenseRows, Int8Rows
+from firth.vectors.subwords import SubwordVectors
+from firth.vectors.words import WordVectors
 
 WORDS = Vocabulary(["tea", "two words", "line\nend", "tab\tbed", "back\\slash", "caf\udc82", ""], [9, 8, 7, 6, 5, 4, 3])
 

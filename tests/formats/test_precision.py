@@ -13,12 +13,13 @@ from hypothesis.extra.numpy import arrays
 
 from firth.errors import FormatError, OptionError
 from firth.formats import safetensors
-from firth.formats.catalogue import load, save
 from firth.formats.precision import lessened, restored, rounded
+from firth.formats.registry import load, save
 from firth.models.quantization import quantize_rows
 from firth.text.subwords import Subwords
 from firth.text.vocabulary import Vocabulary
-from firth.vectors import SubwordVectors, WordVectors
+from firth.vectors.subwords import SubwordVectors
+from firth.vectors.words import WordVectors
 
 HALF_A_STEP = 0.501 / 127
 

@@ -15,9 +15,9 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as arrays
 
 from firth.errors import FirthError, FormatError
-from firth.formats.catalogue import detect, load, save
-from firth.formats.opening import MOST_DIM
-from firth.vectors import WordVectors
+from firth.formats.reading import MOST_DIM
+from firth.formats.registry import detect, load, save
+from firth.vectors.words import WordVectors
 
 SMALL = WordVectors(["tea", "rain", "سلام"], np.array([[0.1, -2.0], [3e-8, 4.0], [np.pi, 1e20]], np.float32))
 FORMATS = ["word2vec", "word2vec-binary", "glove", "vec"]
@@ -190,7 +190,7 @@ def test_packed_files_that_are_broken_or_swell_without_end_are_refused(
     for pack in (gzip.compress, bz2.compress, lzma.compress):
         with pytest.raises(FormatError):
             load(written(tmp_path, pack(text)[:-12]))
-    monkeypatch.setattr("firth.formats.opening.TRUSTED_SIZE", 1 << 16)
+    monkeypatch.setattr("firth.formats.reading.TRUSTED_SIZE", 1 << 16)
     with pytest.raises(FormatError, match="unpack to more than 100 times"):
         load(written(tmp_path, gzip.compress(b"".join(b"w%d 0 0 0 0 0 0 0\n" % (i % 10) for i in range(400_000)))))
 

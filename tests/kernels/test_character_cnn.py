@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from firth.kernels import character_cnn as kernel
-from firth.kernels.floats import matrix
-from firth.kernels.products import BLOCK
+from firth.kernels.matmul import BLOCK
+from firth.kernels.simd_float import matrix
 
 FILL = 9
 

@@ -7,7 +7,7 @@ import pytest
 
 from firth.kernels import classifier as kernel
 from firth.kernels import random as random_kernel
-from firth.kernels.floats import matrix
+from firth.kernels.simd_float import matrix
 from firth.models.huffman import Tree
 
 DIM, WORDS, LABELS = 5, 6, 4

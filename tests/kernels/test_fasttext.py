@@ -7,7 +7,7 @@ import pytest
 
 from firth.kernels import fasttext as kernel
 from firth.kernels import random as random_kernel
-from firth.kernels.floats import matrix
+from firth.kernels.simd_float import matrix
 from firth.models.huffman import Tree
 
 DIM, WORDS, NEGATIVES, WINDOW, RATE = 20, 12, 5, 2, 0.1

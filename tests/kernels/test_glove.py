@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from firth.kernels import glove as kernel
-from firth.kernels.floats import stride
+from firth.kernels.simd_float import stride
 
 RATE = 0.05
 

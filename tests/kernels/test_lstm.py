@@ -7,8 +7,8 @@ import pytest
 from numba import njit
 
 from firth.kernels import lstm as kernel
-from firth.kernels.floats import LANES, load, matrix, splat, store, stride
-from firth.kernels.products import BLOCK, pack, room
+from firth.kernels.matmul import BLOCK, pack, room
+from firth.kernels.simd_float import LANES, load, matrix, splat, store, stride
 
 
 class Plain:

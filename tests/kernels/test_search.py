@@ -13,9 +13,9 @@ from hypothesis import strategies as st
 
 from firth.errors import OptionError
 from firth.kernels import search as kernel
-from firth.rows import DenseRows, Int8Rows
 from firth.runtime import Runtime
-from firth.search import FaissIndex, Index
+from firth.vectors.rows import DenseRows, Int8Rows
+from firth.vectors.search import FaissIndex, Index
 
 
 def plain(
@@ -118,7 +118,7 @@ def test_places_that_cannot_be_filled_stay_empty() -> None:
 
 
 def test_too_many_candidates_are_answered_the_plain_way(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("firth.search.CANDIDATES", 100)
+    monkeypatch.setattr("firth.vectors.search.CANDIDATES", 100)
     matrix = clustered(8, 5000, 16, 1e-3)
     check(matrix, matrix[:5], 10)
 
@@ -174,7 +174,7 @@ def test_the_heap_keeps_the_largest() -> None:
 
 def test_a_processor_without_byte_products_gives_the_same_answer() -> None:
     program = (
-        "import numpy as np; from firth.search import Index; from firth.rows import DenseRows;"
+        "import numpy as np; from firth.vectors.search import Index; from firth.vectors.rows import DenseRows;"
         "matrix = np.random.default_rng(0).standard_normal((500, 30)).astype(np.float32);"
         "print(Index.of(DenseRows(matrix)).search(matrix[:9], 5)[0].tolist())"
     )

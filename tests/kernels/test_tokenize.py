@@ -9,9 +9,9 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from firth.kernels import addresses, characters, lines, normalize, sentences, tokenize
+from firth.kernels import addresses, characters, normalize, sentences, token_lines, tokenize
 from firth.text.abbreviations import abbreviation_table
-from firth.text.characters import character_classes
+from firth.text.character_classes import character_classes
 
 TEXTS = st.text(st.one_of(st.characters(), st.sampled_from(list("abZ09.,!?'\"()-/@ \n\r\t:漢。\u200c"))), max_size=40)
 
@@ -37,7 +37,7 @@ def test_the_compiled_scan_does_what_its_python_body_does(text, wrapped):
 
 @given(TEXTS)
 def test_blanks_split_as_bytes_split(text):
-    found = tokens(lines.split_blanks, text, False)
+    found = tokens(token_lines.split_blanks, text, False)
     sentences = [[word for word in re.split("[\t\n\v\f\r ]+", line) if word] for line in text.split("\n")]
     assert [text[start:end] for start, end, _ in found] == list(itertools.chain(*sentences))
     assert sum(last for _, _, last in found) == sum(map(bool, sentences))
@@ -47,8 +47,8 @@ def test_squeezing_bytes_is_splitting_and_joining():
     for text, wrapped in itertools.product(("", " ", "a", " a  b\n\nc \r\n d", "x\n \ny\nz\n"), (False, True)):
         raw = np.frombuffer(text.encode(), np.uint8)
         out = np.empty(len(raw) + 1, np.uint8)
-        written = out[: lines.squeeze(raw, wrapped, out)].tobytes().decode()
-        found = tokens(lines.split_blanks, text, wrapped)
+        written = out[: token_lines.squeeze(raw, wrapped, out)].tobytes().decode()
+        found = tokens(token_lines.split_blanks, text, wrapped)
         assert written == "".join(text[start:end] + ("\n" if last else " ") for start, end, last in found)
 
 
@@ -56,7 +56,7 @@ def test_squeezing_bytes_is_splitting_and_joining():
 def test_lines_are_written_as_utf_8(text):
     codes = code_points(text)
     out = np.empty(4 * len(codes) + 1, np.uint8)
-    size = lines.write_lines(codes, np.array([0]), np.array([len(codes)]), np.array([1], np.uint8), 1, out)
+    size = token_lines.write_lines(codes, np.array([0]), np.array([len(codes)]), np.array([1], np.uint8), 1, out)
     assert out[:size].tobytes() == text.encode("utf-8") + b"\n"
 
 

@@ -7,7 +7,7 @@ import pytest
 
 from firth.kernels import random as random_kernel
 from firth.kernels import word2vec as kernel
-from firth.kernels.floats import matrix
+from firth.kernels.simd_float import matrix
 
 DIM, SIZE, WINDOW = 20, 12, 3
 STATE = np.uint64(77)

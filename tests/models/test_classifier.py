@@ -1,212 +1,169 @@
-"""What supervised models say: by hand, as laws, and as fastText itself says it."""
+"""The classifier's training: it learns, repeats itself, goes on after a stop, and says what is wrong."""
 
 from __future__ import annotations
 
-import math
+import json
+import re
+import signal
 from pathlib import Path
 
 import numpy as np
 import pytest
 
-from firth.errors import OptionError
-from firth.formats.catalogue import load, save
-from firth.models.classifier import Classifier, Features, best_of, sigmoid
-from firth.models.fasttext_labels import FastTextClassifier
-from firth.models.quantization import quantize
-from firth.rows import DenseRows
+from firth.errors import Diverged, OptionError
+from firth.formats.registry import load, save
+from firth.models.classifier import FastTextClassifier
+from firth.models.classifier_model import Classifier
+from firth.progress import Progress
 from firth.runtime import Runtime
 from firth.text.corpus import Corpus
-from firth.text.subwords import Subwords
 from firth.text.tokenize import Tokenizer
-from firth.text.vocabulary import Vocabulary
-from firth.vectors import Output, SubwordVectors, WordVectors
 
-LOSSES = {"softmax": "softmax", "hierarchical-softmax": "hs", "negative-sampling": "ns", "one-vs-all": "ova"}
-QUESTIONS = ["tea with milk", "the sun", "unknown words only", "", "café im Regen", "__label__sky tea __label__new"]
-
-
-def lines(count: int = 300, seed: int = 0) -> list[str]:
-    """Labelled lines: each label has words of its own, and there are words for all."""
-    rng = np.random.default_rng(seed)
-    own = {"drink": ["tea", "milk", "café"], "sky": ["sun", "rain", "wind"], "food": ["bread", "soup", "salt"]}
-    found = []
-    for _ in range(count):
-        label = str(rng.choice(list(own), p=[0.5, 0.3, 0.2]))
-        words = [*rng.choice(own[label], 3), *rng.choice(["the", "with", "a"], 3)]
-        words.insert(int(rng.integers(0, 7)), f"__label__{label}")
-        found.append(" ".join(map(str, words)))
-    return found
+OBJECTIVES = ["softmax", "hierarchical-softmax", "negative-sampling", "one-vs-all"]
 
 
 def plain(texts: list[str]) -> Corpus:
     return Corpus.of(texts, tokenizer=Tokenizer(mode="whitespace"))
 
 
-def trained(**options: object) -> SubwordVectors:
-    recipe = FastTextClassifier(**{"dim": 10, "learning_rate": 0.5, "buckets": 1000, **options})  # type: ignore[arg-type]
-    return recipe.fit(plain(lines()), runtime=Runtime(1))
+def lines(count: int, seed: int = 0) -> list[str]:
+    """Five labels; a line has two words of its label among five that tell nothing."""
+    rng = np.random.default_rng(seed)
+    found = []
+    for _ in range(count):
+        label = int(rng.integers(0, 5))
+        own = [f"own{label}_{i}" for i in rng.integers(0, 20, 2)]
+        found.append(" ".join([f"__label__{label}", *own, *(f"any{i}" for i in rng.integers(0, 50, 5))]))
+    return found
 
 
-def by_hand(loss: str) -> Classifier:
-    """Two words, three labels, dimension 2."""
-    rows = np.array([[1, 0], [0, 1], [1, 1]], np.float32)
-    output = np.array([[1, 0], [0, 1], [-1, 0.5]], np.float32)
-    labels = Vocabulary(["__label__a", "__label__b", "__label__c"], [4, 2, 1])
-    made = Output(DenseRows(output), labels, "supervised", loss)  # type: ignore[arg-type]
-    return Classifier(SubwordVectors(Vocabulary(["tea", "</s>", "rain"]), rows, Subwords(0, 0, 0), output=made))
+@pytest.mark.parametrize("objective", OBJECTIVES)
+def test_every_objective_learns_and_its_loss_falls(objective: str) -> None:
+    recipe = FastTextClassifier(dim=10, objective=objective, learning_rate=0.5)  # type: ignore[arg-type]
+    model = recipe.fit(plain(lines(3000)), runtime=Runtime(2))
+    assert Classifier(model).test(lines(500, seed=1)).precision > 0.97
+    losses = model.metadata["loss"]
+    assert len(losses) == 5
+    assert losses[0] > 2 * losses[-1]
 
 
-def test_a_softmax_is_worked_out_by_hand() -> None:
-    hidden = np.array([3, 3]) / 4  # the mean of tea, rain, rain and the end of the line
-    scores = np.array([[1, 0], [0, 1], [-1, 0.5]]) @ hidden
-    chances = np.exp(scores) / np.exp(scores).sum()
-    np.testing.assert_allclose(by_hand("softmax").probabilities(["tea rain rain"])[0], chances, rtol=1e-6)
-    best = by_hand("softmax").predict("rain  tea\train", k=2)
-    assert [label for label, _ in best] == ["__label__a", "__label__b"]
-    assert best[0][1] == pytest.approx(chances[0])
+def test_runs_of_words_tell_what_single_words_cannot() -> None:
+    texts = ["__label__in come go", "__label__out go come"] * 500
+    alone, runs = (FastTextClassifier(dim=8, word_ngrams=n, buckets=1000) for n in (1, 2))
+    assert Classifier(alone.fit(plain(texts))).test(texts).precision == 0.5
+    assert Classifier(runs.fit(plain(texts))).test(texts).precision == 1.0
 
 
-def test_a_tree_of_decisions_is_worked_out_by_hand() -> None:
-    # b and c are joined first (node 0: c is left, b is right), then that and a (node 1: a turns right).
-    first, second = 0.75, 0.75  # the scores of the two nodes
-    inner, outer = (1 / (1 + math.exp(-score)) for score in (first, second))
-    expected = [outer, (1 - outer) * inner, (1 - outer) * (1 - inner)]
-    np.testing.assert_allclose(by_hand("hs").probabilities(["tea rain rain"])[0], expected, rtol=1e-5)
+def test_ngrams_of_characters_help_with_unseen_words() -> None:
+    texts = [f"__label__{kind} {i}{kind}ness" for i in range(50) for kind in ("glad", "mad")]
+    model = FastTextClassifier(dim=8, minn=3, maxn=4, buckets=1000, learning_rate=0.5).fit(plain(texts))
+    assert Classifier(model).predict("9999gladness")[0][0] == "__label__glad"
 
 
-def test_a_sigmoid_is_rounded_down_to_a_step_of_the_table() -> None:
-    scores = np.array([-9, -8, -0.01, 0.0, 0.04, 3.14159, 8, 8.1], np.float32)
-    expected = [0, 1 / (1 + math.exp(8)), 1 / (1 + math.exp(1 / 32)), 0.5, 1 / (1 + math.exp(-1 / 32))]
-    np.testing.assert_allclose(sigmoid(scores)[:5], expected, rtol=1e-5)
-    assert sigmoid(scores)[-1] == 1
+@pytest.mark.parametrize("objective", OBJECTIVES)
+def test_one_thread_repeats_itself_to_the_bit(objective: str) -> None:
+    recipe = FastTextClassifier(dim=6, objective=objective, word_ngrams=2, buckets=500)  # type: ignore[arg-type]
+    one, two = (recipe.fit(plain(lines(2000)), runtime=Runtime(1)) for _ in range(2))
+    other = FastTextClassifier(**{**recipe.as_dict(), "seed": 2}).fit(plain(lines(2000)), runtime=Runtime(1))
+    assert one.rows.array.tobytes() == two.rows.array.tobytes()  # type: ignore[attr-defined]
+    assert one.output.rows.array.tobytes() == two.output.rows.array.tobytes()  # type: ignore[union-attr, attr-defined]
+    assert one.metadata["loss"] == two.metadata["loss"]
+    assert one.rows.array.tobytes() != other.rows.array.tobytes()  # type: ignore[attr-defined]
 
 
-@pytest.mark.parametrize("objective", ["softmax", "hierarchical-softmax"])
-def test_probabilities_add_up_to_one(objective: str) -> None:
-    found = Classifier(trained(objective=objective)).probabilities(QUESTIONS)
-    np.testing.assert_allclose(found.sum(axis=1), 1, rtol=1e-5)
+def test_a_run_that_was_interrupted_ends_as_if_it_had_not_been(tmp_path: Path) -> None:
+    recipe, corpus = FastTextClassifier(dim=6), plain(lines(8000))
+    whole = recipe.fit(corpus, runtime=Runtime(1))
+
+    def report(progress: Progress) -> None:
+        if progress.step == "training" and 0.3 < (progress.share or 0) < 0.35:
+            signal.raise_signal(signal.SIGINT)
+
+    with pytest.raises(KeyboardInterrupt):
+        recipe.fit(corpus, runtime=Runtime(1), checkpoint=tmp_path / "state", report=report)
+    assert 0 < json.loads((tmp_path / "state" / "config.json").read_text())["step"] < 20
+    again = recipe.fit(corpus, runtime=Runtime(1), checkpoint=tmp_path / "state")
+    assert again.rows.array.tobytes() == whole.rows.array.tobytes()  # type: ignore[attr-defined]
 
 
-def test_many_lines_are_answered_as_one_by_one_with_any_number_of_threads() -> None:
-    model = trained(word_ngrams=2, minn=2, maxn=3)
-    texts = [line.replace("__label__", "") for line in lines(9000, seed=4)]
-    one, two = (Classifier(model, runtime=Runtime(threads)).predict_all(texts, k=2) for threads in (1, 2))
-    assert one == two
-    single = Classifier(model)
-    for i in range(0, 9000, 999):
-        assert [label for label, _ in single.predict(texts[i], k=2)] == [label for label, _ in one[i]]
+def test_labels_stand_anywhere_and_a_line_may_have_several() -> None:
+    texts = ["tea __label__drink hot", "__label__food __label__hot soup", "soup __label__food"] * 200
+    model = FastTextClassifier(dim=8, objective="one-vs-all", learning_rate=0.5, epochs=20).fit(plain(texts))
+    classifier = Classifier(model)
+    assert model.output.labels.words[0] == "__label__food"  # type: ignore[union-attr]
+    assert {label for label, _ in classifier.predict("soup", k=3, threshold=0.3)} == {"__label__food", "__label__hot"}
+    assert "__label__drink" not in model.vocabulary
 
 
-def test_the_best_k_come_first_and_none_is_below_the_threshold() -> None:
-    classifier = Classifier(trained())
-    every = classifier.predict("tea milk", k=99)
-    assert len(every) == 3
-    assert [chance for _, chance in every] == sorted((chance for _, chance in every), reverse=True)
-    assert classifier.predict("tea milk", k=2) == every[:2]
-    assert classifier.predict("tea milk", k=3, threshold=every[1][1]) == every[:2]
-    with pytest.raises(OptionError, match="at least 1 label"):
-        classifier.predict("tea", k=0)
-    assert best_of(np.array([2, 5, 5, 1], np.float32), 1).tolist() == [1]
+def test_the_end_of_a_line_is_a_word_and_counts_are_kept() -> None:
+    model = FastTextClassifier(dim=4).fit(plain(["__label__a tea tea", "__label__b rain", "__label__b tea"]))
+    assert dict(zip(model.vocabulary, model.vocabulary.counts.tolist())) == {"</s>": 3, "tea": 3, "rain": 1}  # type: ignore[union-attr]
+    assert model.output.labels.counts.tolist() == [2, 1]  # type: ignore[union-attr]
+    assert model.metadata["fasttext"]["tokens"] == 10
 
 
-def test_precision_and_recall_are_counted_by_hand(tmp_path: Path) -> None:
-    classifier = by_hand("softmax")  # tea is a, nothing else is; rain alone is b or a
-    text = "__label__a tea\ntea tea __label__b\n__label__a __label__c tea\nno label here\n__label__unknown tea\n"
-    (tmp_path / "test.txt").write_text(text)
-    test = classifier.test(tmp_path / "test.txt")
-    assert test.lines == 3
-    assert (test.score.predicted, test.score.gold, test.score.right) == (3, 4, 2)
-    assert (test.precision, test.recall) == (2 / 3, 2 / 4)
-    assert test.f1 == pytest.approx(2 * test.precision * test.recall / (test.precision + test.recall))
-    assert test.by_label["__label__a"].recall == 1
-    assert test.by_label["__label__a"].precision == pytest.approx(2 / 3)
-    assert test.by_label["__label__b"].recall == test.by_label["__label__b"].f1 == 0
-    assert classifier.test(text.splitlines(), k=3).recall == 1
-    assert classifier.test(text.splitlines(), threshold=1).score.predicted == 0
-    assert test.as_dict()["labels"]["__label__c"]["gold"] == 1
+def test_another_prefix_and_rare_words_and_labels() -> None:
+    texts = ["#a tea", "#b rain"] * 5 + ["#c sun"]
+    recipe = FastTextClassifier(dim=4, label_prefix="#", min_count=2, min_label_count=2, learning_rate=1.0)
+    model = recipe.fit(plain(texts))
+    assert model.output.labels.words == ("#a", "#b")  # type: ignore[union-attr]
+    assert set(model.vocabulary) == {"</s>", "tea", "rain"}
+    assert Classifier(model).predict("#c tea")[0][0] == "#a"
 
 
-def test_runs_of_words_have_the_rows_that_their_hashes_give() -> None:
-    vocabulary, labels = Vocabulary(["tea", "</s>"]), Vocabulary(["__label__a"])
-    features = Features(vocabulary, labels, Subwords(0, 0, 1000), 3)
-
-    def signed(word: str) -> int:
-        hash = 2166136261
-        for byte in word.encode():
-            hash = (hash ^ (byte | (0xFFFFFF00 if byte > 127 else 0))) * 16777619 % 2**32
-        return hash - 2**32 if hash >= 2**31 else hash
-
-    hashes = [signed(word) for word in ("tea", "café", "</s>")]
-    runs = []
-    for i in range(3):
-        number = hashes[i]
-        for j in range(i + 1, 3):
-            number = (number * 116049371 + hashes[j]) % 2**64
-            runs.append(2 + number % 1000)
-    found = features.lines("tea __label__a café\n".encode(), Runtime(1))
-    assert found.rows[: found.row_ends[0]].tolist() == [0, 1, *runs]
-    assert found.labels[:1].tolist() == [0]
+def test_a_model_comes_back_from_its_folder_and_from_its_file(tmp_path: Path) -> None:
+    model = FastTextClassifier(dim=8, word_ngrams=2, minn=2, maxn=3, buckets=300).fit(plain(lines(500)))
+    asked = [line.split(" ", 1)[1] for line in lines(50, seed=2)]
+    expected = Classifier(model).probabilities(asked)
+    for name in ("folder", "model.bin"):
+        save(model, tmp_path / name)
+        np.testing.assert_array_equal(Classifier(load(tmp_path / name)).probabilities(asked), expected)
 
 
-def test_models_without_labels_and_texts_of_several_lines_are_errors() -> None:
-    with pytest.raises(OptionError, match="no labels"):
-        Classifier(WordVectors(["tea"], [[1.0]]))  # type: ignore[arg-type]
-    with pytest.raises(OptionError, match="one line"):
-        by_hand("softmax").predict("tea\nrain")
-    with pytest.raises(OptionError, match="list of texts"):
-        by_hand("softmax").predict_all("tea")
+@pytest.mark.parametrize(
+    ("texts", "problem"),
+    [
+        ([""], "holds no words"),
+        (["tea", "rain"], "no label is seen 1 times"),
+        (["__label__a tea"], "only the label '__label__a'"),
+        (["__label__a __label__b"] * 3, None),
+    ],
+)
+def test_texts_that_cannot_be_learnt_from_are_errors(texts: list[str], problem: str | None) -> None:
+    recipe = FastTextClassifier(dim=4)
+    if problem is None:  # even an empty line has its end
+        assert len(recipe.fit(plain(texts))) == 1
+        return
+    with pytest.raises(OptionError, match=problem):
+        recipe.fit(plain(texts))
 
 
-@pytest.mark.parametrize("options", [{}, {"word_ngrams": 3}, {"minn": 2, "maxn": 4, "word_ngrams": 2}])
-@pytest.mark.parametrize("objective", LOSSES)
-def test_fasttext_opens_our_models_and_says_the_same(tmp_path: Path, objective: str, options: dict[str, int]) -> None:
-    fasttext = pytest.importorskip("fasttext")
-    save(trained(objective=objective, **options), tmp_path / "model.bin")
-    (tmp_path / "test.txt").write_text("\n".join(lines(80, seed=9)) + "\n")
-    agree(fasttext.load_model(str(tmp_path / "model.bin")), tmp_path / "model.bin", tmp_path / "test.txt")
+def test_running_text_and_bad_options_are_errors() -> None:
+    with pytest.raises(OptionError, match="cut at white space"):
+        FastTextClassifier().fit(Corpus.of(["__label__a tea"]))
+    with pytest.raises(OptionError, match="every word would be a label"):
+        FastTextClassifier(label_prefix="")
+    with pytest.raises(OptionError, match="minn is 4, but must be at most maxn, 3"):
+        FastTextClassifier(minn=4, maxn=3)
 
 
-@pytest.mark.parametrize("options", [{}, {"wordNgrams": 3}, {"minn": 2, "maxn": 4, "wordNgrams": 2}])
-@pytest.mark.parametrize("loss", LOSSES.values())
-def test_models_of_fasttext_say_the_same_here(tmp_path: Path, loss: str, options: dict[str, int]) -> None:
-    fasttext = pytest.importorskip("fasttext")
-    (tmp_path / "train.txt").write_text("\n".join(lines()) + "\n")
-    (tmp_path / "test.txt").write_text("\n".join(lines(80, seed=9)) + "\n")
-    made = fasttext.train_supervised(
-        str(tmp_path / "train.txt"), dim=10, lr=0.5, loss=loss, bucket=1000, thread=1, verbose=0, **options
-    )
-    made.save_model(str(tmp_path / "model.bin"))
-    agree(made, tmp_path / "model.bin", tmp_path / "test.txt")
-    if loss == "softmax" and options:
-        made.quantize(input=str(tmp_path / "train.txt"), cutoff=500, qnorm=True, verbose=0)
-        made.save_model(str(tmp_path / "model.ftz"))
-        agree(made, tmp_path / "model.ftz", tmp_path / "test.txt")
+def test_a_learning_rate_that_is_far_too_large_is_an_error() -> None:
+    with pytest.raises(Diverged, match="Use a learning rate below"):
+        FastTextClassifier(dim=4, learning_rate=1e6).fit(plain(lines(300)))
 
 
-@pytest.mark.parametrize("cutoff", [None, 400])
-@pytest.mark.parametrize("objective", ["softmax", "one-vs-all"])
-def test_fasttext_opens_our_small_classifiers(tmp_path: Path, objective: str, cutoff: int | None) -> None:
-    fasttext = pytest.importorskip("fasttext")
-    save(quantize(trained(objective=objective, word_ngrams=2), cutoff), tmp_path / "model.ftz")
-    (tmp_path / "test.txt").write_text("\n".join(lines(80, seed=9)) + "\n")
-    agree(fasttext.load_model(str(tmp_path / "model.ftz")), tmp_path / "model.ftz", tmp_path / "test.txt")
+def test_movie_reviews_are_told_apart_better_than_by_chance(data: Path) -> None:
+    folder = data / "data" / "tasks" / "sentiment"
+    if not folder.is_dir():
+        pytest.skip("needs the sentiment data")
 
+    def labelled(path: Path) -> list[str]:
+        found = []
+        for line in path.read_text(encoding="utf-8").splitlines():
+            words = re.findall(r"\(\d ([^()]+)\)", line)
+            found.append(f"__label__{line[1]} " + " ".join(words).lower())
+        return found
 
-def agree(theirs: object, path: Path, test: Path) -> None:
-    """Both give the same probabilities, once the 0.00001 that fastText adds to each factor is taken off."""
-    ours = Classifier(load(path))
-    for text in QUESTIONS:
-        expected = {label: chance for chance, label in theirs.f.predict(text + "\n", 3, 0.0, "strict")}  # type: ignore[attr-defined]
-        found = dict(ours.predict(text, k=3))
-        assert all(
-            found.pop(label) < 2e-5 for label in set(found) - set(expected)
-        )  # a tree is searched no deeper there
-        assert set(found) == set(expected)
-        for label, chance in found.items():
-            if ours.output.loss == "hs":
-                assert expected[label] == pytest.approx(chance, abs=4e-5)
-            else:
-                assert expected[label] - 1e-5 == pytest.approx(chance, abs=1e-6)
-    count, precision, recall = theirs.test(str(test), 2)  # type: ignore[attr-defined]
-    score = ours.test(test, k=2)
-    assert (score.lines, score.precision, score.recall) == (count, pytest.approx(precision), pytest.approx(recall))
+    recipe = FastTextClassifier(dim=20, learning_rate=0.5)
+    model = recipe.fit(plain(labelled(folder / "sst5-train.txt")), runtime=Runtime(1))
+    assert Classifier(model).test(labelled(folder / "sst5-dev.txt")).precision > 0.36

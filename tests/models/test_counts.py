@@ -22,7 +22,7 @@ from firth.runtime import Runtime
 from firth.text.corpus import Corpus
 from firth.text.normalize import Normalizer
 from firth.text.tokenize import Tokenizer
-from firth.vectors import WordVectors
+from firth.vectors.words import WordVectors
 
 LAZY = ["He is a lazy boy. She is also lazy.", "Neeraj is a lazy person."]
 DEEP = [[["I", "like", "deep", "learning", "."], ["I", "like", "NLP", "."], ["I", "enjoy", "flying", "."]]]
@@ -139,10 +139,10 @@ def test_threads_pieces_and_spilling_do_not_change_a_bit(gaps, tmp_path):
 
 def test_little_memory_sends_runs_to_disk(tmp_path, monkeypatch):
     opened = []
-    from firth.models import runs
+    from firth.models import spill
 
-    new_file = runs.Shelf._new_file
-    monkeypatch.setattr(runs.Shelf, "_new_file", lambda shelf: opened.append(1) or new_file(shelf))
+    new_file = spill.Shelf._new_file
+    monkeypatch.setattr(spill.Shelf, "_new_file", lambda shelf: opened.append(1) or new_file(shelf))
     Counts(memory_limit="40 KB", spill_folder=str(tmp_path)).fit(long_text(), runtime=Runtime(1))
     assert len(opened) > 10
 

@@ -12,8 +12,8 @@ from numpy.typing import NDArray
 from safetensors.numpy import load_file
 
 from firth.errors import OptionError
+from firth.models.classifier import FastTextClassifier
 from firth.models.fasttext import FastText
-from firth.models.fasttext_labels import FastTextClassifier
 from firth.models.word2vec import Word2Vec
 from firth.runtime import Runtime
 from firth.text.corpus import Corpus

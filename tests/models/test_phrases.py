@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from firth.errors import OptionError
-from firth.formats.catalogue import load, save
+from firth.formats.registry import load, save
 from firth.models.phrases import PhraseModel, Phrases
 from firth.runtime import Runtime
 from firth.text.corpus import Corpus

@@ -8,13 +8,13 @@ import numpy as np
 import pytest
 
 from firth.errors import OptionError
-from firth.formats.catalogue import load, save
+from firth.formats.registry import load, save
 from firth.models.quantization import prune, quantize, quantize_rows
-from firth.rows import DenseRows, ProductRows
 from firth.runtime import Runtime
 from firth.text.subwords import Subwords
 from firth.text.vocabulary import Vocabulary
-from firth.vectors import Output, SubwordVectors
+from firth.vectors.rows import DenseRows, ProductRows
+from firth.vectors.subwords import Output, SubwordVectors
 
 
 def rows_of(count: int, dim: int, seed: int = 0) -> np.ndarray:

@@ -8,13 +8,13 @@ import numpy as np
 import pytest
 
 from firth.errors import Diverged, OptionError
-from firth.models.network import keep_thresholds
+from firth.models.window_network import keep_thresholds
 from firth.models.word2vec import Word2Vec
 from firth.progress import Progress
 from firth.runtime import Runtime
 from firth.text.corpus import Corpus
 from firth.text.tokenize import Tokenizer
-from firth.vectors import WordVectors
+from firth.vectors.words import WordVectors
 
 ONE = Runtime(1)
 SAMPLE = ["this", "is", "sample", "corpus", "using", "only", "one", "context", "word"]

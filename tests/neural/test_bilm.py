@@ -11,7 +11,7 @@ import pytest
 import torch
 
 from firth.errors import FormatError, OptionError
-from firth.formats.catalogue import detect, load, save
+from firth.formats.registry import detect, load, save
 from firth.neural.architecture import PRESETS, Architecture
 from firth.neural.bilm import BiLM, turned
 from firth.neural.state import State

@@ -8,7 +8,7 @@ import torch
 from torch import Tensor, nn
 
 from firth.errors import UnknownWord
-from firth.neural.initial import draw
+from firth.neural.initialization import draw
 from firth.neural.layers import CharacterCnn, CharacterRnn, Highway, ProjectedLstm, WordTable
 from firth.text.vocabulary import Vocabulary
 

@@ -9,7 +9,7 @@ import pytest
 import torch
 
 from firth.errors import OptionError
-from firth.formats.catalogue import load
+from firth.formats.registry import load
 from firth.neural.mix import ScalarMix, normalize
 
 SENTENCES = [["The", "first", "sentence", "."], ["The", "second"], ["Third"]]

@@ -18,11 +18,11 @@ import torch
 from torch import Tensor, nn
 
 from firth.models.elmo import Elmo
-from firth.neural.checkpoints import Checkpoints
-from firth.neural.optimizers import add_up_gradients
-from firth.neural.pretrain import Pretraining
-from firth.neural.record import Watch
 from firth.neural.softmax import sparse_rows
+from firth.neural.training.checkpoints import Checkpoints
+from firth.neural.training.optimizers import add_up_gradients
+from firth.neural.training.pretrain import Pretraining
+from firth.neural.training.record import Watch
 from firth.runtime import Runtime
 from firth.text.corpus import Corpus
 from firth.text.tokenfile import TokenFile

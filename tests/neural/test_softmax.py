@@ -10,7 +10,7 @@ import torch
 from torch import Tensor, nn
 
 from firth.neural import softmax as module
-from firth.neural.adaptive import AdaptiveSoftmax
+from firth.neural.adaptive_softmax import AdaptiveSoftmax
 from firth.neural.softmax import FullSoftmax, SampledSoftmax, draw_words, expected_counts
 
 DIM, WORDS, PLACES = 5, 23, 40

@@ -10,9 +10,9 @@ from scipy import stats
 
 from firth.errors import FormatError
 from firth.probes import contexts
-from firth.probes.reading import Place, StaticReader
+from firth.probes.readers import Place, StaticReader
 from firth.text.tokenize import Tokenizer
-from firth.vectors import WordVectors
+from firth.vectors.words import WordVectors
 
 
 @given(some.lists(some.tuples(some.sampled_from([0.1, 0.2, 0.3, 0.4, 0.5]), some.booleans()), min_size=1, max_size=12))

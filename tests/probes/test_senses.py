@@ -4,11 +4,11 @@ import pytest
 import torch
 from sklearn.metrics import f1_score
 
-from firth.probes.reading import Place, StaticReader, read_at
+from firth.probes.readers import Place, StaticReader, read_at
 from firth.probes.sense_files import Mark, Sentence
 from firth.probes.senses import F1, SenseMeans, filled, judge, most_frequent
 from firth.probes.wordnet import Lexeme, WordNet
-from firth.vectors import WordVectors
+from firth.vectors.words import WordVectors
 
 RIVER, MONEY, TEA = "bank%1:17:01::", "bank%1:14:00::", "tea%1:13:00::"
 BANK = Lexeme("bank", "NOUN")

@@ -8,7 +8,7 @@ from firth.neural.architecture import Architecture
 from firth.neural.bilm import BiLM
 from firth.progress import silent
 from firth.studies.family_models import Words, chosen, common, cut_to, in_contexts, megabytes, opened, without_context
-from firth.vectors import WordVectors
+from firth.vectors.words import WordVectors
 
 BILM = BiLM(Architecture.named("tiny"))
 SENTENCES = [["a", "cup", "of", "tea"], ["tea", "and", "tea"], ["rain"]]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from firth.studies.charts import Lines
+from firth.show.charts import Lines
 from firth.studies.family_tables import about, costs, curves, elmo, power
 
 

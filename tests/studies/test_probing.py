@@ -11,10 +11,10 @@ import pytest
 import torch
 
 from firth.errors import OptionError
-from firth.formats.catalogue import save
+from firth.formats.registry import save
 from firth.neural.architecture import Architecture
 from firth.neural.bilm import BiLM
-from firth.probes.reading import Place
+from firth.probes.readers import Place
 from firth.probes.sense_files import FRAMEWORK, SEMCOR, SETS, Mark
 from firth.progress import silent
 from firth.runtime import Runtime
@@ -26,7 +26,7 @@ from firth.studies.senses import FIRST, FOUR, FREQUENT, Senses, groups, scored
 from firth.studies.study import Study
 from firth.tasks.inputs import Embedding, Inputs
 from firth.tasks.model import TaskModel
-from firth.tasks.translation import Translation
+from firth.tasks.seq2seq.task import Translation
 
 ACT, SHOW, GAME = "play%2:36:00::", "play%1:10:01::", "play%2:33:00::"
 USES = [("We play chess", "VERB", GAME), ("They play Hamlet", "VERB", ACT), ("The play is long", "NOUN", SHOW)]

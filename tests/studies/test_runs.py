@@ -33,7 +33,7 @@ def test_what_a_task_is_used_to_need_not_be_named():
 
 
 def test_every_setting_names_files_that_are_there_and_makes_options_that_fit(data):
-    from firth.tasks.catalogue import task_named
+    from firth.tasks.registry import task_named
 
     for name, setting in SETTINGS.items():
         for part in (*setting.train, *setting.dev, *setting.test):

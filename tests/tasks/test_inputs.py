@@ -9,14 +9,14 @@ import pytest
 import torch
 
 from firth.errors import OptionError
-from firth.formats.catalogue import save
+from firth.formats.registry import save
 from firth.neural.architecture import Architecture
 from firth.neural.bilm import BiLM
 from firth.tasks.frozen import FrozenLayers
 from firth.tasks.inputs import Embedding, Inputs, Sizes, inputs_for
 from firth.tasks.sources import Sources, is_bilm
 from firth.text.vocabulary import Vocabulary
-from firth.vectors import WordVectors
+from firth.vectors.words import WordVectors
 
 SENTENCES = [("A", "cup", "of", "tea"), ("rain",), (), ("cup", "of", "rain")]
 VECTORS = WordVectors(["a", "cup", "tea", "Tea"], np.arange(12).reshape(4, 3) + 1)

@@ -15,13 +15,13 @@ from firth.errors import FormatError, OptionError
 from firth.neural.architecture import Architecture
 from firth.neural.bilm import BiLM
 from firth.runtime import Runtime
-from firth.tasks.cove import Cove
 from firth.tasks.inputs import Embedding, Inputs
 from firth.tasks.model import TaskModel, open_task
-from firth.tasks.sentiment import Phrase, Sentiment
+from firth.tasks.sentiment.task import Phrase, Sentiment
+from firth.tasks.seq2seq.cove import Cove
+from firth.tasks.seq2seq.task import Translation
 from firth.tasks.training import Training, fit
-from firth.tasks.translation import Translation
-from firth.vectors import WordVectors
+from firth.vectors.words import WordVectors
 
 TEXTS = [
     Phrase(("a", "good", "film"), "good"),
@@ -165,6 +165,6 @@ def test_nobody_waits_for_torch_who_asks_only_for_names() -> None:
     import sys
 
     code = (
-        "import sys; from firth.tasks.catalogue import TASKS; import firth.cli.tasks; assert 'torch' not in sys.modules"
+        "import sys; from firth.tasks.registry import TASKS; import firth.cli.tasks; assert 'torch' not in sys.modules"
     )
     subprocess.run([sys.executable, "-c", code], check=True)

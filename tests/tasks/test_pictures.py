@@ -8,13 +8,13 @@ from typing import Any
 import pytest
 from rich.console import Console
 
-from firth.tasks.coreference_columns import Document
-from firth.tasks.entailment import Entailment
-from firth.tasks.entities import Entities
+from firth.tasks.coref.data import Document
+from firth.tasks.entailment.task import Entailment
+from firth.tasks.ner.task import Entities
 from firth.tasks.pictures import Under, clusters, drawn, told_picture
-from firth.tasks.questions import Questions
-from firth.tasks.roles import Roles
-from firth.tasks.sentiment import Sentiment
+from firth.tasks.qa.task import Questions
+from firth.tasks.sentiment.task import Sentiment
+from firth.tasks.srl.task import Roles
 
 
 def printed(picture: Any, width: int = 60, **options: Any) -> str:

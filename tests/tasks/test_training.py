@@ -18,12 +18,12 @@ from firth.neural.architecture import Architecture
 from firth.neural.bilm import BiLM
 from firth.progress import Progress
 from firth.runtime import Runtime
-from firth.tasks.fitting import batches_of
 from firth.tasks.inputs import Embedding
 from firth.tasks.model import TaskModel
-from firth.tasks.sentiment import Phrase, Sentiment
+from firth.tasks.sentiment.task import Phrase, Sentiment
 from firth.tasks.sources import Sources
 from firth.tasks.training import Training, drawn, fit, usual
+from firth.tasks.training_loop import batches_of
 
 ONE = Runtime(threads=1)
 TASK = Sentiment(architecture="plain", hidden=6, dropout=0.2)

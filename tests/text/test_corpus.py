@@ -21,8 +21,8 @@ from hypothesis import strategies as st
 
 from firth.errors import FormatError, OptionError
 from firth.progress import Progress
+from firth.text import chunks
 from firth.text import corpus as corpus_module
-from firth.text import reading
 from firth.text.corpus import Corpus
 from firth.text.tokenfile import TokenFile
 from firth.text.tokenize import Tokenizer
@@ -42,7 +42,7 @@ def words_of(tokens: TokenFile) -> list[str]:
 @pytest.fixture
 def small_chunks(monkeypatch: pytest.MonkeyPatch) -> None:
     """Chunks of 64 bytes, so that a small text has many."""
-    monkeypatch.setattr(reading.chunks, "__kwdefaults__", reading.chunks.__kwdefaults__ | {"size": 64})  # type: ignore[attr-defined]
+    monkeypatch.setattr(chunks.chunks, "__kwdefaults__", chunks.chunks.__kwdefaults__ | {"size": 64})  # type: ignore[attr-defined]
     monkeypatch.setattr(corpus_module, "CHUNK", 64)
 
 
@@ -132,7 +132,7 @@ def test_threads_and_chunks_change_nothing(
 ) -> None:
     path = write(tmp_path_factory.mktemp("corpus") / "a.txt", text)
     patch = pytest.MonkeyPatch()
-    patch.setattr(reading.chunks, "__kwdefaults__", reading.chunks.__kwdefaults__ | {"size": size})  # type: ignore[attr-defined]
+    patch.setattr(chunks.chunks, "__kwdefaults__", chunks.chunks.__kwdefaults__ | {"size": size})  # type: ignore[attr-defined]
     with patch.context():
         tokens = Corpus(path, tokenizer=SPLIT, threads=threads).tokens()
     patch.undo()
@@ -170,7 +170,7 @@ def test_paragraphs_are_never_cut(tmp_path: Path) -> None:
 
 
 def test_a_line_without_an_end_in_sight_is_an_error(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(reading, "LONGEST_LINE", 1 << 20)
+    monkeypatch.setattr(chunks, "LONGEST_LINE", 1 << 20)
     path = write(tmp_path / "a.txt", b"ok\n" + b"x" * (11 << 20))
     with pytest.raises(FormatError, match=r"a\.txt: byte 3: 1 MiB without a place to cut"):
         Corpus(path, tokenizer=SPLIT).tokens()

@@ -9,8 +9,8 @@ from typing import Any, Literal, Protocol
 import numpy as np
 
 from firth.errors import OptionError
-from firth.rows import Floats
-from firth.vectors import WordVectors
+from firth.vectors.rows import Floats
+from firth.vectors.words import WordVectors
 
 Layers = Literal["mix", "all", "top"] | int
 Pooling = Literal["mean", "max", "first-last"]

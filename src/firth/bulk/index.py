@@ -9,18 +9,18 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from firth.bulk.embed_file import Pump, check_target, row_shape, tokens_for
 from firth.bulk.embedder import as_layers, embedder
-from firth.bulk.job import Pump, check_target, row_shape, tokens_for
-from firth.bulk.ledger import Ledger
+from firth.bulk.journal import Ledger
 from firth.bulk.lines import Block, Lines
 from firth.errors import OptionError
 from firth.files import Name
 from firth.formats import native
-from firth.formats.opening import Part
-from firth.occurrences import Occurrences
+from firth.formats.reading import Part
 from firth.progress import Report, silent
 from firth.text.tokenize import Tokenizer
 from firth.text.vocabulary import Vocabulary, to_bytes
+from firth.vectors.occurrences import Occurrences
 
 VECTORS, PLACES, IDS, LENGTHS, WORDS = "vectors", "places", "ids", "lengths", "words"
 

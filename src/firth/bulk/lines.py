@@ -13,7 +13,7 @@ from typing import IO, Literal, TypeVar
 
 from firth.errors import FormatError, OptionError
 from firth.files import STDIN, Name, expand, open_counted
-from firth.text.reading import BYTE_ORDER_MARK, LONGEST_LINE
+from firth.text.chunks import BYTE_ORDER_MARK, LONGEST_LINE
 from firth.text.tokenize import Tokenizer
 
 MOST_LINES = 1 << 16

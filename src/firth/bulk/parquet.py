@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from firth.bulk.ledger import Ledger
+from firth.bulk.journal import Ledger
 from firth.bulk.lines import Block
 from firth.errors import MissingExtra
 

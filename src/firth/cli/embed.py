@@ -6,14 +6,14 @@ from typing import Annotated, Any, Literal
 
 from cyclopts import Parameter
 
-from firth import show
+from firth.bulk.embed_file import Bulk, embed_file, fingerprint
 from firth.bulk.index import index_file
-from firth.bulk.job import Bulk, embed_file, fingerprint
-from firth.cli.answer import answer
 from firth.cli.flags import Inputs, Json, Model, Reading
+from firth.cli.output import answer
 from firth.errors import OptionError
-from firth.formats.catalogue import load
+from firth.formats.registry import load
 from firth.options import Recipe, option
+from firth.show import terminal
 from firth.text.tokenize import Tokenizer
 
 
@@ -63,7 +63,7 @@ def embed(
         firth embed vectors/ reviews.txt --out reviews.parquet --pooling mean
     """
     opened = placed(load(model), wording.device)
-    with show.progress() as report:
+    with terminal.progress() as report:
         done = embed_file(
             opened,
             inputs,
@@ -77,7 +77,7 @@ def embed(
             precision=wording.precision,
         )
     values = done.as_dict()
-    answer(values, show.table("", ["", "value"], list(values.items())), json)
+    answer(values, terminal.table("", ["", "value"], list(values.items())), json)
 
 
 def index(
@@ -101,7 +101,7 @@ def index(
         firth neighbors corpus.index --context "Olivia signed to do a Broadway [play]"
     """
     opened = placed(load(model), wording.device)
-    with show.progress() as report:
+    with terminal.progress() as report:
         made = index_file(
             opened,
             inputs,

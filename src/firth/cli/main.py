@@ -44,10 +44,10 @@ COMMANDS = {
     "vector": "firth.cli.words:vector",
     "explain": "firth.cli.words:explain",
     "ratio": "firth.cli.words:ratio",
-    "predict": "firth.cli.asking:predict",
-    "test": "firth.cli.asking:examine",
-    "quantize": "firth.cli.labels:quantize",
-    "phrases": "firth.cli.labels:phrases",
+    "predict": "firth.cli.predict:predict",
+    "test": "firth.cli.predict:examine",
+    "quantize": "firth.cli.classifier:quantize",
+    "phrases": "firth.cli.classifier:phrases",
 }
 EXTRAS = {"torch": "elmo", "h5py": "elmo"}  # modules that commands import as they begin, and what brings them
 

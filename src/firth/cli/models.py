@@ -10,19 +10,19 @@ from rich.markdown import Markdown
 from rich.table import Table
 from rich.text import Text
 
-from firth import show
-from firth.card import card_of, model_card
-from firth.cli.answer import answer, load_vectors
 from firth.cli.flags import Json, Model, Target
+from firth.cli.output import answer, load_vectors
 from firth.errors import OptionError
 from firth.evaluate import Score
 from firth.evaluate import evaluate as evaluate_vectors
-from firth.formats.catalogue import FORMATS, load, save
 from firth.formats.native import TASK
 from firth.formats.precision import lessened_vectors
-from firth.portrait import in_bytes
+from firth.formats.registry import FORMATS, load, save
 from firth.pretrained import shipped
-from firth.vectors import WordVectors
+from firth.show import terminal
+from firth.show.cards import card_of, model_card
+from firth.show.notebook import in_bytes
+from firth.vectors.words import WordVectors
 
 
 def describe(model: Any) -> dict[str, Any]:
@@ -52,7 +52,7 @@ def models(*, json: Json = False) -> None:
     found = [(name, shipped.kind(name), shipped.size(name), shipped.SHIPPED[name]) for name in shipped.available()]
     rows = [(name, kind, in_bytes(size), about) for name, kind, size, about in found]
     values = [dict(zip(columns, one)) for one in found]
-    answer(values, show.table("", ["name", "kind", "size", "what it is"], rows), json)
+    answer(values, terminal.table("", ["name", "kind", "size", "what it is"], rows), json)
 
 
 def card(model: Model, /, *, json: Json = False) -> None:
@@ -114,7 +114,7 @@ def convert(
         firth convert vectors/ vectors-int8/ --precision int8
         firth convert bilm/ small-bilm/ --precision int8
     """
-    with show.progress():
+    with terminal.progress():
         model = load(source, limit=limit, vocabulary=vocabulary)
         if precision is not None and isinstance(model, WordVectors):
             model = lessened_vectors(model, precision)
@@ -146,7 +146,7 @@ def evaluate(
         firth evaluate vectors/ wordsim353 google my-pairs.tsv --json
     """
     vectors = load_vectors(model)
-    with show.progress() as report:
+    with terminal.progress() as report:
         scores = evaluate_vectors(
             vectors, sets, case_insensitive=not case_sensitive, restrict_vocab=restrict, report=report
         )
@@ -157,17 +157,17 @@ def evaluate(
     columns = ["task", "set", "measure", "value", "95 % interval", "used", "of"]
     rows = [(one.task, one.name, one.metric, one.value, interval(one.interval), one.used, one.total) for one in scores]
     sections = [section_table(one) for one in scores if one.details.get("sections")]
-    answer([one.as_dict() for one in scores], Group(show.table("", columns, rows), *sections), json)
+    answer([one.as_dict() for one in scores], Group(terminal.table("", columns, rows), *sections), json)
 
 
 def section_table(score: Score) -> Table:
     """The accuracy of analogies by section and group."""
     parts = {**score.details["sections"], **{f"all {name}": one for name, one in score.details["groups"].items()}}
     rows = [
-        (name, one["accuracy"], show.Bar(one["accuracy"] or 0.0), one["used"], one["total"])
+        (name, one["accuracy"], terminal.Bar(one["accuracy"] or 0.0), one["used"], one["total"])
         for name, one in parts.items()
     ]
-    return show.table(f"{score.name}, {score.metric}", ["section", "accuracy", "", "used", "of"], rows)
+    return terminal.table(f"{score.name}, {score.metric}", ["section", "accuracy", "", "used", "of"], rows)
 
 
 def interval(bounds: tuple[float, float] | None) -> str:

@@ -7,16 +7,16 @@ from typing import Annotated, Any, Literal
 from cyclopts import Parameter
 from rich.text import Text
 
-from firth import show
-from firth.cli.answer import answer
 from firth.cli.embed import placed
 from firth.cli.flags import Inputs, Json, Model, Read, Reading, given_lines
 from firth.cli.models import is_bilm
+from firth.cli.output import answer
 from firth.errors import OptionError
 from firth.evaluate import rank_sentences
-from firth.formats.catalogue import load
 from firth.formats.native import TASK
+from firth.formats.registry import load
 from firth.models.ngram_model import NgramModel
+from firth.show import terminal
 
 
 def load_language_model(path: str, model: Any = None) -> NgramModel:
@@ -59,10 +59,17 @@ def score(
     columns = ["sentence", "per word", "log probability", "words", "unknown", ""]
     best = ranked[0].per_word or 1.0
     rows = [
-        (" ".join(one.words), one.per_word, one.log_prob, len(one.words), one.unknown, show.Bar(one.per_word / best))
+        (
+            " ".join(one.words),
+            one.per_word,
+            one.log_prob,
+            len(one.words),
+            one.unknown,
+            terminal.Bar(one.per_word / best),
+        )
         for one in ranked
     ]
-    answer([one.as_dict() for one in ranked], show.table("", columns, rows), json)
+    answer([one.as_dict() for one in ranked], terminal.table("", columns, rows), json)
 
 
 def score_both_ways(bilm: Any, sentences: list[list[str]], by: str, as_json: bool) -> None:
@@ -75,11 +82,16 @@ def score_both_ways(bilm: Any, sentences: list[list[str]], by: str, as_json: boo
     found.sort(key=lambda one: -one["per_word"][by])
     best = found[0]["per_word"][by] or 1.0
     rows = [
-        (" ".join(one["words"]), *one["per_word"].values(), one["unknown"], show.Bar(one["per_word"][by] / best, 12))
+        (
+            " ".join(one["words"]),
+            *one["per_word"].values(),
+            one["unknown"],
+            terminal.Bar(one["per_word"][by] / best, 12),
+        )
         for one in found
     ]
     columns = ["sentence", "forward", "backward", "joint", "unknown", f"by {by}"]
-    answer(found, show.table("probability per word", columns, rows), as_json)
+    answer(found, terminal.table("probability per word", columns, rows), as_json)
 
 
 def perplexity(
@@ -110,7 +122,7 @@ def perplexity(
     opened, corpus = load(model), reading.corpus(inputs)
     if is_bilm(opened):
         opened, streams = placed(opened, device), 32 if rows is None else rows
-        with show.progress() as report:
+        with terminal.progress() as report:
             found = opened.perplexity(corpus, sentences=packing != "streams", rows=streams, report=report)
     else:
         given = {"--packing": packing, "--rows": rows, "--device": device}
@@ -119,7 +131,7 @@ def perplexity(
             raise OptionError(f"{flag} is for biLMs, but {model} holds a {type(opened).__name__}")
         found = load_language_model(model, opened).perplexity(corpus)
     values = found.as_dict()
-    answer(values, show.table("", ["", "value"], list(values.items())), json)
+    answer(values, terminal.table("", ["", "value"], list(values.items())), json)
 
 
 def generate(
@@ -165,8 +177,8 @@ def generate(
 
 def say_for_source(model: Any, source: str, count: int, as_json: bool) -> None:
     """The best texts that an encoder and decoder says for a source, each with its score."""
-    from firth.tasks.translation import generate
+    from firth.tasks.seq2seq.task import generate
 
     found = generate(model, source, count)
     values = [{"text": text, "score": score} for text, score in found]
-    answer(values, show.table("", ["text", "score"], found), as_json)
+    answer(values, terminal.table("", ["text", "score"], found), as_json)

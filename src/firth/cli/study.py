@@ -8,11 +8,11 @@ from cyclopts import App, Parameter
 from rich.console import Group, RenderableType
 from rich.text import Text
 
-from firth import show
-from firth.cli.answer import answer
 from firth.cli.flags import Device, Json, Threads
+from firth.cli.output import answer
 from firth.cli.recipe_flags import flags_of, plain
 from firth.runtime import Runtime
+from firth.show import terminal
 
 HELP = """Repeat a study of word representations: a table, a picture and JSON.
 
@@ -50,7 +50,7 @@ DEFAULTS: dict[str, Any] = {"work": None, "quick": False, "device": "cpu", "thre
 
 def runner(name: str) -> Callable[..., None]:
     """The command of one study."""
-    from firth.studies.catalogue import study_named
+    from firth.studies.registry import study_named
 
     flags = flags_of(study_named(name), {}, "", "Study")
 
@@ -58,7 +58,7 @@ def runner(name: str) -> Callable[..., None]:
         chosen = plain(study).made_quick() if quick else plain(study)
         place = Path(work) if work else Path(out) / "work"
         place.mkdir(parents=True, exist_ok=True)
-        with show.progress() as report:
+        with terminal.progress() as report:
             findings = chosen.run(place, Runtime.from_env(threads, device), report)
         written = [str(path) for path in findings.write(out)]
         answer({**findings.as_json(), "written": written}, picture(findings, written), json)
@@ -77,7 +77,7 @@ def picture(findings: Any, written: list[str]) -> RenderableType:
     tables = []
     for table in findings.tables:
         rows = [[cell if isinstance(cell, int) else shown(cell) for cell in row] for row in table.rows]
-        tables.append(show.table(table.title, table.columns, rows))
+        tables.append(terminal.table(table.title, table.columns, rows))
     return Group(*tables, Text("\n".join(written)))
 
 

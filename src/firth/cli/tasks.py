@@ -11,14 +11,14 @@ from cyclopts import App, Parameter
 from rich.console import Group, RenderableType
 from rich.text import Text
 
-from firth import show
-from firth.card import write_card
-from firth.cli.answer import answer
 from firth.cli.flags import Device, Json, Threads
+from firth.cli.output import answer
 from firth.cli.recipe_flags import flags_of, plain
-from firth.formats.catalogue import check_target, save
+from firth.formats.registry import check_target, save
 from firth.options import Recipe
 from firth.runtime import Runtime
+from firth.show import terminal
+from firth.show.cards import write_card
 
 if TYPE_CHECKING:
     from firth.tasks.inputs import Embedding
@@ -108,8 +108,8 @@ EXAMPLES = {
 
 def recipes(name: str) -> dict[str, type[Recipe]]:
     """The recipes whose fields are a task's flags, with the defaults that the task is used to."""
-    from firth.tasks.catalogue import task_named
     from firth.tasks.inputs import Embedding
+    from firth.tasks.registry import task_named
     from firth.tasks.training import Training, usual
 
     kind = task_named(name)
@@ -147,7 +147,7 @@ def trainer(name: str) -> Callable[..., None]:
         chosen = chosen_words(embedding, words)
         given = {part: network.read(path) for part, path in (("train", train), ("dev", dev), ("test", test)) if path}
         runtime = Runtime.from_env(threads, device)
-        with show.progress() as report:
+        with terminal.progress() as report:
             model = fit(
                 plain(network),
                 chosen,
@@ -216,14 +216,14 @@ def picture(model: "TaskModel") -> RenderableType:
         )
         for line in told["epochs"]
     ]
-    parts: list[RenderableType] = [show.table("", ["epoch", "loss", *names, "seconds so far", "words/s"], rows)]
+    parts: list[RenderableType] = [terminal.table("", ["epoch", "loss", *names, "seconds so far", "words/s"], rows)]
     scores = [(part, *told[part].values()) for part in ("dev", "test") if told.get(part)]
     if scores:
         measures = list(told["dev"] or told["test"])
-        parts.append(show.table("best weights", ["examples", *measures], scores))
+        parts.append(terminal.table("best weights", ["examples", *measures], scores))
     for place, shares in told["layer_shares"].items():
         layers = [(f"layer {number}", share) for number, share in enumerate(shares)]
-        parts.append(show.bars(f"ELMo at the {place}", layers, header=("", "share")))
+        parts.append(terminal.bars(f"ELMo at the {place}", layers, header=("", "share")))
     if told["layer_shares"]:
         parts.append(Text(f"{told['bilm_share']:.0%} of the time was spent in the biLM"))
     return Group(*parts)
@@ -231,7 +231,7 @@ def picture(model: "TaskModel") -> RenderableType:
 
 def build() -> App:
     """`firth task` with a command for each task; a task's file is imported when its command is called."""
-    from firth.tasks.catalogue import TASKS
+    from firth.tasks.registry import TASKS
 
     app = App(name="task", help=HELP, help_format="markdown")
     for name in TASKS:
@@ -240,7 +240,7 @@ def build() -> App:
 
 
 def __getattr__(name: str) -> Callable[..., None]:
-    from firth.tasks.catalogue import TASKS
+    from firth.tasks.registry import TASKS
 
     if name not in TASKS:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -4,10 +4,10 @@ from typing import Annotated
 
 from cyclopts import Parameter
 
-from firth import show
-from firth.cli.answer import answer, json_line
 from firth.cli.flags import Inputs, Json, Out, Read, Reading
+from firth.cli.output import answer, json_line
 from firth.files import write_bytes
+from firth.show import terminal
 
 
 def tokens(
@@ -55,7 +55,7 @@ def vocab(
         firth vocab corpus/*.txt.gz --top 30
         firth vocab corpus.txt --min-count 5 --out vocab.txt
     """
-    with show.progress() as report:
+    with terminal.progress() as report:
         found = reading.corpus(inputs).tokens(report)
     words = found.vocabulary.cut(min_count)
     if out is not None:
@@ -70,4 +70,4 @@ def vocab(
         "words": [{"word": word, "count": count} for word, count in first],
     }
     title = f"{len(found):,} tokens, {len(found.vocabulary):,} words, {values['sentences']:,} sentences"
-    answer(values, show.bars(title, first, header=("word", "count")), json)
+    answer(values, terminal.bars(title, first, header=("word", "count")), json)

@@ -8,11 +8,12 @@ from rich.padding import Padding
 from rich.rule import Rule
 from rich.text import Text
 
-from firth import kernels, show
-from firth.cli.answer import answer
+from firth import kernels
 from firth.cli.flags import Json
-from firth.tour.luggage import Step
-from firth.tour.walk import STEPS, walk
+from firth.cli.output import answer
+from firth.show import terminal
+from firth.tour.materials import Step
+from firth.tour.steps import STEPS, walk
 
 
 def compiled() -> bool:
@@ -37,7 +38,7 @@ def tour(
         firth tour my-novel.txt
         firth tour --elmo elmo/
     """
-    console = show.stdout()
+    console = terminal.stdout()
     if not json and not compiled():
         console.print(
             Text("The first run compiles the hot loops and keeps them; later runs take seconds.", style="dim")

@@ -8,17 +8,17 @@ from typing import Annotated, Any, Literal
 
 from cyclopts import App, Parameter
 
-from firth import show
-from firth.card import model_card, write_card
-from firth.cli.answer import answer, load_vectors
 from firth.cli.flags import Inputs, Json, Read, Reading, Target
 from firth.cli.models import describe, is_bilm
-from firth.curves import draw_curves
+from firth.cli.output import answer, load_vectors
 from firth.errors import OptionError
-from firth.formats.catalogue import check_target, load, save
+from firth.formats.registry import check_target, load, save
 from firth.models.recipes import RECIPES
 from firth.options import Recipe
 from firth.runtime import Runtime
+from firth.show import terminal
+from firth.show.cards import model_card, write_card
+from firth.show.curves import draw_curves
 
 TOKENS: dict[str, Any] = {"classifier": "whitespace"}  # labelled lines are cut at blanks, as fastText does
 Checkpoint = Annotated[
@@ -154,7 +154,7 @@ def trainer(name: str, recipe_class: type[Recipe]) -> Callable[..., None]:
             "log": log,
         }
         more = {extra: value for extra, value in more.items() if extra in known}
-        with show.progress() as report:
+        with terminal.progress() as report:
             runtime = Runtime.from_env(reading.threads, device)
             artifact = recipe.fit(reading.corpus(inputs), runtime=runtime, report=report, **more)
             if not runtime.is_main:  # other processes have helped, and are done

@@ -8,17 +8,17 @@ from rich.console import Group
 from rich.markup import escape
 from rich.text import Text
 
-from firth import show
 from firth.bulk.embedder import as_layers, embedder
-from firth.cli.answer import answer, load_vectors
 from firth.cli.flags import Json, Model, Top
+from firth.cli.output import answer, load_vectors
 from firth.errors import OptionError
-from firth.formats.catalogue import load
+from firth.formats.registry import load
 from firth.models.count_matrix import CountMatrix
-from firth.neighbours import AnalogyMethod
-from firth.occurrences import Occurrence, Occurrences, marked_word
+from firth.show import terminal
 from firth.text.tokenize import Tokenizer
-from firth.vectors import SubwordVectors
+from firth.vectors.neighbors import AnalogyMethod
+from firth.vectors.occurrences import Occurrence, Occurrences, marked_word
+from firth.vectors.subwords import SubwordVectors
 
 
 def neighbors(
@@ -57,7 +57,7 @@ def neighbors(
     queries = [words] if together or negative else [[word] for word in words]
     found = [(" ".join(query), vectors.most_similar(query, negative, topn=topn)) for query in queries]
     values = [{"query": name, "neighbors": [{"word": w, "cosine": c} for w, c in near]} for name, near in found]
-    tables = [show.bars(name, near, header=("neighbour", "cosine")) for name, near in found]
+    tables = [terminal.bars(name, near, header=("neighbour", "cosine")) for name, near in found]
     answer(values, Group(*tables), json)
 
 
@@ -77,7 +77,7 @@ def neighbors_in_context(
     values = [{**asdict(one), "line": one.sentence + 1} for one in found]
     rows = [(one.cosine, one.sentence + 1, one.marked()) for one in found]
     title = escape(Occurrence(words[place], 0, place, tuple(words), 1.0).marked())
-    answer(values, show.table(title, ["cosine", "line", "occurrence"], rows), as_json)
+    answer(values, terminal.table(title, ["cosine", "line", "occurrence"], rows), as_json)
 
 
 def analogy(
@@ -100,7 +100,7 @@ def analogy(
     """
     near = load_vectors(model).analogy(a, b, c, topn=topn, method=method)
     values = {"a": a, "b": b, "c": c, "method": method, "answers": [{"word": w, "score": s} for w, s in near]}
-    answer(values, show.bars(f"{a} : {b} = {c} : ?", near, header=("answer", "score")), json)
+    answer(values, terminal.bars(f"{a} : {b} = {c} : ?", near, header=("answer", "score")), json)
 
 
 def similarity(model: Model, words: list[str], /, *, json: Json = False) -> None:
@@ -119,7 +119,7 @@ def similarity(model: Model, words: list[str], /, *, json: Json = False) -> None
         value = float(matrix[0, 1])
         answer({"words": words, "cosine": value}, Text(f"{value:.4f}"), json)
         return
-    answer({"words": words, "cosines": matrix}, show.heat("", matrix, words, words), json)
+    answer({"words": words, "cosines": matrix}, terminal.heat("", matrix, words, words), json)
 
 
 def odd(model: Model, words: list[str], /, *, json: Json = False) -> None:
@@ -146,7 +146,7 @@ def vector(model: Model, words: list[str], /, *, json: Json = False) -> None:
     if json:
         answer(values, "", True)
     else:
-        show.stdout().out("\n".join(lines))
+        terminal.stdout().out("\n".join(lines))
 
 
 def explain(model: Model, words: list[str], /, *, json: Json = False) -> None:
@@ -164,7 +164,7 @@ def explain(model: Model, words: list[str], /, *, json: Json = False) -> None:
         {"word": w, "shares": [{"ngram": s.ngram, "share": s.share} for s in found]} for w, found in shares.items()
     ]
     for word, found in [] if json else shares.items():
-        show.stdout().print(show.bars(word, [(s.ngram, s.share) for s in found], header=("piece", "share")))
+        terminal.stdout().print(terminal.bars(word, [(s.ngram, s.share) for s in found], header=("piece", "share")))
     if json:
         answer(values, "", True)
 

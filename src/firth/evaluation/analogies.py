@@ -19,8 +19,8 @@ from numpy.typing import NDArray
 
 from firth.evaluation.lookup import Floats, Lookup
 from firth.evaluation.questions import Question
-from firth.neighbours import ANALOGY_METHODS, AnalogyMethod
 from firth.runtime import Runtime
+from firth.vectors.neighbors import ANALOGY_METHODS, AnalogyMethod
 
 Ids = NDArray[np.int64]
 
@@ -53,7 +53,7 @@ def solve(
 ) -> Answers:
     """The best answer to every question, by each method; no spelling of a question's own words is an answer.
 
-    >>> from firth.vectors import WordVectors
+    >>> from firth.vectors.words import WordVectors
     >>> vectors = WordVectors(["king", "man", "woman", "queen", "tea"], [[1, 1], [1, 0], [-1, 0], [-1, 1], [0, -1]])
     >>> solve(Lookup(vectors), [Question("man", "woman", "king", "queen")]).right("3cosadd")
     array([ True])

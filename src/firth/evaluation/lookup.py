@@ -14,9 +14,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from firth.errors import FirthError, OptionError
-from firth.neighbours import unit_rows
 from firth.text.normalize import Normalizer
-from firth.vectors import SubwordVectors, WordVectors
+from firth.vectors.neighbors import unit_rows
+from firth.vectors.subwords import SubwordVectors
+from firth.vectors.words import WordVectors
 
 Floats = NDArray[np.float32]
 BLOCK = 1 << 14

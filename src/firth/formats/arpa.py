@@ -33,10 +33,10 @@ from numpy.typing import NDArray
 
 from firth.errors import FormatError
 from firth.files import Name, write_bytes
-from firth.formats.opening import Source, open_source
+from firth.formats.reading import Source, open_source
 from firth.kernels import arpa as lines
 from firth.kernels import ngram as kernel
-from firth.kernels.parse import gather
+from firth.kernels.vector_files import gather
 from firth.kernels.words import index
 from firth.models.ngram_model import SPELLINGS, NgramModel
 from firth.progress import Progress, Report, silent

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from firth.errors import FormatError, MissingExtra, OptionError
 from firth.files import Name
 from firth.formats.elmo_files import ElmoFiles, find_files, number, read_options, read_vocabulary, section
-from firth.formats.opening import Part
+from firth.formats.reading import Part
 from firth.text.character_ids import BEGIN, END
 from firth.text.vocabulary import Vocabulary
 

@@ -16,13 +16,14 @@ from numpy.typing import NDArray
 
 from firth.errors import FormatError
 from firth.files import Name
-from firth.formats.opening import MOST_DIM, Bytes, Part, read_whole
-from firth.formats.table import select
-from firth.kernels import parse as kernel
-from firth.rows import CENTROIDS, DenseRows, ProductRows, Rows
+from firth.formats.reading import MOST_DIM, Bytes, Part, read_whole
+from firth.formats.vector_table import select
+from firth.kernels import vector_files as kernel
 from firth.text.subwords import Subwords
 from firth.text.vocabulary import Vocabulary
-from firth.vectors import Output, SubwordVectors, WordVectors
+from firth.vectors.rows import CENTROIDS, DenseRows, ProductRows, Rows
+from firth.vectors.subwords import Output, SubwordVectors
+from firth.vectors.words import WordVectors
 
 MAGIC = struct.pack("<i", 793712314)
 NEWEST, OLDEST = 12, 0  # the oldest files have no number; we call it 0

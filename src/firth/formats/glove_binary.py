@@ -16,7 +16,7 @@ from scipy.sparse import csr_matrix
 
 from firth.errors import FormatError, OptionError
 from firth.files import STDIN, Name, open_bytes, packing, write_bytes
-from firth.formats.opening import open_source
+from firth.formats.reading import open_source
 from firth.models.count_matrix import CountMatrix
 from firth.models.glove_cells import Batch, MatrixCells
 from firth.text.vocabulary import Vocabulary, to_bytes, to_word

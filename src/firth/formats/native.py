@@ -21,16 +21,17 @@ from firth.errors import FormatError, MissingExtra, OptionError
 from firth.files import Name, whole_folder
 from firth.formats import precision as precisions
 from firth.formats import safetensors
-from firth.formats.opening import Part
 from firth.formats.precision import Precision
-from firth.formats.table import select
+from firth.formats.reading import Part
+from firth.formats.vector_table import select
 from firth.models.count_matrix import CountMatrix
 from firth.models.ngram_model import NgramModel
 from firth.models.phrases import PhraseModel
-from firth.occurrences import Occurrences
-from firth.parts import Artifact, Parts
+from firth.serialization import Artifact, Parts
 from firth.text.vocabulary import Vocabulary
-from firth.vectors import SubwordVectors, WordVectors
+from firth.vectors.occurrences import Occurrences
+from firth.vectors.subwords import SubwordVectors
+from firth.vectors.words import WordVectors
 
 FORMAT_VERSION = 1
 KINDS: dict[str, type[Artifact]] = {

@@ -14,8 +14,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from firth.errors import OptionError
-from firth.rows import DenseRows, Int8Rows
-from firth.vectors import WordVectors
+from firth.vectors.rows import DenseRows, Int8Rows
+from firth.vectors.words import WordVectors
 
 Precision = Literal["float16", "int8"]
 Arrays = Mapping[str, NDArray[Any]]

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from firth.errors import FormatError
 from firth.files import Name
-from firth.formats.opening import read_whole
+from firth.formats.reading import read_whole
 
 DTYPES = {
     "F64": "<f8",

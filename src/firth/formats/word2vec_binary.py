@@ -9,12 +9,12 @@ from numpy.typing import NDArray
 
 from firth.errors import FormatError
 from firth.files import Name, write_bytes
-from firth.formats.opening import BLOCK, Bytes, Part, Source, check_shape, open_source
-from firth.formats.table import Table
+from firth.formats.reading import BLOCK, Bytes, Part, Source, check_shape, open_source
+from firth.formats.vector_table import Table
 from firth.formats.word2vec_text import HEADER, check_words
-from firth.kernels import parse as kernel
+from firth.kernels import vector_files as kernel
 from firth.text.vocabulary import to_bytes
-from firth.vectors import WordVectors
+from firth.vectors.words import WordVectors
 
 LONGEST_HEADER = 100
 

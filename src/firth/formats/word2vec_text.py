@@ -16,13 +16,13 @@ from numpy.typing import NDArray
 
 from firth.errors import FormatError
 from firth.files import Name, write_bytes
-from firth.formats.opening import MOST_DIM, Bytes, Ids, Part, Source, check_shape, open_source, read_head
-from firth.formats.table import Floats, Table
-from firth.kernels import parse as kernel
+from firth.formats.reading import MOST_DIM, Bytes, Ids, Part, Source, check_shape, open_source, read_head
+from firth.formats.vector_table import Floats, Table
+from firth.kernels import vector_files as kernel
 from firth.kernels import words as words_kernel
 from firth.runtime import Runtime
 from firth.text.vocabulary import Vocabulary, to_word
-from firth.vectors import WordVectors
+from firth.vectors.words import WordVectors
 
 Kind = Literal["word2vec", "glove", "vec"]
 HEADER = re.compile(rb"[ \t]*(\d{1,20})[ \t]+(\d{1,20})[ \t\r]*")

@@ -9,9 +9,9 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
-from firth.kernels.floats import LANES, inlined, larger, load, splat, store
 from firth.kernels.lstm import sigmoid
-from firth.kernels.products import BLOCK
+from firth.kernels.matmul import BLOCK
+from firth.kernels.simd_float import LANES, inlined, larger, load, splat, store
 
 
 @njit(cache=True, nogil=True)

@@ -12,8 +12,8 @@ import numpy as np
 from numba import njit
 from numba.extending import register_jitable
 
-from firth.kernels.floats import LANES, load, prefetch, splat, store, total
 from firth.kernels.random import STEP, below, draw, mix
+from firth.kernels.simd_float import LANES, load, prefetch, splat, store, total
 from firth.kernels.subwords import OFFSET, PRIME, SIGN
 
 WORD, NOTHING = np.int32(-1), np.int32(-2)

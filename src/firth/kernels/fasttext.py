@@ -21,8 +21,8 @@ import numpy as np
 from numba import njit
 
 from firth.kernels import full_softmax
-from firth.kernels.floats import LANES, inlined, load, matrix, prefetch, splat, store, total
 from firth.kernels.random import STEP, draw, mix
+from firth.kernels.simd_float import LANES, inlined, load, matrix, prefetch, splat, store, total
 from firth.kernels.word2vec import GROUP, add_target, add_to_rows, clear, one_by_six, pull, sum_rows
 
 HIDDEN, ERROR, STEP_ERROR = 0, 1, 2  # the rows of `hidden`

@@ -12,7 +12,7 @@ import math
 import numpy as np
 from numba import njit
 
-from firth.kernels.floats import LANES, inlined, load, splat, store, total
+from firth.kernels.simd_float import LANES, inlined, load, splat, store, total
 from firth.kernels.word2vec import add_to_rows, clear, gather, sum_rows
 
 

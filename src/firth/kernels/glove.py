@@ -22,7 +22,8 @@ from numba import njit
 from numba.core import config
 from numpy.typing import NDArray
 
-from firth.kernels.floats import (
+from firth.kernels.random import STEP, below, fill_uniform, key, mix
+from firth.kernels.simd_float import (
     LANES,
     call,
     compiles,
@@ -39,7 +40,6 @@ from firth.kernels.floats import (
     vector,
     whole_numbers,
 )
-from firth.kernels.random import STEP, below, fill_uniform, key, mix
 
 CLIP = 100.0
 FROZEN = 1e30

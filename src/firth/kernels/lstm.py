@@ -18,8 +18,8 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-from firth.kernels.floats import LANES, choose, exp_of_minus, inlined, larger, load, prefetch, splat, store
-from firth.kernels.products import BLOCK, ROWS, multiply, scaled, tile, write_down
+from firth.kernels.matmul import BLOCK, ROWS, multiply, scaled, tile, write_down
+from firth.kernels.simd_float import LANES, choose, exp_of_minus, inlined, larger, load, prefetch, splat, store
 
 
 def interleave(gates: NDArray[np.float32]) -> NDArray[np.float32]:

@@ -10,8 +10,8 @@ import numpy as np
 from numba import njit
 from numba.extending import register_jitable
 
-from firth.kernels.floats import LANES, choose, larger, load, splat, store
 from firth.kernels.random import STEP, below, mix
+from firth.kernels.simd_float import LANES, choose, larger, load, splat, store
 
 CENTROIDS = 256
 NUDGE = np.float32(1e-7)  # how far apart the halves of a split centroid start

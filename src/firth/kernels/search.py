@@ -15,7 +15,7 @@ import math
 import numpy as np
 from numba import njit
 
-from firth.kernels.simd import TILE, dots_of_1, dots_of_8
+from firth.kernels.simd_int8 import TILE, dots_of_1, dots_of_8
 
 FLOAT_SLACK = np.float32(4e-6)  # more than all float32 roundings of a bound, and than one of a cosine
 FAST = {"reassoc", "contract", "nsz"}

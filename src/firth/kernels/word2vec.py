@@ -16,7 +16,8 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-from firth.kernels.floats import (
+from firth.kernels.random import STEP, below, draw, happens, mix
+from firth.kernels.simd_float import (
     LANES,
     choose,
     exp_of_minus,
@@ -31,7 +32,6 @@ from firth.kernels.floats import (
     total,
     totals,
 )
-from firth.kernels.random import STEP, below, draw, happens, mix
 
 GROUP = 6  # targets of one step
 AHEAD = 2  # sets of negatives that are known: those of now, and those whose rows are on their way

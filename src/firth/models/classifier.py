@@ -1,389 +1,251 @@
-"""Labels for lines of text: what a supervised fastText model says, and how often it is right.
+"""fastText's classifier: a line's label is told from the mean of the rows of its words.
 
-    line → rows of its words, of their n-grams and of runs of words → their mean → a score for each label → probability
-
-Everything is as fastText does it, so that a model gives the same answers here and there. Only one thing differs:
-fastText adds 0.00001 to every probability that it shows, which we do not.
+Lines are read as fastText reads them: words stand between blanks, words that begin with `__label__` are the labels of
+their line, wherever they stand, and the end of the line is a word of its own.
 """
 
 from __future__ import annotations
 
-import os
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import asdict, dataclass
+import math
+from collections.abc import Mapping
+from copy import copy
+from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, NamedTuple
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
 from firth.errors import OptionError
-from firth.files import Name
 from firth.kernels import classifier as kernel
-from firth.kernels import subwords as subwords_kernel
-from firth.kernels import words as words_kernel
+from firth.kernels import random as random_kernel
+from firth.kernels.simd_float import matrix, stride
+from firth.models.classifier_model import LABEL_PREFIX, SENTENCE_END, Features, Table
+from firth.models.continued_training import take_up
 from firth.models.huffman import Tree
-from firth.rows import DenseRows, Floats, Ids
+from firth.models.phrases import extended
+from firth.models.trained_recipe import Trained
+from firth.models.window_network import random_rows
+from firth.options import option
 from firth.runtime import Runtime
-from firth.text.reading import chunks
+from firth.text.corpus import Corpus
 from firth.text.subwords import Subwords
+from firth.text.tokenfile import TokenFile
 from firth.text.vocabulary import Vocabulary, to_bytes
-from firth.vectors import SubwordVectors
+from firth.training.loop import Block, HeldOut, Schedule, Tally
+from firth.vectors.rows import DenseRows, Floats
+from firth.vectors.subwords import Output, SubwordVectors
+from firth.vectors.words import WordVectors
 
-LABEL_PREFIX = "__label__"
-SENTENCE_END = "</s>"
-TOGETHER = 1 << 22  # scores that are computed at a time
-LINES = 4096  # lines that are looked up at a time
-
-
-class Table(NamedTuple):
-    """What each of some types stands for (see `kernels/classifier.py`)."""
-
-    kinds: NDArray[np.int32]
-    hashes: NDArray[np.uint64]
-    rows: Ids
-    pointers: Ids
-    lengths: Ids
+BLOCK = 10_000  # words of a block: labelled texts are often small, and every thread should have some
+LossName = Literal["softmax", "hs", "ns", "ova"]
+LOSSES: dict[str, tuple[LossName, int]] = {
+    "softmax": ("softmax", kernel.SOFTMAX),
+    "hierarchical-softmax": ("hs", kernel.TREE),
+    "negative-sampling": ("ns", kernel.NOISE),
+    "one-vs-all": ("ova", kernel.EACH),
+}
 
 
-class Lines(NamedTuple):
-    """Lines as rows and labels: those of line i end at row_ends[i] and label_ends[i]."""
+@dataclass(frozen=True)
+class FastTextClassifier(Trained["Network", SubwordVectors]):
+    """Labels of lines. The model is a `SubwordVectors`; `Classifier` asks it for labels.
 
-    rows: Ids
-    row_ends: Ids
-    labels: NDArray[np.int32]
-    label_ends: Ids
+    >>> from firth.text.tokenize import Tokenizer
+    >>> lines = ["__label__drink hot tea", "__label__sky hot sun"] * 20
+    >>> corpus = Corpus.of(lines, tokenizer=Tokenizer(mode="whitespace"))
+    >>> model = FastTextClassifier(dim=8).fit(corpus)
+    >>> model.output.labels.words, model.vocabulary.words
+    (('__label__drink', '__label__sky'), ('</s>', 'hot', 'sun', 'tea'))
+    """
+
+    name = "fasttext-classifier"
+    lesson = "no line has both a label and a word to learn it from"
+
+    dim: int = option(100, "length of the vectors", minimum=1)
+    objective: Literal["softmax", "hierarchical-softmax", "negative-sampling", "one-vs-all"] = option(
+        "softmax", "how labels are told apart; hierarchical-softmax for very many, one-vs-all for several on a line"
+    )
+    word_ngrams: int = option(1, "also learn from runs of up to so many words", minimum=1)
+    minn: int = option(0, "shortest n-grams of characters", minimum=0)
+    maxn: int = option(0, "longest n-grams of characters; 0: none", minimum=0)
+    buckets: int = option(2_000_000, "rows that all n-grams share", minimum=0, maximum=100_000_000)
+    negatives: int = option(5, "labels drawn from the noise for each line", minimum=1)
+    noise_exponent: float = option(0.5, "negatives are drawn by count to this power")
+    min_count: int = option(1, "leave out words that are rarer", minimum=1)
+    min_label_count: int = option(1, "leave out labels that are rarer", minimum=1)
+    label_prefix: str = option(LABEL_PREFIX, "how labels begin")
+    learning_rate: float = option(0.1, "first step size; falls to 0", minimum=0)
+    epochs: int = option(5, "times that the text is read", minimum=1)
+    shuffle: bool = option(True, "read the lines in random order, the same in every epoch")
+    seed: int = option(1, "where the random numbers start", minimum=0, maximum=2**32)
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if not self.label_prefix:
+            raise OptionError("FastTextClassifier: label_prefix is empty, so every word would be a label")
+        if self.maxn and self.minn > self.maxn:
+            raise OptionError(f"FastTextClassifier: minn is {self.minn}, but must be at most maxn, {self.maxn}")
+
+    @property
+    def subwords(self) -> Subwords:
+        """The n-grams of characters; without them and without runs of words no row is shared."""
+        buckets = self.buckets if self.maxn > 0 or self.word_ngrams > 1 else 0
+        return Subwords(self.minn, self.maxn, buckets)
+
+    def _prepare(
+        self, corpus: Corpus, tokens: TokenFile, start: WordVectors | None, runtime: Runtime
+    ) -> tuple[Network, Schedule]:
+        if corpus.tokenizer.mode != "whitespace":
+            raise OptionError("labelled lines are cut at white space. Read them with Tokenizer(mode='whitespace')")
+        features = self._features(tokens, start)
+        lines = Lines.of(tokens, features, self.seed if self.shuffle else None, runtime)
+        rows = len(features.words) + self.subwords.buckets
+        inputs = random_rows(rows, self.dim, 1.0 / self.dim, self.seed, runtime)
+        if start is not None:
+            take_up(inputs, features.words, start)
+        schedule = Schedule(lines.types, lines.offsets, self.epochs, self.learning_rate, BLOCK)
+        return Network(self, features, inputs, lines.table), schedule
+
+    def _finish(
+        self, network: Network, tokens: TokenFile, start: WordVectors | None, metadata: Mapping[str, Any]
+    ) -> SubwordVectors:
+        lines = len(tokens.sentences) - 1
+        metadata = {**metadata, "fasttext": self._arguments(len(tokens) + lines)}
+        rows = DenseRows(np.ascontiguousarray(network.outputs[:, : self.dim]))
+        output = Output(rows, network.features.labels, "supervised", LOSSES[self.objective][0])
+        words = network.features.words
+        return SubwordVectors(words, network.finished(), self.subwords, output=output, metadata=metadata)
+
+    def _features(self, tokens: TokenFile, start: WordVectors | None) -> Features:
+        """The words and labels that are frequent enough, and all words that `start` has."""
+        every = tokens.vocabulary
+        if len(every) == 0:
+            raise OptionError("the corpus holds no words")
+        is_label = np.empty(len(every), bool)
+        prefix = np.frombuffer(to_bytes(self.label_prefix), np.uint8)
+        kernel.find_prefix(every.blob, every.starts, every.ends, prefix, is_label)
+        labels = every.take(np.flatnonzero(is_label)).cut(self.min_label_count)
+        if len(labels) < 2:
+            found = f"only the label {labels[0]!r}" if len(labels) else "no label"
+            raise OptionError(
+                f"FastTextClassifier: {found} is seen {self.min_label_count} times, but two are needed. Labels are "
+                f"words that begin with {self.label_prefix!r}"
+            )
+        ends = Vocabulary([SENTENCE_END], [len(tokens.sentences) - 1])
+        words = every.take(np.flatnonzero(~is_label)).merge(ends).cut(self.min_count)
+        if len(words) == 0 and start is None:
+            raise OptionError(f"FastTextClassifier: no word is seen so often. Lower min_count ({self.min_count})")
+        if start is not None:
+            old = start.vocabulary
+            words = words.merge(Vocabulary.from_arrays(old.blob, old.starts, old.ends, np.zeros(len(old), np.int64)))
+        return Features(words, labels, self.subwords, self.word_ngrams, self.label_prefix)
+
+    def _arguments(self, tokens: int) -> dict[str, Any]:
+        """What fastText's own file says about a training."""
+        return {
+            "ws": 5,
+            "epoch": self.epochs,
+            "minCount": self.min_count,
+            "neg": self.negatives,
+            "wordNgrams": self.word_ngrams,
+            "lrUpdateRate": 100,
+            "t": 1e-4,
+            "tokens": tokens,
+            "label_prefix": self.label_prefix,
+        }
 
 
 @dataclass(frozen=True, eq=False)
-class Features:
-    """How words become rows and labels: the words that have rows, the labels, n-grams of characters and of words."""
+class Lines:
+    """Labelled lines as types, each line with its end, and what each type stands for."""
 
-    words: Vocabulary
-    labels: Vocabulary
-    subwords: Subwords
-    word_ngrams: int
-    label_prefix: str = LABEL_PREFIX
+    types: NDArray[np.uint32]
+    offsets: NDArray[np.uint64]
+    table: Table
+
+    @classmethod
+    def of(cls, tokens: TokenFile, features: Features, seed: int | None, runtime: Runtime) -> Lines:
+        """The lines of a text, in random order where there is a seed."""
+        every = tokens.vocabulary
+        line_end = every.find(SENTENCE_END)
+        if line_end < 0:
+            line_end = len(every)
+            every = extended(every, [SENTENCE_END])
+        count = len(tokens.sentences) - 1
+        order = np.arange(count) if seed is None else np.random.default_rng(seed).permutation(count)
+        types, offsets = np.empty(len(tokens) + count, np.uint32), np.empty(count + 1, np.uint64)
+        sentences = np.asarray(tokens.sentences).astype(np.int64)
+        kernel.lay_lines(np.asarray(tokens.ids), sentences, order, line_end, types, offsets)
+        return cls(types, offsets, features.table(every, runtime))
+
+
+class Network:
+    """The rows of words and n-grams, those of the labels, and how a block of lines changes them."""
+
+    def __init__(self, recipe: FastTextClassifier, features: Features, inputs: Floats, table: Table) -> None:
+        self.recipe, self.features, self.table = recipe, features, table
+        self.inputs, self.outputs = inputs, matrix(len(features.labels), recipe.dim)
+
+    def held_out(self, tokens: TokenFile) -> HeldOut:
+        """Other lines, for a network with the same rows but types of its own."""
+        lines = Lines.of(tokens, self.features, None, Runtime(1))
+        reader = copy(self)
+        reader.table = lines.table
+        return HeldOut(reader, lines.types, lines.offsets)
+
+    @property
+    def arrays(self) -> Mapping[str, Floats]:
+        return {"inputs": self.inputs, "outputs": self.outputs}
+
+    @property
+    def guess(self) -> float:
+        """The loss of a prediction by chance."""
+        size, objective = len(self.outputs), self.recipe.objective
+        if objective == "one-vs-all":
+            return size * math.log(2)
+        if objective == "negative-sampling":
+            return (1 + self.recipe.negatives) * math.log(2)
+        return math.log(2) * max(1.0, math.log2(size))
 
     @cached_property
-    def pruned(self) -> Ids:
-        """The row of each bucket, or -1; empty where every bucket has its row."""
-        if self.subwords.pruned is None:
-            return np.empty(0, np.int64)
-        table = np.full(max(1, self.subwords.buckets), -1, np.int64)
-        for bucket, row in self.subwords.pruned.items():
-            table[bucket] = row
-        return table
+    def _counts(self) -> NDArray[np.int64]:
+        return np.asarray(self.features.labels.counts, np.int64)
 
-    def table(self, types: Vocabulary, runtime: Runtime) -> Table:
-        """What each type stands for."""
-        size = len(types)
-        hashes, is_label = np.empty(size, np.uint64), np.empty(size, bool)
-        kernel.hash_words(types.blob, types.starts, types.ends, hashes)
-        prefix = np.frombuffer(to_bytes(self.label_prefix), np.uint8)
-        kernel.find_prefix(types.blob, types.starts, types.ends, prefix, is_label)
-        labels, words = find(types, self.labels), find(types, self.words)
-        kinds = np.where(labels >= 0, labels, np.where(is_label & (words < 0), kernel.NOTHING, kernel.WORD))
-        rows, pointers, lengths = self.subwords.table(types, runtime, first=len(self.words))
-        rows[pointers[:-1]] = np.maximum(words, 0)
-        pointers[:-1] += words < 0  # a word that is not known has no row of its own
-        lengths -= words < 0
-        return Table(kinds.astype(np.int32), hashes, rows, pointers, lengths)
+    @cached_property
+    def _noise(self) -> NDArray[np.uint32]:
+        return np.asarray(random_kernel.alias_table(self._counts.astype(np.float64) ** self.recipe.noise_exponent))
 
-    def lines(self, text: bytes, runtime: Runtime) -> Lines:
-        """The rows and labels of each line; a line ends with a newline."""
-        raw = np.frombuffer(text + to_bytes(SENTENCE_END), np.uint8)
-        blob = raw[: len(text)]
-        nothing = np.empty(0, np.int64)
-        word_count, line_count = kernel.cut_words(blob, nothing, nothing, nothing)
-        starts, ends, line_ends = (np.empty(count, np.int64) for count in (word_count, word_count, line_count))
-        kernel.cut_words(blob, starts, ends, line_ends)
-        is_end = starts == ends
-        starts[is_end], ends[is_end] = len(text), len(raw)
-        table = self.table(Vocabulary.from_arrays(raw, starts, ends), runtime)
-        types = np.arange(word_count, dtype=np.uint32)
-        _, _, room = kernel.room_of_lines(types, line_ends, table.lengths, self.word_ngrams)
-        rows, labels = np.empty(room, np.int64), np.empty(word_count, np.int32)
-        row_ends, label_ends = np.empty(line_count, np.int64), np.empty(line_count, np.int64)
-        buckets = 0 if self.subwords.pruned == {} else self.subwords.buckets
-        places = self.word_ngrams, buckets, self.pruned, len(self.words)
-        kernel.gather_lines(types, line_ends, tuple(table), *places, rows, row_ends, labels, label_ends)
-        return Lines(rows, row_ends, labels, label_ends)
+    @cached_property
+    def _tree(self) -> tuple[NDArray[np.int64], NDArray[np.uint32], NDArray[np.uint8]]:
+        tree = Tree.of_counts(self._counts)
+        return tree.starts, tree.nodes, tree.turns
 
-
-def find(types: Vocabulary, words: Vocabulary) -> Ids:
-    """For each type its id among the words, or -1."""
-    found = np.empty(len(types), np.int64)
-    words_kernel.find_all(
-        types.blob, types.starts, types.ends, words.blob, words.starts, words.ends, words.slots, found
-    )
-    return found
-
-
-@dataclass(frozen=True)
-class LabelScore:
-    """How well one label is found: of `predicted` lines `right` have it, of the `gold` ones that have it."""
-
-    predicted: int
-    gold: int
-    right: int
-
-    @property
-    def precision(self) -> float:
-        """The share of right ones among those predicted; 0 where there are none."""
-        return self.right / self.predicted if self.predicted else 0.0
-
-    @property
-    def recall(self) -> float:
-        """The share of right ones among those that there are; 0 where there are none."""
-        return self.right / self.gold if self.gold else 0.0
-
-    @property
-    def f1(self) -> float:
-        """The harmonic mean of precision and recall."""
-        return 2 * self.right / (self.predicted + self.gold) if self.predicted + self.gold else 0.0
-
-    def as_dict(self) -> dict[str, Any]:
-        """The values by name, ready for JSON."""
-        return asdict(self) | {"precision": self.precision, "recall": self.recall, "f1": self.f1}
-
-
-@dataclass(frozen=True)
-class Test:
-    """Precision and recall at k over all lines that have a known label, and for each label."""
-
-    __test__ = False  # it is no test of pytest's
-
-    k: int
-    lines: int
-    score: LabelScore
-    by_label: dict[str, LabelScore]
-
-    @property
-    def precision(self) -> float:
-        """Of the labels that are predicted, the share that is right."""
-        return self.score.precision
-
-    @property
-    def recall(self) -> float:
-        """Of the labels that lines have, the share that is predicted."""
-        return self.score.recall
-
-    @property
-    def f1(self) -> float:
-        """The harmonic mean of precision and recall."""
-        return self.score.f1
-
-    def as_dict(self) -> dict[str, Any]:
-        """The values by name, ready for JSON."""
-        labels = {label: score.as_dict() for label, score in self.by_label.items()}
-        return {"k": self.k, "lines": self.lines, **self.score.as_dict(), "labels": labels}
-
-
-class Classifier:
-    """A supervised fastText model that is asked for labels.
-
-    >>> from firth.models.fasttext_labels import FastTextClassifier
-    >>> from firth.text.corpus import Corpus
-    >>> from firth.text.tokenize import Tokenizer
-    >>> lines = ["__label__drink hot tea", "__label__sky hot sun", "__label__drink cold milk"] * 20
-    >>> corpus = Corpus.of(lines, tokenizer=Tokenizer(mode="whitespace"))
-    >>> classifier = Classifier(FastTextClassifier(dim=8, learning_rate=0.5).fit(corpus))
-    >>> [(label, round(chance, 1)) for label, chance in classifier.predict("milk tea")]
-    [('__label__drink', 1.0)]
-    """
-
-    def __init__(self, model: SubwordVectors, *, runtime: Runtime | None = None) -> None:
-        output = model.output if isinstance(model, SubwordVectors) else None
-        if output is None or output.model != "supervised" or output.labels is None:
-            raise OptionError("this model has no labels. Train one on lines that begin with their labels")
-        self.model, self.output, self.labels = model, output, output.labels
-        self.runtime = runtime or Runtime.from_env()
-        facts = model.metadata.get("fasttext", {})
-        prefix = str(facts.get("label_prefix", LABEL_PREFIX))  # a file of fastText's does not tell it
-        self.features = Features(
-            model.vocabulary, self.labels, model.subwords, max(1, int(facts.get("wordNgrams", 1))), prefix
+    def train(self, block: Block) -> Tally:
+        """Trains one block of lines."""
+        recipe = self.recipe
+        loss, lines = kernel.train_lines(
+            block.ids,
+            block.ends,
+            tuple(self.table),
+            recipe.word_ngrams,
+            self.features.subwords.buckets,
+            len(self.features.words),
+            self.inputs,
+            self.outputs,
+            LOSSES[recipe.objective][1],
+            self._tree,
+            self._noise,
+            recipe.negatives,
+            block.rate,
+            block.last_rate,
+            np.uint64(random_kernel.key(recipe.seed, block.epoch, block.number)),
         )
+        return Tally(float(loss), int(lines))
 
-    def __repr__(self) -> str:
-        return f"Classifier({len(self.labels):,} labels: {', '.join(self.labels[:3])}, …; {self.model!r})"
-
-    @cached_property
-    def _weights(self) -> Floats:
-        """The output rows, turned: (dim, labels)."""
-        rows = self.output.rows
-        return np.ascontiguousarray(rows.block(0, rows.shape[0]).T)
-
-    @cached_property
-    def _tree(self) -> Tree:
-        counts = self.labels.counts
-        return Tree.of_counts(np.ones(len(self.labels), np.int64) if counts is None else counts)
-
-    def predict(self, text: str, k: int = 1, threshold: float = 0.0) -> list[tuple[str, float]]:
-        """The k most probable labels of one line of text, the best first; none below the threshold.
-
-        A line without a single row, which only a pruned model can have, has no labels.
-        """
-        return self.predict_all([text], k, threshold)[0]
-
-    def predict_all(self, texts: Iterable[str], k: int = 1, threshold: float = 0.0) -> list[list[tuple[str, float]]]:
-        """The labels of many lines, as `predict` gives them, computed in threads."""
-        _check_k(k)
-        names = self.labels.words
-
-        def work(batch: Sequence[str]) -> list[list[tuple[str, float]]]:
-            found: list[list[tuple[str, float]]] = []
-            for labels, chances in self._best(self._lines(batch), k, threshold):
-                found.append([(names[label], chance) for label, chance in zip(labels, chances)])
-            return found
-
-        return [one for some in self.runtime.stream(work, _batches(texts)) for one in some]
-
-    def probabilities(self, texts: Iterable[str]) -> Floats:
-        """The probability of every label for every line, (lines, labels).
-
-        They add up to 1 for a model trained with softmax or hierarchical softmax; with negative sampling or one
-        against all each label is a question of its own.
-        """
-        parts = [self._chances(self._scores(self._hidden(self._lines(batch)))) for batch in _batches(texts)]
-        return np.concatenate([np.zeros((0, len(self.labels)), np.float32), *parts])
-
-    def test(self, source: Name | Iterable[str], k: int = 1, threshold: float = 0.0) -> Test:
-        """Precision and recall at k on labelled lines: a file, or lines of text.
-
-        Lines without a label that the model knows are left out, and so are labels that it does not know.
-        """
-        _check_k(k)
-        size = len(self.labels)
-        predicted, gold, right, lines = (np.zeros(size, np.int64) for _ in range(4))
-
-        def work(text: bytes) -> tuple[Lines, list[tuple[list[int], list[float]]]]:
-            found = self.features.lines(text, Runtime(1))
-            return found, list(self._best(found, k, threshold))
-
-        for found, best in self.runtime.stream(work, _texts(source)):
-            first = 0
-            for i, (labels, _) in enumerate(best):
-                own = found.labels[first : found.label_ends[i]].tolist()
-                first = int(found.label_ends[i])
-                has_rows = found.row_ends[i] > (found.row_ends[i - 1] if i else 0)
-                if not own or not has_rows:
-                    continue
-                lines[0] += 1
-                np.add.at(gold, own, 1)
-                predicted[labels] += 1
-                right[[label for label in labels if label in own]] += 1
-        by_label = {label: LabelScore(*map(int, counts)) for label, *counts in zip(self.labels, predicted, gold, right)}
-        whole = LabelScore(int(predicted.sum()), int(gold.sum()), int(right.sum()))
-        return Test(k, int(lines[0]), whole, by_label)
-
-    def _lines(self, texts: Sequence[str]) -> Lines:
-        for text in texts:
-            if "\n" in text:
-                raise OptionError("a text to label is one line, but this has several. Join or split it first")
-        return self.features.lines(
-            "".join(text + "\n" for text in texts).encode("utf-8", "surrogateescape"), Runtime(1)
-        )
-
-    def _hidden(self, lines: Lines) -> Floats:
-        """The mean of each line's rows."""
-        hidden = np.empty((len(lines.row_ends), self.model.dim), np.float32)
-        pointers = np.concatenate([[0], lines.row_ends[:-1]]).astype(np.int64)
-        lengths = lines.row_ends - pointers
-        rows = self.model.rows
-        used = lines.rows[: lines.row_ends[-1]] if len(lines.row_ends) else lines.rows[:0]
-        if isinstance(rows, DenseRows) and rows.array.dtype == np.float32:
-            subwords_kernel.mean_rows(np.asarray(rows.array), used, pointers, lengths, hidden)
-        else:
-            ids, places = np.unique(used, return_inverse=True)
-            subwords_kernel.mean_rows(rows.take(ids), places.astype(np.int64), pointers, lengths, hidden)
-        return hidden
-
-    def _scores(self, hidden: Floats) -> Floats:
-        """A number for each label that rises with its probability: a product, or for a tree the log of it."""
-        products = hidden @ self._weights
-        if self.output.loss != "hs":
-            return products
-        tree = self._tree
-        if len(self.labels) == 1:
-            return np.zeros((len(hidden), 1), np.float32)
-        turned = products[:, tree.nodes.astype(np.int64)] * np.where(tree.turns == 1, 1, -1).astype(np.float32)
-        return np.add.reduceat(-np.logaddexp(0, -turned), tree.starts[:-1], axis=1).astype(np.float32)
-
-    def _chances(self, scores: Floats) -> Floats:
-        """Probabilities from scores."""
-        if self.output.loss == "hs":
-            return np.exp(scores)
-        if self.output.loss == "softmax":
-            powers = np.exp(scores - scores.max(axis=1, keepdims=True))
-            return np.asarray(powers / powers.sum(axis=1, keepdims=True), np.float32)
-        return sigmoid(scores)
-
-    def _best(self, lines: Lines, k: int, threshold: float) -> Iterator[tuple[list[int], list[float]]]:
-        """For each line its best labels and their probabilities."""
-        hidden = self._hidden(lines)
-        lengths = np.diff(lines.row_ends, prepend=0)
-        k = min(k, len(self.labels))
-        step = max(1, TOGETHER // max(1, len(self.labels)))
-        for start in range(0, len(hidden), step):
-            scores = self._scores(hidden[start : start + step])
-            chances = self._chances(scores)
-            for i in range(len(scores)):
-                best = best_of(scores[i], k)
-                best = best[(chances[i, best] >= threshold) & (lengths[start + i] > 0)]
-                yield best.tolist(), chances[i, best].tolist()
-
-
-def best_of(scores: Floats, k: int) -> Ids:
-    """The places of the k highest scores, the highest first; of equal ones the first.
-
-    >>> best_of(np.array([1, 3, 3, 2], np.float32), 3)
-    array([1, 2, 3])
-    """
-    if k < len(scores):
-        lowest = np.partition(scores, len(scores) - k)[len(scores) - k]
-        chosen = np.flatnonzero(scores >= lowest)
-    else:
-        chosen = np.arange(len(scores))
-    return np.asarray(chosen[np.argsort(-scores[chosen], kind="stable")][:k], np.int64)
-
-
-def sigmoid(scores: Floats) -> Floats:
-    """1 / (1 + exp(-s)), rounded as fastText does it: s down to the next 1/32, and beyond ±8 to 0 or 1.
-
-    >>> sigmoid(np.array([0, 0.03, 9], np.float32))
-    array([0.5, 0.5, 1. ], dtype=float32)
-    """
-    steps = np.floor(np.clip(scores, -8, 8) * 32) / 32
-    chances = 1 / (1 + np.exp(-steps))
-    return np.where(scores < -8, 0, np.where(scores > 8, 1, chances)).astype(np.float32)
-
-
-def _check_k(k: int) -> None:
-    if k < 1:
-        raise OptionError(f"k is {k}, but at least 1 label must be asked for")
-
-
-def _batches(texts: Iterable[str]) -> Iterator[list[str]]:
-    if isinstance(texts, str):
-        raise OptionError("a list of texts is needed. For one text write [text]")
-    batch: list[str] = []
-    for text in texts:
-        batch.append(text)
-        if len(batch) == LINES:
-            yield batch
-            batch = []
-    if batch:
-        yield batch
-
-
-def _texts(source: Name | Iterable[str]) -> Iterator[bytes]:
-    """Some whole lines at a time."""
-    if isinstance(source, (str, os.PathLike)):
-        for chunk in chunks(source):
-            text = chunk.text
-            if text:
-                yield text if text.endswith(b"\n") else text + b"\n"
-        return
-    for batch in _batches(source):
-        yield b"".join(to_bytes(text.rstrip("\n")) + b"\n" for text in batch)
+    def finished(self) -> Floats:
+        """The input rows without their padding, in the same memory; nothing can be trained any more."""
+        rows, dim = len(self.inputs), self.recipe.dim
+        flat = self.inputs.reshape(-1)
+        kernel.drop_padding(flat, rows, stride(dim), dim)
+        return flat[: rows * dim].reshape(rows, dim)

@@ -20,7 +20,7 @@ from scipy.sparse import csr_matrix
 
 from firth.errors import OptionError
 from firth.kernels import counts as kernel
-from firth.models.runs import Block, Desk, Numbers, Run, Shelf, gather, merged, shares
+from firth.models.spill import Block, Desk, Numbers, Run, Shelf, gather, merged, shares
 from firth.progress import Progress, Report, silent
 from firth.runtime import Runtime
 from firth.text.vocabulary import Vocabulary

@@ -15,10 +15,10 @@ from scipy.sparse import csr_matrix
 
 from firth.errors import FormatError, OptionError
 from firth.models import weighting
-from firth.parts import Parts
+from firth.serialization import Parts
 from firth.text.tokenize import Tokenizer
 from firth.text.vocabulary import Vocabulary
-from firth.vectors import WordVectors
+from firth.vectors.words import WordVectors
 
 Floats = NDArray[np.float64]
 Documents = Iterable[str] | Iterable[Sequence[str]]

@@ -23,7 +23,7 @@ from firth.progress import Report, silent
 from firth.runtime import Runtime
 from firth.text.tokenize import Tokenizer
 from firth.text.vocabulary import Vocabulary
-from firth.vectors import WordVectors
+from firth.vectors.words import WordVectors
 
 __all__ = ["ENGLISH_STOP_WORDS", "Counts", "choose_words"]
 

@@ -14,20 +14,20 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 from firth.errors import MissingExtra, OptionError
 from firth.files import Name
-from firth.models.checkpoint import interrupted, stopping
-from firth.models.trained import origin
+from firth.models.trained_recipe import origin
 from firth.options import Recipe, option
 from firth.progress import Report, silent
 from firth.runtime import Runtime
 from firth.text.corpus import Corpus
 from firth.text.tokenfile import TokenFile
 from firth.text.vocabulary import Vocabulary
+from firth.training.checkpoints import interrupted, stopping
 
 if TYPE_CHECKING:
     from firth.neural.architecture import Architecture
     from firth.neural.bilm import BiLM
-    from firth.neural.pretrain import Plan
-    from firth.neural.record import Record
+    from firth.neural.training.pretrain import Plan
+    from firth.neural.training.record import Record
 
 SIZES = (
     *("encoder", "layers", "cell", "dim", "width", "character_dim", "filters", "activation", "highways"),
@@ -138,9 +138,9 @@ class Elmo(Recipe):
         """
         runtime = runtime or Runtime.from_env()
         _need_torch()
-        from firth.neural.checkpoints import Checkpoints
-        from firth.neural.pretrain import Pretraining
-        from firth.neural.record import Watch
+        from firth.neural.training.checkpoints import Checkpoints
+        from firth.neural.training.pretrain import Pretraining
+        from firth.neural.training.record import Watch
 
         plan = self.plan(runtime, start)
         tokens = corpus.tokens(report)
@@ -220,7 +220,7 @@ class Elmo(Recipe):
         return bilm
 
     def _predicted(self, tokens: TokenFile) -> Vocabulary:
-        from firth.neural.types import predicted_words
+        from firth.neural.training.vocabulary import predicted_words
 
         vocabulary = predicted_words(tokens.vocabulary, self.vocabulary, self.min_count)
         if len(vocabulary) <= MARKS:
@@ -232,14 +232,14 @@ class Elmo(Recipe):
         return vocabulary
 
     def _with_clusters(self, architecture: Architecture, vocabulary: Vocabulary) -> Architecture:
-        from firth.neural.adaptive import usual_cutoffs
+        from firth.neural.adaptive_softmax import usual_cutoffs
 
         return replace(architecture, cutoffs=usual_cutoffs(len(vocabulary)) if self.softmax == "adaptive" else ())
 
     def plan(self, runtime: Runtime, start: BiLM | None = None) -> Plan:
         """How it is trained, with all that depends on the optimizer and the device worked out."""
-        from firth.neural.optimizers import Schedule
-        from firth.neural.pretrain import Plan
+        from firth.neural.training.optimizers import Schedule
+        from firth.neural.training.pretrain import Plan
 
         usual = USUAL[self.optimizer]
         rate, clip, warmup, decay = (

@@ -21,7 +21,7 @@ from firth.models.token_lists import TokenLists
 from firth.runtime import Runtime
 from firth.text.tokenize import Tokenizer
 from firth.text.vocabulary import Vocabulary
-from firth.vectors import WordVectors
+from firth.vectors.words import WordVectors
 
 
 class PlainEstimator:

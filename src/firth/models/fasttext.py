@@ -16,18 +16,19 @@ from numpy.typing import NDArray
 from firth.errors import OptionError
 from firth.kernels import fasttext as kernel
 from firth.kernels import subwords as subwords_kernel
-from firth.models.grown import grown_subwords, has_ngrams, outputs_of, own_rows
-from firth.models.network import LESSON, Floats, Found, Laid, WindowNetwork, random_rows, stream, trained_words
-from firth.models.trained import Trained
-from firth.models.training import Block, Schedule
+from firth.models.continued_training import grown_subwords, has_ngrams, outputs_of, own_rows
+from firth.models.trained_recipe import Trained
+from firth.models.window_network import LESSON, Floats, Found, Laid, WindowNetwork, random_rows, stream, trained_words
 from firth.options import option
-from firth.rows import DenseRows
 from firth.runtime import Runtime
 from firth.text.corpus import Corpus
 from firth.text.subwords import Subwords
 from firth.text.tokenfile import TokenFile
 from firth.text.vocabulary import Vocabulary
-from firth.vectors import Output, SubwordVectors, WordVectors
+from firth.training.loop import Block, Schedule
+from firth.vectors.rows import DenseRows
+from firth.vectors.subwords import Output, SubwordVectors
+from firth.vectors.words import WordVectors
 
 LOSSES: dict[str, Literal["ns", "hs", "softmax"]] = {
     "negative-sampling": "ns",

@@ -17,18 +17,18 @@ from scipy.sparse import csr_matrix, issparse
 from firth.errors import Diverged, OptionError
 from firth.files import Name
 from firth.kernels import glove as kernel
-from firth.models.checkpoint import Position, interrupted, keep, restore
 from firth.models.cooccurrence import Near, count_pairs, size_in_bytes
 from firth.models.count_matrix import CountMatrix
 from firth.models.glove_cells import Cells, Layout, MatrixCells, lay_out
-from firth.models.network import trained_words
-from firth.models.trained import origin, versions
+from firth.models.trained_recipe import origin, versions
+from firth.models.window_network import trained_words
 from firth.options import Recipe, option
 from firth.progress import Progress, Report, silent
 from firth.runtime import Runtime
 from firth.text.corpus import Corpus
 from firth.text.vocabulary import Vocabulary
-from firth.vectors import WordVectors
+from firth.training.checkpoints import Position, interrupted, keep, restore
+from firth.vectors.words import WordVectors
 
 UNKNOWN = "<unk>"
 RARE = 100  # words whose mean stands for an unknown one

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from firth.kernels import hierarchical as kernel
+from firth.kernels import hierarchical_softmax as kernel
 
 
 @dataclass(frozen=True, eq=False)

@@ -22,8 +22,8 @@ from firth.errors import FirthError, OptionError
 from firth.kernels import ngram as kernel
 from firth.kernels import words as words_kernel
 from firth.models.perplexity import Perplexity, Surprises
-from firth.parts import Parts
 from firth.runtime import Runtime
+from firth.serialization import Parts
 from firth.text.corpus import Corpus
 from firth.text.tokenfile import TokenFile
 from firth.text.vocabulary import Vocabulary

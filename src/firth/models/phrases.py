@@ -21,9 +21,9 @@ from firth.kernels import ngram as ngram_kernel
 from firth.kernels import phrases as kernel
 from firth.models.ngram_counts import Run, cut_sentences, merge_runs
 from firth.options import Recipe, option
-from firth.parts import Parts
 from firth.progress import Progress, Report, silent
 from firth.runtime import Runtime
+from firth.serialization import Parts
 from firth.text.corpus import Corpus
 from firth.text.tokenfile import TokenFile
 from firth.text.tokenize import Tokenizer

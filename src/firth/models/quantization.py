@@ -15,10 +15,10 @@ from firth.errors import OptionError
 from firth.kernels import quantization as kernel
 from firth.kernels import random as random_kernel
 from firth.progress import Progress, Report, silent
-from firth.rows import CENTROIDS, DenseRows, Floats, Ids, ProductRows, Rows
 from firth.runtime import Runtime
 from firth.text.subwords import Subwords
-from firth.vectors import Output, SubwordVectors
+from firth.vectors.rows import CENTROIDS, DenseRows, Floats, Ids, ProductRows, Rows
+from firth.vectors.subwords import Output, SubwordVectors
 
 SAMPLE = 1 << 16  # rows that centroids are found on: 256 for each, as in fastText
 ROUNDS = 25

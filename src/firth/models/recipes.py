@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+from firth.models.classifier import FastTextClassifier
 from firth.models.counts import Counts
 from firth.models.elmo import Elmo
 from firth.models.fasttext import FastText
-from firth.models.fasttext_labels import FastTextClassifier
 from firth.models.glove import Glove
 from firth.models.ngram import Ngram
 from firth.models.phrases import Phrases

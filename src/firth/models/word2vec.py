@@ -12,18 +12,18 @@ from typing import Any, Literal
 
 import numpy as np
 
-from firth.kernels import full_softmax, hierarchical
+from firth.kernels import full_softmax, hierarchical_softmax
 from firth.kernels import word2vec as kernel
-from firth.models.grown import grown, take_up
-from firth.models.network import LESSON, Found, Laid, WindowNetwork, random_rows, stream, trained_words
-from firth.models.trained import Trained
-from firth.models.training import Block, Schedule
-from firth.models.word2vec_cuda import CudaNetwork
+from firth.models.continued_training import grown, take_up
+from firth.models.trained_recipe import Trained
+from firth.models.window_network import LESSON, Found, Laid, WindowNetwork, random_rows, stream, trained_words
+from firth.models.word2vec_gpu import CudaNetwork
 from firth.options import option
 from firth.runtime import Runtime
 from firth.text.corpus import Corpus
 from firth.text.tokenfile import TokenFile
-from firth.vectors import WordVectors
+from firth.training.loop import Block, Schedule
+from firth.vectors.words import WordVectors
 
 
 @dataclass(frozen=True)
@@ -134,8 +134,8 @@ class Network(WindowNetwork[Word2Vec]):
         rest = self.inputs, self.outputs, tree.starts, tree.nodes, tree.turns, block.rate, block.last_rate
         desk = kernel.make_desk(recipe.window, 1, recipe.dim)
         if recipe.architecture == "cbow":
-            return hierarchical.cbow(*laid, recipe.window, recipe.cbow_mean, *rest, desk)
-        return hierarchical.skip_gram(*laid, recipe.window, *rest, desk)
+            return hierarchical_softmax.cbow(*laid, recipe.window, recipe.cbow_mean, *rest, desk)
+        return hierarchical_softmax.skip_gram(*laid, recipe.window, *rest, desk)
 
     def softmax(self, block: Block, laid: Laid) -> Found:
         recipe = self.recipe

@@ -9,25 +9,25 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
-from firth import portrait
 from firth.errors import OptionError
-from firth.neural import embed as embedding
 from firth.neural import language
-from firth.neural import perplexity as surprise
-from firth.neural.adaptive import AdaptiveSoftmax
+from firth.neural.adaptive_softmax import AdaptiveSoftmax
 from firth.neural.architecture import Architecture
-from firth.neural.embed import Choice, Dtype, Layers, Precision, Sentences
-from firth.neural.initial import draw
+from firth.neural.inference import embed as embedding
+from firth.neural.inference.cache import Packed
+from firth.neural.inference.embed import Choice, Dtype, Layers, Precision, Sentences
+from firth.neural.inference.sentence_arrays import Floats, Pooling
+from firth.neural.inference.token_vectors import TokenVectors
+from firth.neural.initialization import draw
 from firth.neural.language import Probabilities, SentenceScore
 from firth.neural.layers import CharacterCnn, CharacterRnn, Encoder, ProjectedLstm, WordTable
-from firth.neural.packed import Packed
-from firth.neural.perplexity import Perplexity
-from firth.neural.sentence_arrays import Floats, Pooling
 from firth.neural.state import State
-from firth.neural.token_vectors import TokenVectors
-from firth.parts import Parts
+from firth.neural.training import perplexity as surprise
+from firth.neural.training.perplexity import Perplexity
 from firth.progress import Report, silent
 from firth.runtime import Runtime
+from firth.serialization import Parts
+from firth.show import notebook
 from firth.text.character_ids import BEGIN, END
 from firth.text.corpus import Corpus
 from firth.text.tokenfile import TokenFile
@@ -293,7 +293,7 @@ class BiLM(nn.Module):
             self, prompt, length=length, seed=seed, temperature=temperature, top_k=top_k, top_p=top_p
         )
 
-    def facts(self) -> list[portrait.Fact]:
+    def facts(self) -> list[notebook.Fact]:
         """What there is to say about this model, by name."""
         sizes = self.architecture
         cells = f"{sizes.layers} layers of {sizes.cell} cells, {sizes.dim} numbers in each direction"
@@ -302,7 +302,7 @@ class BiLM(nn.Module):
             ("words from", {"words": "a table"}.get(sizes.encoder, f"a {sizes.encoder.replace('-', ' ')}")),
             ("layers", cells + (", skip connections" if sizes.skip else "")),
             ("predicts", "" if self.vocabulary is None else f"{len(self.vocabulary):,} words"),
-            ("from", portrait.origin(self.metadata)),
+            ("from", notebook.origin(self.metadata)),
         ]
         return [(name, value) for name, value in facts if value]
 
@@ -311,10 +311,10 @@ class BiLM(nn.Module):
         return f"BiLM({sizes.layers} × {sizes.cell} → {sizes.dim}, {sizes.encoder}, {facts['parameters']} parameters)"
 
     def __rich__(self) -> Any:
-        return portrait.as_table("BiLM", self.facts())
+        return notebook.as_table("BiLM", self.facts())
 
     def _repr_html_(self) -> str:
-        return portrait.as_html("BiLM", self.facts())
+        return notebook.as_html("BiLM", self.facts())
 
     def to_parts(self) -> Parts:
         """The artifact taken apart, for a file."""

@@ -13,8 +13,8 @@ from numpy.typing import NDArray
 from torch import Tensor, nn
 
 from firth.errors import OptionError, UnknownWord
-from firth.neural import embed
-from firth.neural.embed import Sentences
+from firth.neural.inference import embed
+from firth.neural.inference.embed import Sentences
 from firth.neural.layers import UNKNOWN
 from firth.neural.state import State
 from firth.text.character_ids import BEGIN, END

@@ -17,7 +17,7 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor, nn
 
-from firth.neural import softmax_cuda
+from firth.neural.training import softmax_gpu
 
 LOGITS = 1 << 20  # numbers of a table of text × vocabulary that exist at a time on a CPU
 GPU = 64  # times as many on a GPU
@@ -115,7 +115,7 @@ class SampledSoftmax(FullSoftmax):
         drawn = (drawn or self.draw(targets, step)).to(hidden.device)
         weight, bias = Rows.apply(self.linear.weight, self.linear.bias, drawn.rows)  # type: ignore[no-untyped-call]
         bias = bias - expected_counts(drawn.rows, drawn.tries, len(self.linear.weight)).log()
-        function = softmax_cuda.Contrast if on_gpu(hidden) else Contrast
+        function = softmax_gpu.Contrast if on_gpu(hidden) else Contrast
         learning = is_learning(hidden, weight)
         total: Tensor = function.apply(hidden, weight, bias, drawn.against, drawn.own, learning)  # type: ignore[no-untyped-call]
         return total / counted(targets)
@@ -132,8 +132,8 @@ def is_learning(*tensors: Tensor) -> bool:
 
 
 def on_gpu(hidden: Tensor) -> bool:
-    """Whether the kernels of softmax_cuda.py are for what was said."""
-    return hidden.dtype == torch.bfloat16 and softmax_cuda.fits(hidden)
+    """Whether the kernels of softmax_gpu.py are for what was said."""
+    return hidden.dtype == torch.bfloat16 and softmax_gpu.fits(hidden)
 
 
 def chunks(width: int, *tensors: Tensor) -> tuple[tuple[Tensor, ...], ...]:
@@ -150,7 +150,7 @@ def picked(table: Tensor, places: Tensor) -> Tensor:
 
 def cross_entropy(hidden: Tensor, weight: Tensor, bias: Tensor, targets: Tensor) -> Tensor:
     """Σ -log softmax(weight · h + bias)[target], summed over the rows of `hidden`, (n, dim)."""
-    function = softmax_cuda.CrossEntropy if on_gpu(hidden) else CrossEntropy
+    function = softmax_gpu.CrossEntropy if on_gpu(hidden) else CrossEntropy
     learning = is_learning(hidden, weight, bias)
     total: Tensor = function.apply(hidden, weight, bias, targets, learning)  # type: ignore[no-untyped-call]
     return total

@@ -1,6 +1,6 @@
 """The models that come with firth, by name: each is a folder beside this file, with its card in README.md.
 
-`studies/pretrained.py` makes every one of them again, `studies/task_models.py` those of the tasks.
+`scripts/pretrained.py` makes every one of them again, `scripts/task_models.py` those of the tasks.
 """
 
 from __future__ import annotations

@@ -6,7 +6,7 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Literal, NamedTuple
 
-from firth.probes.reading import Place
+from firth.probes.readers import Place
 from firth.probes.sense_files import Sentence
 
 Kind = Literal["pos", "sense"]

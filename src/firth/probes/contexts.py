@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 from firth.errors import FormatError
 from firth.evaluation.statistics import pearson, spearman
 from firth.files import Name
-from firth.probes.reading import Place, Reader, read_at, unit
+from firth.probes.readers import Place, Reader, read_at, unit
 from firth.progress import Report, silent
 from firth.tasks.columns import lines
 from firth.text.tokenize import Tokenizer

@@ -10,7 +10,7 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from firth.probes.reading import unit
+from firth.probes.readers import unit
 
 TIES = 1e-5  # cosines that differ by less are alike: without context all of a word's are 1 but for rounding
 

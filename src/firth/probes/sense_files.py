@@ -16,7 +16,7 @@ from xml.etree import ElementTree
 
 from firth.errors import FormatError, OptionError
 from firth.files import Name
-from firth.probes.reading import Place
+from firth.probes.readers import Place
 from firth.probes.wordnet import Lexeme, lexeme
 from firth.tasks.columns import lines
 

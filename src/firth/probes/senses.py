@@ -14,7 +14,7 @@ from typing import NamedTuple
 import torch
 from torch import Tensor
 
-from firth.probes.reading import Reader, block_size, blocks, span_means, unit
+from firth.probes.readers import Reader, block_size, blocks, span_means, unit
 from firth.probes.sense_files import Mark, Sentence
 from firth.probes.wordnet import Lexeme, WordNet, lexeme
 from firth.progress import Progress, Report, silent

@@ -13,13 +13,13 @@ import numpy as np
 from firth.evaluation.statistics import spearman
 from firth.options import option
 from firth.probes import contexts as probe
-from firth.probes.reading import Reader, called, open_readers, plain_options
+from firth.probes.readers import Reader, called, open_readers, plain_options
 from firth.progress import Report, silent
 from firth.runtime import Runtime
-from firth.studies.charts import Bars
-from firth.studies.disk import data_file
+from firth.show.charts import Bars
 from firth.studies.findings import Findings, Table
 from firth.studies.probing import judged_in_turn
+from firth.studies.results import data_file
 from firth.studies.study import Study
 
 FOLDER = "data/intrinsic/context"

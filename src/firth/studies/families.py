@@ -12,16 +12,16 @@ from typing import Any, ClassVar
 from firth.errors import OptionError
 from firth.evaluation.lookup import Lookup
 from firth.options import option
-from firth.probes.reading import called
+from firth.probes.readers import called
 from firth.progress import Progress, Report, silent
 from firth.runtime import Runtime
 from firth.studies import family_tables as tables
-from firth.studies.disk import TEXT, kept
 from firth.studies.family_models import common, cut_to, facts, megabytes, opened
 from firth.studies.family_tables import Results, task_scores
 from firth.studies.family_texts import ask_only, known_words, lay_out, lines
 from firth.studies.family_training import ELMO, FAMILIES, Job, fastest, measured, scored, warm_up
 from firth.studies.findings import Findings
+from firth.studies.results import TEXT, kept
 from firth.studies.runs import Result, Run, gather, score_of
 from firth.studies.settings import SETTINGS
 from firth.studies.study import Study

@@ -15,11 +15,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from firth.errors import OptionError
-from firth.formats.catalogue import load
+from firth.formats.registry import load
 from firth.pretrained import shipped
-from firth.probes.reading import BLOCK, blocks
+from firth.probes.readers import BLOCK, blocks
 from firth.progress import Progress, Report
-from firth.vectors import WordVectors
+from firth.vectors.words import WordVectors
 
 if TYPE_CHECKING:
     from firth.neural.bilm import BiLM

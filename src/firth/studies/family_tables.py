@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from firth.data import SETS
-from firth.studies.charts import Bars, Chart, Lines, Value
+from firth.show.charts import Bars, Chart, Lines, Value
 from firth.studies.family_training import cpu_seconds
 from firth.studies.findings import Cell, Table
 from firth.studies.task_study import Score, told

@@ -11,10 +11,10 @@ from firth.errors import OptionError
 from firth.evaluation import questions
 from firth.evaluation.lookup import Lookup
 from firth.files import open_bytes, whole_file
-from firth.studies.disk import TEXT, data_file
+from firth.studies.results import TEXT, data_file
 from firth.text.corpus import Corpus
 from firth.text.tokenize import Tokenizer
-from firth.vectors import WordVectors
+from firth.vectors.words import WordVectors
 
 
 def lay_out(path: Path, words: int) -> None:

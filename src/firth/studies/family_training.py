@@ -27,11 +27,11 @@ from firth.models.counts import Counts
 from firth.models.elmo import Elmo
 from firth.models.fasttext import FastText
 from firth.models.glove import Glove
-from firth.models.trained import versions
+from firth.models.trained_recipe import versions
 from firth.models.word2vec import Word2Vec
 from firth.options import Recipe
 from firth.runtime import Runtime
-from firth.studies.disk import kept
+from firth.studies.results import kept
 from firth.studies.sparse_lookup import SparseLookup
 from firth.text.corpus import Corpus
 from firth.text.tokenize import Tokenizer

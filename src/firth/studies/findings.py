@@ -11,8 +11,8 @@ from pathlib import Path
 from typing import Any
 
 from firth.files import Name, whole_file
-from firth.jsonable import jsonable
-from firth.studies.charts import Chart, draw
+from firth.show.charts import Chart, draw
+from firth.show.json import jsonable
 
 Cell = str | int | float | None
 PACKAGES = "firth", "numpy", "torch", "numba"

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from firth.options import option
-from firth.studies.charts import Bars
+from firth.show.charts import Bars
 from firth.studies.findings import Findings, Table
 from firth.studies.runs import Run
 from firth.studies.task_study import Results, TaskStudy, told

@@ -9,21 +9,21 @@ from pathlib import Path
 from typing import Any, ClassVar
 
 from firth.errors import OptionError
-from firth.occurrences import marked_word
 from firth.options import option
 from firth.probes.ambiguous import Group, Kind, Use, counted, gathered, group_and_label, most_ambiguous, uses
 from firth.probes.nearest import neighbours, shares
-from firth.probes.reading import Place, Reader, StaticReader, called, open_readers, plain_options, read_at
+from firth.probes.readers import Place, Reader, StaticReader, called, open_readers, plain_options, read_at
 from firth.probes.sense_files import SEMCOR, Sentence, semcor
 from firth.progress import Progress, Report, silent
 from firth.runtime import Runtime
-from firth.studies.charts import Bars
-from firth.studies.disk import TEXT, data_file
+from firth.show.charts import Bars
 from firth.studies.findings import Cell, Findings, Table
 from firth.studies.probing import judged_in_turn
+from firth.studies.results import TEXT, data_file
 from firth.studies.study import Study
 from firth.tasks.columns import lines
 from firth.text.tokenize import Tokenizer
+from firth.vectors.occurrences import marked_word
 
 KINDS: tuple[Kind, ...] = "pos", "sense"
 AROUND = 14  # words that are shown on each side

@@ -18,13 +18,13 @@ from numpy.typing import NDArray
 from firth.options import option
 from firth.probes.linear import LinearProbe
 from firth.probes.linear import Table as WordTable
-from firth.probes.reading import BilmReader, Reader, block_size, blocks, called, open_readers, plain_options
+from firth.probes.readers import BilmReader, Reader, block_size, blocks, called, open_readers, plain_options
 from firth.progress import Progress, Report, silent
 from firth.runtime import Runtime
-from firth.studies.charts import Bars
-from firth.studies.disk import data_file
+from firth.show.charts import Bars
 from firth.studies.findings import Findings, Table
 from firth.studies.probing import judged_in_turn
+from firth.studies.results import data_file
 from firth.studies.study import Study
 from firth.tasks.columns import field, sentences
 

@@ -7,8 +7,8 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from firth.probes.reading import Reader, called, identity
-from firth.studies.disk import kept
+from firth.probes.readers import Reader, called, identity
+from firth.studies.results import kept
 
 
 def judged_in_turn(

@@ -24,8 +24,8 @@ from firth.progress import Progress, Report, silent
 from firth.runtime import Runtime
 from firth.studies.findings import versions
 from firth.studies.settings import SETTINGS
-from firth.tasks.catalogue import task_named
 from firth.tasks.inputs import Embedding
+from firth.tasks.registry import task_named
 from firth.tasks.training import Training, fit, usual
 
 Result = dict[str, Any]

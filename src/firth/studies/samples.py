@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from firth.options import option
-from firth.studies.charts import Chart, Lines
+from firth.show.charts import Chart, Lines
 from firth.studies.findings import Cell, Findings, Table
 from firth.studies.runs import Run
 from firth.studies.task_study import Results, TaskStudy, points, told

@@ -10,7 +10,7 @@ from typing import Any, ClassVar
 
 from firth.options import option
 from firth.probes import wordnet as words
-from firth.probes.reading import Reader, called, open_readers, plain_options, read_at
+from firth.probes.readers import Reader, called, open_readers, plain_options, read_at
 from firth.probes.sense_files import (
     DEVELOPMENT,
     FRAMEWORK,
@@ -27,10 +27,10 @@ from firth.probes.senses import SenseMeans, filled, first_senses, judge, most_fr
 from firth.probes.wordnet import WordNet, lexeme
 from firth.progress import Report, silent
 from firth.runtime import Runtime
-from firth.studies.charts import Bars
-from firth.studies.disk import data_file
+from firth.show.charts import Bars
 from firth.studies.findings import Findings, Table
 from firth.studies.probing import judged_in_turn
+from firth.studies.results import data_file
 from firth.studies.study import Study
 
 FIRST, FREQUENT, FOUR = "WordNet first sense", "most frequent in SemCor", "four sets"

@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from firth.studies.disk import data_file
+from firth.studies.results import data_file
 from firth.tasks.task import Task
 
 Options = Mapping[str, Any]

@@ -10,7 +10,7 @@ from scipy.sparse import csr_matrix, diags
 
 from firth.evaluation.lookup import Floats, Lookup
 from firth.models.count_matrix import CountMatrix
-from firth.vectors import WordVectors
+from firth.vectors.words import WordVectors
 
 
 class SparseLookup(Lookup):

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from statistics import mean
 from typing import Any, ClassVar
 
-from firth.studies.charts import Bars
+from firth.show.charts import Bars
 from firth.studies.findings import Cell, Findings, Table
 from firth.studies.runs import Run
 from firth.studies.settings import SETTINGS

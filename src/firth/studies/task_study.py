@@ -11,7 +11,7 @@ from typing import Any
 
 from firth.errors import OptionError
 from firth.options import option
-from firth.probes.reading import plain_options
+from firth.probes.readers import plain_options
 from firth.progress import Report, silent
 from firth.runtime import Runtime
 from firth.studies.findings import Findings

@@ -14,9 +14,9 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from firth.neural import embed as embedding
 from firth.neural.bilm import BiLM
-from firth.neural.transfer import sent
+from firth.neural.inference import embed as embedding
+from firth.neural.inference.transfer import sent
 from firth.progress import Progress, Report, silent
 
 Words = tuple[str, ...]

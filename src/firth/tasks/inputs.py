@@ -19,14 +19,14 @@ from torch.nn import functional
 
 from firth.errors import OptionError
 from firth.neural.bilm import BiLM
+from firth.neural.inference.transfer import sent
 from firth.neural.mix import ScalarMix
-from firth.neural.transfer import sent
 from firth.options import Recipe, option
 from firth.progress import Report, silent
 from firth.tasks.frozen import ROOM, FrozenLayers
 from firth.tasks.layers import words_mask
 from firth.tasks.sources import Sources, is_bilm, names_in
-from firth.tasks.words import LearntWords, SpelledWords, StaticWords, words_of
+from firth.tasks.static_words import LearntWords, SpelledWords, StaticWords, words_of
 from firth.text.vocabulary import Vocabulary
 
 Sentences = Sequence[Sequence[str]]

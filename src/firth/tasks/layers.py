@@ -10,7 +10,7 @@ from torch.func import functional_call
 from torch.nn.utils.rnn import pack_padded_sequence, pad_packed_sequence
 
 from firth.neural.bilm import turned
-from firth.neural.transfer import sent
+from firth.neural.inference.transfer import sent
 
 RNNS = {"lstm": nn.LSTM, "gru": nn.GRU, "rnn": nn.RNN}
 RnnKind = Literal["lstm", "gru", "rnn"]

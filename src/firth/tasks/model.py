@@ -14,17 +14,17 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
-from firth import portrait
 from firth.errors import OptionError
 from firth.files import Name
 from firth.formats import native
-from firth.neural.embed import Sentences
-from firth.neural.sentence_arrays import Floats
-from firth.parts import Parts
+from firth.neural.inference.embed import Sentences
+from firth.neural.inference.sentence_arrays import Floats
 from firth.pretrained.shipped import of_task
 from firth.progress import Progress, Report, silent
-from firth.tasks.catalogue import task_named
+from firth.serialization import Parts
+from firth.show import notebook
 from firth.tasks.inputs import Embedding, Inputs, Text
+from firth.tasks.registry import task_named
 from firth.tasks.sources import Sources
 from firth.tasks.task import Answer, Labels, Network, Task
 
@@ -96,7 +96,7 @@ class TaskModel(nn.Module):
 
     def embed(self, sentences: Sentences, **choices: Any) -> list[Floats]:
         """Words in context as the encoder of a `seq2seq` model sees them; see `Cove.embed` for what can be chosen."""
-        from firth.tasks.cove import Cove  # which is made of this class
+        from firth.tasks.seq2seq.cove import Cove  # which is made of this class
 
         return Cove(self).embed(sentences, **choices)
 
@@ -159,7 +159,7 @@ class TaskModel(nn.Module):
                 raise OptionError(f"the tensor {name!r} has numbers that are NaN or infinite")
         return model.eval()
 
-    def facts(self) -> list[portrait.Fact]:
+    def facts(self) -> list[notebook.Fact]:
         """What there is to say about this model, by name."""
         embedding = self.embedding
         words = [embedding.static, embedding.elmo, f"{embedding.characters} filters over characters"]
@@ -177,10 +177,10 @@ class TaskModel(nn.Module):
         return f"TaskModel({', '.join(f'{name}: {value}' for name, value in self.facts())})"
 
     def __rich__(self) -> Any:
-        return portrait.as_table("TaskModel", self.facts())
+        return notebook.as_table("TaskModel", self.facts())
 
     def _repr_html_(self) -> str:
-        return portrait.as_html("TaskModel", self.facts())
+        return notebook.as_html("TaskModel", self.facts())
 
 
 def open_task(name: Name, embedding: str | None = None, *, sources: Sources | None = None) -> TaskModel:

@@ -22,8 +22,8 @@ from rich.measure import Measurement
 from rich.table import Table
 from rich.text import Text
 
-from firth import show
-from firth.show import Bar
+from firth.show import terminal
+from firth.show.terminal import Bar
 from firth.tasks.tags import Span, spans
 
 if TYPE_CHECKING:
@@ -197,11 +197,11 @@ def told_picture(told: str | dict[str, Any]) -> RenderableType:
     rows = []
     for name, value in told.items():
         if isinstance(value, dict) and value and all(isinstance(one, float) for one in value.values()):
-            parts.append(show.bars(name, list(value.items()), header=("", "")))
+            parts.append(terminal.bars(name, list(value.items()), header=("", "")))
         else:
             shown = value if isinstance(value, (str, int, float)) else json.dumps(value, ensure_ascii=False)
             rows.append((name, shown))
-    return Group(show.table("", ["", ""], rows), *parts)
+    return Group(terminal.table("", ["", ""], rows), *parts)
 
 
 PICTURES: dict[str, Callable[[Any, Any], RenderableType]] = {

@@ -16,11 +16,11 @@ import numpy as np
 
 from firth.errors import OptionError
 from firth.formats import native
-from firth.formats.catalogue import detect, load
+from firth.formats.registry import detect, load
 from firth.models.elmo import fingerprint as fingerprint_of_bilm
 from firth.neural.bilm import BiLM
 from firth.pretrained.shipped import located
-from firth.vectors import WordVectors
+from firth.vectors.words import WordVectors
 
 SAMPLE = 4096  # rows of word vectors that a fingerprint looks at
 

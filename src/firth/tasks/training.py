@@ -14,17 +14,17 @@ import torch
 
 from firth.errors import OptionError
 from firth.files import Name
-from firth.models.checkpoint import interrupted, stopping
-from firth.neural.checkpoints import Checkpoints
-from firth.neural.record import Watch
+from firth.neural.training.checkpoints import Checkpoints
+from firth.neural.training.record import Watch
 from firth.options import Recipe, option
 from firth.progress import Report, silent
 from firth.runtime import Runtime
-from firth.tasks.fitting import Fitting
 from firth.tasks.inputs import Embedding, inputs_for
 from firth.tasks.model import TaskModel, seeded
 from firth.tasks.sources import Sources
 from firth.tasks.task import Task
+from firth.tasks.training_loop import Fitting
+from firth.training.checkpoints import interrupted, stopping
 
 NEVER_COUNTED = ("epochs", "patience", "cache", "log_every", "save_every")  # they do not change a step
 NAMES = ("static", "elmo")  # what lies there counts, not where it lies

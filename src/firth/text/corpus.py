@@ -24,10 +24,10 @@ import numpy as np
 
 from firth.errors import FormatError, OptionError
 from firth.files import STDIN, Name, expand, whole_file
-from firth.kernels import reading as kernel
+from firth.kernels import text_to_ids as kernel
 from firth.progress import Progress, Report, silent
 from firth.runtime import Runtime
-from firth.text.reading import AT_BLANKS, AT_LINES, AT_PARAGRAPHS, CHUNK, PADDING, Chunk, Scan, Tables, chunks
+from firth.text.chunks import AT_BLANKS, AT_LINES, AT_PARAGRAPHS, CHUNK, PADDING, Chunk, Scan, Tables, chunks
 from firth.text.tokenfile import VERSION, TokenFile, TokenWriter, vocabulary_path
 from firth.text.tokenize import Tokenizer
 from firth.text.vocabulary import Vocabulary

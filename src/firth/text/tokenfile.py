@@ -28,7 +28,7 @@ from numpy.typing import NDArray
 
 from firth.errors import FormatError
 from firth.files import Name
-from firth.kernels import reading as kernel
+from firth.kernels import text_to_ids as kernel
 from firth.runtime import Runtime
 from firth.text.vocabulary import Vocabulary
 

@@ -16,11 +16,11 @@ from typing import Any, Literal, NamedTuple, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from firth.kernels import lines as lines_kernel
+from firth.kernels import token_lines as lines_kernel
 from firth.kernels import tokenize as kernel
 from firth.options import Recipe, option
 from firth.text.abbreviations import abbreviation_table
-from firth.text.characters import character_classes
+from firth.text.character_classes import character_classes
 from firth.text.normalize import Normalizer, blocks
 from firth.text.vocabulary import to_bytes
 

@@ -9,7 +9,7 @@ from rich.text import Text
 
 from firth.pretrained.shipped import EXAMPLES
 from firth.tour.context import without_torch
-from firth.tour.luggage import Luggage, Step
+from firth.tour.materials import Luggage, Step
 
 ABOUT = {
     "ner": "which words are names?",

@@ -6,13 +6,13 @@ from rich.console import Group
 from rich.markup import escape
 from rich.text import Text
 
-from firth import show
 from firth.bulk.embedder import embedder
-from firth.neighbours import cosine
-from firth.occurrences import marked_word
-from firth.show import Bar
+from firth.show import terminal
+from firth.show.terminal import Bar
 from firth.text.tokenize import Tokenizer
-from firth.tour.luggage import Luggage, Step
+from firth.tour.materials import Luggage, Step
+from firth.vectors.neighbors import cosine
+from firth.vectors.occurrences import marked_word
 
 # One meaning twice and another once: the first is compared with the others.
 CONTEXTS = (
@@ -57,7 +57,7 @@ def contexts(luggage: Luggage) -> Step:
         title,
         "ELMo gives a word a vector for each sentence. Layer 0 knows the spelling alone, so that its cosine is 1; from "
         "layer 1 on the sentence speaks too.",
-        show.table(escape(f"cosine with {CONTEXTS[0]}"), [escape(name) for name in columns], rows),
+        terminal.table(escape(f"cosine with {CONTEXTS[0]}"), [escape(name) for name in columns], rows),
         f"firth index {name} {luggage.name} --out words.index && "
         f'firth neighbors {name} --context "{CONTEXTS[0]}" --index words.index',
         {"contexts": list(CONTEXTS), "same_use": alike, "other_use": unlike},
@@ -85,7 +85,7 @@ def likely_sentences(luggage: Luggage) -> Step:
         title,
         "The same model reads forwards and backwards: it knows which words keep company, and how a sentence may go on.",
         Group(
-            show.bars("", scores, header=("sentence", "probability per word")),
+            terminal.bars("", scores, header=("sentence", "probability per word")),
             Text(f"generated: {made}", style="italic"),
         ),
         f'firth score {name} {quoted} && firth generate {name} "{BEGUN}" --count 1 --length 30 --seed 0 '

@@ -8,13 +8,13 @@ import numpy as np
 from rich.columns import Columns
 from rich.text import Text
 
-from firth import show
 from firth.models.count_matrix import CountMatrix
 from firth.models.counts import ENGLISH_STOP_WORDS, Counts
+from firth.show import terminal
 from firth.text.normalize import Normalizer
 from firth.text.tokenize import Tokenizer
 from firth.text.vocabulary import Vocabulary
-from firth.tour.luggage import Luggage, Step
+from firth.tour.materials import Luggage, Step
 
 OWN_PROBES = ("ice", "steam", "solid", "gas", "water", "fashion")
 PERSIAN = "او كتاب‌ها را می‌خواند، و چای می‌نوشد."
@@ -44,7 +44,7 @@ def vocabulary(luggage: Luggage) -> Step:
     return Step(
         "Counts",
         "The text is read once; every word gets a number, the most frequent word number 0.",
-        show.bars(title, pairs, header=("word", "count")),
+        terminal.bars(title, pairs, header=("word", "count")),
         f"firth vocab {luggage.name} --fold-case",
         {"tokens": len(found), "types": len(words), "words": pairs},
     )
@@ -62,7 +62,7 @@ def tfidf(luggage: Luggage) -> Step:
         row = matrix[[document]]
         order = np.argsort(-row.data, kind="stable")[:5]
         best = [(made.columns[int(row.indices[i])], float(row.data[i])) for i in order]
-        tables.append(show.bars(f"document {document + 1}", best, header=("word", "tf-idf"), width=8))
+        tables.append(terminal.bars(f"document {document + 1}", best, header=("word", "tf-idf"), width=8))
         values[str(document + 1)] = best
     return Step(
         "TF-IDF",
@@ -84,7 +84,7 @@ def company(luggage: Luggage) -> Step:
     return Step(
         "Co-occurrence",
         "How often two words stand within five words of each other: the company a word keeps.",
-        show.heat("", block, words, near),
+        terminal.heat("", block, words, near),
         f"firth train counts {luggage.name} --kind co-occurrence --window 5 --fold-case --out counts/",
         {"rows": words, "columns": near, "counts": block.tolist()},
     )
@@ -121,7 +121,7 @@ def neighbours(luggage: Luggage) -> Step:
     """Counts, weighed by surprise and pressed into a few dimensions, become vectors."""
     asked = [word for word in luggage.words[:8:2] if word in luggage.vectors]
     found = {word: luggage.vectors.most_similar(word, topn=4) for word in asked}
-    tables = [show.bars(word, near, header=("neighbour", "cosine"), width=8) for word, near in found.items()]
+    tables = [terminal.bars(word, near, header=("neighbour", "cosine"), width=8) for word, near in found.items()]
     return Step(
         "PPMI and SVD",
         "Positive pointwise mutual information, then a truncated SVD: words with like company get like vectors.",
@@ -143,7 +143,7 @@ def word_map(luggage: Luggage) -> Step:
     return Step(
         "A map",
         "The two directions in which these words differ most.",
-        Text(show.scatter(words, points, width=70, height=14), style="cyan"),
+        Text(terminal.scatter(words, points, width=70, height=14), style="cyan"),
         f"firth similarity vectors/ {' '.join(words[:4])}",
         {"words": words, "points": points.tolist()},
     )

@@ -10,14 +10,14 @@ from rich.columns import Columns
 from rich.console import Group
 from rich.text import Text
 
-from firth import show
-from firth.formats.catalogue import load, save
+from firth.formats.registry import load, save
 from firth.models.counts import ENGLISH_STOP_WORDS
 from firth.models.glove import Glove
 from firth.models.word2vec import Word2Vec
 from firth.options import Recipe
-from firth.tour.luggage import Luggage, Step
-from firth.vectors import WordVectors
+from firth.show import terminal
+from firth.tour.materials import Luggage, Step
+from firth.vectors.words import WordVectors
 
 OWN_ANALOGIES: tuple[tuple[str, str, str], ...] = (("man", "king", "woman"), ("mother", "tea", "father"))
 OWN_SENTENCES = ("strong tea", "powerful tea", "strong engine", "powerful engine")
@@ -42,7 +42,7 @@ def trained(luggage: Luggage) -> Step:
     return Step(
         "Trained vectors",
         "word2vec, GloVe and fastText on the same text; each column the nearest word. So small a text teaches little.",
-        show.table("", ["family", "trained in", *asked], rows),
+        terminal.table("", ["family", "trained in", *asked], rows),
         f"firth train word2vec {luggage.name} --dim 30 --epochs 60 --min-count 2 --window 3 --subsample 0 --fold-case "
         "--out word2vec/",
         values,
@@ -63,7 +63,7 @@ def analogies(luggage: Luggage) -> Step:
         questions = ((first, second, third),)
     found = {(a, b, c): luggage.fasttext.analogy(a, b, c, topn=3) for a, b, c in questions}
     tables = [
-        show.bars(f"{a} : {b} = {c} : ?", near, header=("answer", "cosine"), width=8)
+        terminal.bars(f"{a} : {b} = {c} : ?", near, header=("answer", "cosine"), width=8)
         for (a, b, c), near in found.items()
     ]
     return Step(
@@ -82,8 +82,8 @@ def unseen(luggage: Luggage) -> Step:
     near = luggage.fasttext.most_similar(word, topn=5, allowed=lambda other: other.isalpha() and len(other) > 2)
     shares = [(share.ngram, share.share) for share in luggage.fasttext.explain(word)][:5]
     tables = [
-        show.bars(f"near {word}", near, header=("neighbour", "cosine"), width=8),
-        show.bars(f"pieces of {word}", shares, header=("piece", "share"), width=8),
+        terminal.bars(f"near {word}", near, header=("neighbour", "cosine"), width=8),
+        terminal.bars(f"pieces of {word}", shares, header=("piece", "share"), width=8),
     ]
     return Step(
         "An unseen word",
@@ -102,7 +102,9 @@ def sentences(luggage: Luggage) -> Step:
         known = [" ".join(sentence[:8]) for sentence, _ in zip(luggage.corpus.sentences(), range(2))]
         asked = [*known, *(" ".join(reversed(sentence.split())) for sentence in known)]
     scored = sorted(((text, luggage.ngrams.score(text.split())) for text in asked), key=lambda pair: -pair[1].per_word)
-    table = show.bars("", [(text, one.per_word) for text, one in scored], header=("sentence", "probability per word"))
+    table = terminal.bars(
+        "", [(text, one.per_word) for text, one in scored], header=("sentence", "probability per word")
+    )
     start = [luggage.words[0]] if luggage.paths else ["my", "mother"]
     sampled = " ".join([*start, *luggage.ngrams.sample(start, length=20, seed=5)])
     quoted = " ".join(f'"{text}"' for text in asked[:2])
@@ -130,7 +132,7 @@ def formats(luggage: Luggage) -> Step:
     return Step(
         "Files",
         "Written in four formats and opened again, without being told which is which.",
-        show.table("", ["format", "bytes", "ms to open", "kept"], rows),
+        terminal.table("", ["format", "bytes", "ms to open", "kept"], rows),
         "firth convert vectors/ vectors.bin --format word2vec-binary && firth info vectors.bin",
         {"formats": [{"format": row[0], "bytes": row[1], "kept": row[3] == "every bit"} for row in rows]},
     )

@@ -1,0 +1,190 @@
+"""The cards of the models that come with firth: data, recipe, scores, size, licence, how to make it again."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from firth.evaluate import Score
+from firth.pretrained import shipped
+from firth.show.notebook import in_bytes
+from firth.vectors.subwords import SubwordVectors
+from firth.vectors.words import WordVectors
+
+TEXTS = {
+    "en-01.txt.xz": "4,012 featured Wikipedia articles (2019) and 282 public-domain English novels",
+    "en-02.txt.xz": "26,762 core Wikipedia articles (2015)",
+    "fa-01.txt.xz": "50,107 Common Voice sentences, 4,175 news articles, classical poems",
+}
+LICENCES = {
+    "en": (
+        "cc-by-sa-4.0",
+        "The text is from Wikipedia (CC BY-SA, by its contributors) and from novels in the public domain. Whether "
+        "numbers learnt from a text are a work derived from it is not settled; we treat them as if they were, and give "
+        "them under CC BY-SA 4.0: use them for anything, say where they come from, and share models that you make by "
+        "changing them alike. What you compute with them (vectors of your text, scores, answers) is yours.",
+    ),
+    "fa": (
+        "apache-2.0",
+        "The text is from Common Voice (CC0), from news articles (Apache-2.0, as their collection states) and from "
+        "classical poems in the public domain. The numbers are given under Apache-2.0, as firth itself.",
+    ),
+}
+CUT = {
+    "en": "cased, cut into words as the Penn Treebank has it",
+    "fa": "cut by firth's tokenizer, letters, digits and half-spaces unified (`Normalizer.persian`)",
+}
+ASKED = {"en": ("king", "tea", "river", "Paris", "beautiful"), "fa": ("تهران", "کتاب", "می‌شود", "زیبا", "پادشاه")}
+UNSEEN = {"en": ("photosynthesizing", "reconfigured"), "fa": ("دانشگاه‌هایمان", "کتاب‌فروشی‌ها")}
+
+
+Both = tuple[Sequence[Score], Sequence[Score]]  # as trained, and as it lies in the folder
+
+
+def static_card(name: str, folder: Path, vectors: WordVectors, listed: Both, unseen: Both | None) -> str:
+    """The card of word vectors."""
+    metadata, rows = vectors.metadata, vectors.rows
+    about = [
+        ("words", f"{len(vectors):,}, the most frequent of {metadata['words_trained']:,} that were trained"),
+        ("numbers a word", str(vectors.dim)),
+        ("rows", f"{rows.dtype_name}, {in_bytes(rows.nbytes)}"),
+    ]
+    if isinstance(vectors, SubwordVectors):
+        grams = vectors.subwords
+        about.append(("n-grams", f"{grams.size:,} of {grams.minn} to {grams.maxn} characters"))
+    use = f'vectors = firth.load("{name}")\nvectors.most_similar("{example(name)}")'
+    ways = f"firth neighbors {name} {example(name)}\nfirth evaluate {name}"
+    judged = [
+        "`trained` is with float32 rows as they came from training, `here` as they lie in this folder; the same "
+        f"{len(vectors):,} words in both. `used` questions of `of` have only words that are known.",
+        score_table(*listed),
+    ]
+    if unseen is not None:
+        judged += [
+            f"With words that are not in the list, made of their n-grams. `trained` has {metadata['words_trained']:,} "
+            "words and all n-grams here.",
+            score_table(*unseen),
+        ]
+    parts = [("Use", [code(use, "python"), code(ways, "sh")]), ("What it is", [table(about, "", "value")])]
+    parts += [("Text", data_of(metadata["texts"], metadata))]
+    parts += [("Recipe", [recipe_of(metadata)]), ("How good it is", judged)]
+    parts += [("Neighbours", [neighbours(name, vectors)])]
+    return page(name, folder, parts, f"python scripts/pretrained.py {name}")
+
+
+def neighbours(name: str, vectors: WordVectors) -> str:
+    """Some words and those nearest to them; of a model with n-grams also words that are not in its list."""
+    language = name.rsplit("-", 1)[1]
+    asked = ASKED[language] + (UNSEEN[language] if isinstance(vectors, SubwordVectors) else ())
+    rows = [
+        (word + " (not in the list)" * (word not in vectors.vocabulary), ", ".join(w for w, _ in near))
+        for word, near in ((word, vectors.most_similar(word, topn=6)) for word in asked)
+    ]
+    return table(rows, "word", "nearest")
+
+
+def elmo_card(name: str, folder: Path, bilm: Any, before: Mapping[str, Any], after: Mapping[str, Any]) -> str:
+    """The card of a biLM."""
+    use = (
+        f'bilm = firth.load("{name}")\nbilm.embed(["They sat on the river bank ."])\n'
+        'bilm.score(["strong tea", "powerful tea"])\nbilm.predict("He drank a cup of", "in the morning .")\n'
+        'bilm.generate("The queen", seed=1)'
+    )
+    facts = [(one, value) for one, value in bilm.facts() if one != "from"]
+    both = before, after
+    rows = [
+        (f"perplexity, {way}s", *(f"{one['perplexity'][way]:.2f}" for one in both)) for way in ("forward", "backward")
+    ]
+    for layer in [one for one in after if one.startswith("senses")]:
+        found = [one[layer] for one in both]
+        rows.append((layer, *(f"{one['passed']} of {one['words']}, {one['nearest']:.0%}" for one in found)))
+    words = after["perplexity"]["words"]
+    judged = [
+        f"Perplexity is on the {words:,} words and sentence ends of held-out Wikipedia articles (wikitext-103, valid), "
+        "each one told by the whole softmax. Senses: of how many words with two senses (tests/senses.tsv) the "
+        "occurrences in one sense are nearer to each other than to those in the other, and how many occurrences have "
+        "their nearest neighbour in the same sense (43 % by chance). `trained`: as it came from training; `here`: with "
+        "int8 rows, as it lies in this folder.",
+        table(rows, "", "trained", "here"),
+    ]
+    parts = [("Use", [code(use, "python")]), ("What it is", [table(facts, "", "value")])]
+    parts += [
+        ("Text", data_of(("en-01.txt.xz", "en-02.txt.xz"), bilm.metadata)),
+        ("Recipe", [recipe_of(bilm.metadata)]),
+    ]
+    parts += [("How good it is", judged)]
+    return page(
+        name,
+        folder,
+        parts,
+        f"python scripts/pretrain_elmo.py {name} --out MODEL && python scripts/pretrained.py {name} --from MODEL",
+    )
+
+
+def page(name: str, folder: Path, parts: Sequence[tuple[str, Sequence[str]]], command: str) -> str:
+    """The whole card."""
+    language = name.rsplit("-", 1)[1]
+    licence, meaning = LICENCES[language]
+    size = sum(file.stat().st_size for file in folder.iterdir() if file.name != "README.md")
+    head = ["---", f"language: {language}", f"license: {licence}", "library_name: firth", "tags:"]
+    lines = ["\n".join([*head, "- word-representations", f"- {name.rsplit('-', 1)[0]}", "---"]), f"# {name}"]
+    lines.append(f"{shipped.SHIPPED[name]}. {in_bytes(size)} on disk.")
+    for title, paragraphs in parts:
+        lines += [f"## {title}", *paragraphs]
+    lines += ["## Licence", meaning, "## Make it again", code(command, "sh")]
+    return "\n\n".join(lines) + "\n"
+
+
+def data_of(texts: Sequence[str], metadata: Mapping[str, Any]) -> list[str]:
+    """What a model was trained on."""
+    tokens = metadata.get("tokens") or metadata.get("corpus", {}).get("tokens", 0)
+    rows = [(text, TEXTS[text]) for text in texts]
+    language = texts[0].split("-")[0]
+    return [f"{tokens:,} tokens, {CUT[language]}.", table(rows, "file", "what it holds")]
+
+
+def recipe_of(metadata: Mapping[str, Any]) -> str:
+    """The options of the training."""
+    recipe = metadata.get("recipe", {})
+    rows = [(name, f"`{json.dumps(value)}`") for name, value in recipe.items() if value not in (None, [], ())]
+    rows += [(name, f"{metadata[name]:,}") for name in ("steps", "tokens_seen", "seconds") if name in metadata]
+    return table(rows, "option", "value")
+
+
+def score_table(before: Sequence[Score], after: Sequence[Score]) -> str:
+    """The scores before and after shrinking, in hundredths, each with its coverage."""
+    old = {score.name: score for score in before}
+    rows = []
+    for score in after:
+        first = old.get(score.name)
+        interval = "–" if score.interval is None else "{:.1f} to {:.1f}".format(*(100 * one for one in score.interval))
+        cells = [score.name, score.metric, hundredths(first), hundredths(score), interval]
+        rows.append([*cells, f"{score.used:,}", f"{score.total:,}"])
+    return table(rows, "set", "measure", "trained", "here", "95 % interval", "used", "of")
+
+
+def hundredths(score: Score | None) -> str:
+    """A score for people."""
+    return "–" if score is None or score.value is None else f"{100 * score.value:.1f}"
+
+
+def table(rows: Sequence[Sequence[str]], *heads: str) -> str:
+    """A table."""
+    return "\n".join([line(heads), "|---" * len(heads) + "|", *map(line, rows)])
+
+
+def line(cells: Sequence[str]) -> str:
+    """A line of a table."""
+    return "| " + " | ".join(cells) + " |"
+
+
+def code(text: str, language: str) -> str:
+    """A block of code."""
+    return f"```{language}\n" + ("import firth\n\n" if language == "python" else "") + f"{text}\n```"
+
+
+def example(name: str) -> str:
+    """A word to ask for."""
+    return {"en": "king", "fa": "تهران"}[name.rsplit("-", 1)[1]]

@@ -1,0 +1,306 @@
+"""Bulk embedding: a text of any size, line by line, through a model and onto disk.
+
+    lines ─ blocks of some thousand words ─→ model.embed (sorted by length there, given back in order) ─→ writer
+
+The next block is read, the last one written, and the one before it brought to the disk while the model works on this
+one; a GPU may have begun the next one, so that a few blocks are in memory and no more. After each block the ledger is
+committed: a run that is killed goes on behind the last whole block when it is started again, and ends with the same
+file, byte for byte.
+"""
+
+from __future__ import annotations
+
+import os
+import time
+from collections import deque
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import closing
+from dataclasses import asdict, dataclass
+from hashlib import blake2b
+from itertools import chain
+from pathlib import Path
+from typing import Any, Literal, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from firth.bulk.embedder import Embed, Sentences, as_layers, embedder
+from firth.bulk.hdf5 import Hdf5Writer
+from firth.bulk.journal import Ledger, Mark
+from firth.bulk.lines import Block, Lines, ahead
+from firth.bulk.parquet import ParquetWriter
+from firth.bulk.shards import ShardWriter
+from firth.bulk.write_behind import Behind
+from firth.errors import OptionError
+from firth.files import STDIN, Name
+from firth.formats.elmo_files import find_files
+from firth.formats.registry import detect
+from firth.options import Recipe, option
+from firth.pretrained import shipped
+from firth.progress import Progress, Report, silent
+from firth.runtime import Runtime
+from firth.text.tokenize import Tokenizer
+from firth.vectors.rows import Floats
+
+BLOCK_BYTES = 64 << 20  # of float32 that a block becomes: it bounds memory, and the work that a kill can cost
+GPU_BLOCK_BYTES = 512 << 20  # a GPU has more work at a time the more sentences of like length there are
+FEWEST, MOST = 8_192, 131_072  # tokens of a block
+FORMATS = {".hdf5": "hdf5", ".h5": "hdf5", ".safetensors": "safetensors", ".parquet": "parquet"}
+
+
+class Writer(Protocol):
+    """What takes blocks of arrays; `state` is what it must know to go on, and `finish` names the finished result."""
+
+    state: dict[str, Any]
+
+    def append(self, block: Block, arrays: Sequence[NDArray[Any]]) -> None: ...
+    def finish(self) -> str: ...
+
+
+@dataclass(frozen=True)
+class Bulk(Recipe):
+    """What is written of each sentence, and how."""
+
+    layers: str = option("mix", "mix: the weighted mean of all layers; all of them; top; or the number of one")
+    pooling: Literal["mean", "max", "first-last"] | None = option(None, "one row for a sentence, made so of its words'")
+    dtype: Literal["float32", "float16"] = option("float32", "how numbers are kept")
+    format: Literal["hdf5", "safetensors", "parquet"] | None = option(None, "what to write; else by the name of OUT")
+    use_sentence_keys: bool = option(False, "hdf5: a dataset has the sentence as its name, not its number")
+    forget_sentences: bool = option(False, "do not keep the text of the sentences beside their vectors")
+
+    def format_for(self, out: Name) -> str:
+        """The format that is named, or the one that the ending of a name stands for."""
+        if self.format is not None:
+            return self.format
+        ending = Path(out).suffix.lower()
+        if ending not in FORMATS:
+            known = ", ".join(FORMATS)
+            raise OptionError(f"{os.fspath(out)}: the ending {ending!r} names no format. Use {known}, or --format")
+        return FORMATS[ending]
+
+
+@dataclass(frozen=True)
+class Embedded:
+    """What lies at `path` now, and what this run did for it.
+
+    `resumed` sentences were done by an earlier run; `zero_rows` are rows without a number, as unknown words have.
+    """
+
+    path: str
+    sentences: int
+    tokens: int
+    zero_rows: int
+    row: tuple[int, ...]
+    dtype: str
+    resumed: int
+    seconds: float
+    tokens_per_second: float
+
+    def as_dict(self) -> dict[str, Any]:
+        """The values by name."""
+        return asdict(self)
+
+
+def embed_file(
+    model: Any,
+    inputs: Name | Iterable[Name],
+    out: Name,
+    bulk: Bulk | None = None,
+    *,
+    tokenizer: Tokenizer | None = None,
+    errors: Literal["strict", "replace"] = "strict",
+    identity: str = "",
+    restart: bool = False,
+    block_tokens: int | None = None,
+    report: Report = silent,
+    **settings: Any,
+) -> Embedded:
+    """Embeds every line of the inputs and writes the arrays to `out`, which appears under its name when it is whole.
+
+    Called again with the same arguments it takes up the work where a killed run left it. `identity` is a sign of the
+    model, such as `fingerprint(path)`, by which a changed model is noticed. Further settings go to the model's `embed`.
+    """
+    bulk = bulk or Bulk()
+    format, lines = bulk.format_for(out), Lines.of(inputs, tokenizer or Tokenizer(), errors)
+    embed = embedder(model, as_layers(bulk.layers), bulk.pooling, **settings)
+    row = row_shape(embed, bulk.pooling is not None)
+    block_tokens = block_tokens or tokens_for(row, embed.on_gpu)
+    check_target(out, folder=format != "hdf5")
+    job = {
+        **bulk.as_dict(),
+        "format": format,
+        "model": identity,
+        "tokenizer": lines.tokenizer.as_dict(),
+        "errors": errors,
+        "block_tokens": block_tokens,
+        "settings": {name: value for name, value in settings.items() if value is not None},
+    }
+    with Ledger(out, job, restart=restart) as ledger:
+        resumed = ledger.state.get("sentences", 0)
+        writer = writer_for(format, ledger, bulk, row)
+        pump = Pump(lines, embed, ledger, writer, bulk.dtype, bulk.pooling is not None, report)
+        begin, before = time.perf_counter(), ledger.state.get("tokens", 0)
+        if ledger.published:
+            ledger.discard()
+        else:
+            pump.run(block_tokens)
+            ledger.publish(writer.finish(), ledger.state)
+        state, seconds = ledger.state, time.perf_counter() - begin
+    counts = {name: state[name] for name in ("sentences", "tokens", "zero_rows")}
+    return Embedded(
+        os.fspath(out),
+        **counts,
+        row=row,
+        dtype=bulk.dtype,
+        resumed=resumed,
+        seconds=seconds,
+        tokens_per_second=(state["tokens"] - before) / seconds,
+    )
+
+
+def row_shape(embed: Embed, pooled: bool) -> tuple[int, ...]:
+    """The shape of a row, (dim,) or (layers, dim), as the model gives it for an empty sentence."""
+    shape = embed([[]])[0].shape
+    return shape if pooled else (*shape[:-2], shape[-1])
+
+
+def tokens_for(row: tuple[int, ...], on_gpu: bool = False) -> int:
+    """How many tokens a block has where a row has this shape.
+
+    >>> tokens_for((1024,)), tokens_for((3, 1024)), tokens_for((50,)), tokens_for((1024,), on_gpu=True)
+    (16384, 8192, 131072, 131072)
+    """
+    size = GPU_BLOCK_BYTES if on_gpu else BLOCK_BYTES
+    return max(FEWEST, min(MOST, size // (4 * int(np.prod(row)))))
+
+
+def check_target(out: Name, folder: bool) -> None:
+    """Refuses, before any work, a place where the result could not go."""
+    path = Path(out)
+    if os.fspath(out) == STDIN:
+        raise OptionError("vectors cannot be written to standard output. Name a file or a folder")
+    if path.is_dir() and not folder:
+        raise OptionError(f"{path}: is a folder, but a file is to be written there. Choose another name")
+    if path.exists() and not path.is_dir() and folder:
+        raise OptionError(f"{path}: is a file, but a folder is to be written there. Choose another name")
+    ours = any((path / name).exists() for name in ("index.json", "_firth.json", "config.json"))
+    if path.is_dir() and any(path.iterdir()) and not ours:
+        raise OptionError(f"{path}: the folder holds other files. Choose another name or empty it")
+
+
+def writer_for(format: str, ledger: Ledger, bulk: Bulk, row: tuple[int, ...]) -> Writer:
+    """The writer of a format."""
+    pooled, texts = bulk.pooling is not None, not bulk.forget_sentences
+    if bulk.use_sentence_keys and format != "hdf5":
+        raise OptionError(f"use_sentence_keys is for hdf5, but {format} is to be written")
+    if format == "safetensors":
+        return ShardWriter(ledger, bulk.dtype, row, pooled=pooled)
+    if format == "parquet":
+        return ParquetWriter(ledger, bulk.dtype, row, pooled=pooled, texts=texts)
+    return Hdf5Writer(ledger, bulk.dtype, keys="sentence" if bulk.use_sentence_keys else "number", texts=texts)
+
+
+@dataclass(frozen=True)
+class Pump:
+    """Moves a text through a model into a writer, a block at a time."""
+
+    lines: Lines
+    embed: Embed
+    ledger: Ledger
+    writer: Writer
+    dtype: str
+    pooled: bool = False
+    report: Report = silent
+
+    def run(self, block_tokens: int) -> None:
+        """All blocks that are not done yet: others are read, written and brought to the disk while the model works."""
+        state = {"sentences": 0, "tokens": 0, "zero_rows": 0, "digest": "", **self.ledger.state}
+        begin, before, size = time.perf_counter(), state["tokens"], self.lines.size
+        read = self.lines.blocks(block_tokens, skip=state["sentences"], digest=state["digest"])
+        with closing(ahead(read)) as blocks, Behind(self.append, self.ledger.settle) as behind:
+            for block, arrays in self._embedded(blocks):
+                behind.hand_on()  # the state of the last block is whole now
+                state = {
+                    "sentences": state["sentences"] + len(block.lines),
+                    "tokens": state["tokens"] + block.tokens,
+                    "zero_rows": state["zero_rows"],
+                    "digest": block.digest,
+                }
+                behind.take(block, arrays, state)
+                rate = (state["tokens"] - before) / (time.perf_counter() - begin)
+                values = {"sentences": state["sentences"], "tokens/s": rate}
+                self.report(Progress("embedding", block.read, size, "bytes", values))
+        if not self.ledger.state:
+            self.ledger.commit({**state, **self.writer.state})
+
+    def _embedded(self, blocks: Iterator[Block]) -> Iterator[tuple[Block, list[Floats]]]:
+        """Each block with its arrays; the model may take blocks ahead of those it has given."""
+        taken = deque[Block]()
+
+        def sentences() -> Iterator[Sentences]:
+            for block in blocks:
+                taken.append(block)
+                yield block.sentences
+
+        for arrays in self.embed.blocks(sentences(), self.dtype):
+            yield taken.popleft(), arrays
+
+    def append(self, block: Block, arrays: Sequence[NDArray[Any]], state: dict[str, Any]) -> Mark:
+        """Writes the arrays of a block. What is to be settled then."""
+        state["zero_rows"] += zero_rows(arrays, self.pooled)
+        self.writer.append(block, self._cast(arrays))
+        return self.ledger.mark({**self.writer.state, **state})
+
+    def _cast(self, arrays: Sequence[NDArray[Any]]) -> list[NDArray[Any]]:
+        runtime = Runtime.from_env()
+
+        def cast(part: slice) -> list[NDArray[Any]]:
+            return [as_dtype(array, self.dtype) for array in arrays[part]]
+
+        return list(chain.from_iterable(runtime.spread(cast, runtime.shares(len(arrays)))))
+
+
+def zero_rows(arrays: Iterable[NDArray[Any]], pooled: bool) -> int:
+    """How many rows have no number but zero, in every layer.
+
+    >>> zero_rows([np.array([[0, 1], [0, 0]]), np.ones((1, 2)), np.ones((0, 2))], pooled=False)
+    1
+    """
+    if pooled:
+        return sum(not array.any() for array in arrays)
+    count = 0
+    for array in arrays:
+        if not array[..., 0].all():  # few rows begin with zero: only these are looked at whole
+            layers = array if array.ndim == 3 else array[None]
+            suspects = np.flatnonzero(layers[0, :, 0] == 0)
+            count += int(np.count_nonzero(~layers[:, suspects].any(axis=(0, 2))))
+    return count
+
+
+def as_dtype(array: NDArray[Any], dtype: str) -> NDArray[Any]:
+    """The array in its final type; a number that is too large for it is an error, never infinite."""
+    try:
+        with np.errstate(over="raise"):
+            return np.ascontiguousarray(array, dtype)
+    except FloatingPointError as error:
+        raise OptionError("a number is too large for float16. Use --dtype float32") from error
+
+
+def fingerprint(path: Name) -> str:
+    """A sign of the content of a model: sizes and samples of its files, so that it costs little for large ones too."""
+    seen = blake2b(digest_size=16)
+    for file in _files_of(shipped.located(path)):
+        size = file.stat().st_size
+        seen.update(f"{file.name} {size}\n".encode())
+        with open(file, "rb") as opened:
+            for part in range(64):
+                opened.seek(size * part // 64)
+                seen.update(opened.read(1 << 14))
+    return seen.hexdigest()
+
+
+def _files_of(path: Name) -> list[Path]:
+    if detect(path) == "elmo":
+        elmo = find_files(path)
+        return [file for file in (elmo.options, elmo.weights, elmo.softmax, elmo.vocabulary) if file is not None]
+    return sorted(file for file in Path(path).rglob("*") if file.is_file()) if Path(path).is_dir() else [Path(path)]

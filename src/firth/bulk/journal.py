@@ -1,0 +1,225 @@
+"""Work that survives a crash: files that only grow, and a journal that says how much of each is finished.
+
+A long job for the output OUT keeps its files in the folder OUT.part. `commit` makes what was appended so far count:
+everything is on disk before the journal is replaced, in one step. After a kill the files are cut back to what the last
+journal says, so that they are what they were at that moment, whatever was half written.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+from collections.abc import Mapping
+from copy import deepcopy
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Self
+
+from firth.bulk.append_only import Growing, Stages
+from firth.errors import FormatError, OptionError
+from firth.files import Name
+
+JOURNAL = "journal.json"
+
+
+@dataclass(frozen=True)
+class Mark:
+    """Where a job stands: the sizes of its files, its state, and the files that must be on disk before it counts."""
+
+    sizes: dict[str, int]
+    state: dict[str, Any]
+    files: list[Growing]
+    closing: list[Growing]
+
+
+class Ledger:
+    """The unfinished output of one job.
+
+    >>> from tempfile import TemporaryDirectory
+    >>> with TemporaryDirectory() as folder:
+    ...     out = Path(folder, "out")
+    ...     with Ledger(out, {"job": "count"}) as ledger:
+    ...         ledger.append("numbers", b"one ")
+    ...         ledger.commit({"count": 1})
+    ...         ledger.append("numbers", b"tw")  # and now the power fails
+    ...     with Ledger(out, {"job": "count"}) as ledger:
+    ...         ledger.append("numbers", b"two")
+    ...         ledger.publish("numbers", ledger.state)
+    ...     out.read_bytes()
+    b'one two'
+    """
+
+    def __init__(self, target: Name, job: Mapping[str, Any], *, restart: bool = False) -> None:
+        self.target = Path(target)
+        self.folder = self.target.with_name(self.target.name + ".part")
+        self.job = json.loads(json.dumps(job))
+        self.state: dict[str, Any] = {}
+        self.published = False
+        self._files: dict[str, Growing] = {}
+        self._closing: list[Growing] = []
+        self._stages = Stages()
+        self._sizes: dict[str, int] = {}
+        if restart:
+            self._remove_old()
+        self.folder.mkdir(parents=True, exist_ok=True)
+        self._lock = _locked(self.folder)
+        try:
+            self._take_up()
+        except BaseException:
+            self.close()
+            raise
+
+    def _remove_old(self) -> None:
+        if self.folder.is_dir():
+            self._journal()  # a folder that is not ours stays
+            shutil.rmtree(self.folder)
+
+    def _journal(self) -> dict[str, Any] | None:
+        """What the journal says; None in an empty folder. A folder with other files is nobody's to change."""
+        path = self.folder / JOURNAL
+        if not path.exists():
+            if any(self.folder.iterdir()):
+                raise OptionError(f"{self.folder}: the folder for unfinished work holds other files. Move it away")
+            return None
+        try:
+            journal: dict[str, Any] = json.loads(path.read_bytes())
+        except ValueError as error:
+            raise FormatError(path, f"is not a journal of ours: {error}", cure="Move it away") from error
+        return journal
+
+    def _take_up(self) -> None:
+        journal = self._journal()
+        if journal is None:
+            self._write_journal({})
+            return
+        for name, value in self.job.items():
+            if journal["job"].get(name) != value:
+                raise OptionError(
+                    f"{self.folder}: holds an unfinished run with other settings: {name} was "
+                    f"{_short(journal['job'].get(name))} and is {_short(value)} now. "
+                    "Run it again as it was, or start over with --restart"
+                )
+        self.state, self.published, self._sizes = journal["state"], journal["published"], journal["files"]
+        if not self.published:
+            self._cut_back()
+
+    def _cut_back(self) -> None:
+        for path in [path for path in self.folder.rglob("*") if path.is_file() and path.name != JOURNAL]:
+            size = self._sizes.get(path.relative_to(self.folder).as_posix())
+            if size is None:
+                path.unlink()
+            else:
+                os.truncate(path, size)
+
+    def path(self, name: str) -> Path:
+        """Where a file of the job lies."""
+        return self.folder / name
+
+    def size(self, name: str) -> int:
+        """How many bytes a file has."""
+        return self._sizes.get(name, 0)
+
+    def append(self, name: str, *pieces: Any) -> None:
+        """Adds bytes, or arrays as bytes, to the end of a file."""
+        if name not in self._files:
+            self.path(name).parent.mkdir(exist_ok=True)
+            self._files[name] = Growing(self.path(name), self.size(name))
+        self._files[name].append(pieces, self._stages)
+        self._sizes[name] = self._files[name].size
+
+    def patch(self, name: str, data: bytes) -> None:
+        """Writes over the first bytes of a file, for a header whose values are known only at the end."""
+        with open(self.path(name), "r+b") as file:
+            file.write(data)
+            file.flush()
+            os.fsync(file.fileno())
+
+    def commit(self, state: Mapping[str, Any]) -> None:
+        """From now on everything appended so far is finished, and `state` is where the job stands."""
+        self.settle(self.mark(state))
+
+    def mark(self, state: Mapping[str, Any]) -> Mark:
+        """What was appended so far, to be settled while more is appended."""
+        self._stages.finish()
+        closing, self._closing = self._closing, []
+        # All of it is a copy: what is appended before the mark is settled must not change it.
+        return Mark(dict(self._sizes), deepcopy(dict(state)), list(self._files.values()), closing)
+
+    def settle(self, mark: Mark) -> None:
+        """From now on everything up to the mark is finished. Marks are settled in their order."""
+        for file in (*mark.files, *mark.closing):
+            file.to_disk()
+        for file in mark.closing:
+            file.close()
+        self.state = mark.state
+        self._write_journal(mark.sizes)
+
+    def close_file(self, name: str) -> None:
+        """Says that nothing more comes to a file."""
+        if name in self._files:
+            self._closing.append(self._files.pop(name))
+
+    def _write_journal(self, sizes: Mapping[str, int]) -> None:
+        journal = {"job": self.job, "files": sizes, "state": self.state, "published": self.published}
+        draft = self.folder / (JOURNAL + ".draft")
+        with open(draft, "wb") as file:
+            file.write(json.dumps(journal, indent=1).encode())
+            file.flush()
+            os.fsync(file.fileno())
+        os.replace(draft, self.folder / JOURNAL)
+
+    def publish(self, name: str, state: Mapping[str, Any]) -> None:
+        """A file or folder of the job takes the place of the target, and the rest goes."""
+        self.commit(state)
+        for file in self._files.values():
+            file.close()
+        self._files.clear()
+        self.published = True
+        self._write_journal(self._sizes)
+        if self.target.is_dir():
+            aside = self.folder / "old"
+            os.replace(self.target, aside)
+        os.replace(self.path(name), self.target)
+        shutil.rmtree(self.folder)
+
+    def discard(self) -> None:
+        """Removes what is left of a job that is done."""
+        shutil.rmtree(self.folder)
+
+    def close(self) -> None:
+        """Lets go of the files; what was not committed does not count."""
+        self._stages.close()
+        for file in (*self._files.values(), *self._closing):
+            file.close()
+        self._files.clear()
+        self._closing.clear()
+        if self._lock is not None:
+            os.close(self._lock)
+            self._lock = None
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+
+def _locked(folder: Path) -> int | None:
+    """Keeps a second run away for as long as this one lives; None where the system has no such locks."""
+    try:
+        import fcntl
+    except ImportError:
+        return None
+    handle = os.open(folder, os.O_RDONLY)
+    try:
+        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError as error:
+        os.close(handle)
+        raise OptionError(f"{folder}: another run is writing there. Wait for it, or choose another output") from error
+    return handle
+
+
+def _short(value: Any) -> str:
+    text = json.dumps(value, ensure_ascii=False)
+    return text if len(text) <= 60 else text[:57] + "…"

@@ -1,0 +1,232 @@
+"""Every file format that firth opens, in one visible table; a file is known by its content, never by its name alone.
+
+>>> list(FORMATS)
+['native', 'word2vec', 'word2vec-binary', 'glove', 'vec', 'fasttext', 'ftz', 'arpa', 'elmo']
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from firth.errors import FormatError, OptionError
+from firth.files import PACKINGS, STDIN, Name, check_place
+from firth.formats import (
+    arpa,
+    elmo,
+    elmo_files,
+    elmo_write,
+    fasttext,
+    fasttext_write,
+    native,
+    unsupported,
+    word2vec_binary,
+    word2vec_text,
+)
+from firth.formats import precision as precisions
+from firth.formats.precision import Precision
+from firth.formats.reading import Part, read_head
+from firth.models.ngram_model import NgramModel
+from firth.pretrained import shipped
+from firth.text.vocabulary import Vocabulary
+from firth.vectors.subwords import SubwordVectors
+from firth.vectors.words import WordVectors
+
+
+@dataclass(frozen=True)
+class Format:
+    """One format: a sentence on it, how names of such files end, its reader, its writer and the kinds that it holds."""
+
+    sentence: str
+    endings: tuple[str, ...]
+    read: Callable[[Name, Part], Any]
+    write: Callable[[Any, Name], None]
+    kinds: tuple[str, ...] | None = (WordVectors.kind, SubwordVectors.kind)
+
+    def holds(self, artifact: Any) -> bool:
+        """Whether an artifact can be written so."""
+        return self.kinds is None or getattr(artifact, "kind", None) in self.kinds
+
+
+def _read_arpa(path: Name, part: Part) -> NgramModel:
+    if not part.whole:
+        raise OptionError(f"{os.fspath(path)}: limit and vocabulary choose among vectors, but this is an n-gram model")
+    return arpa.read(path)
+
+
+def _text(kind: word2vec_text.Kind) -> Callable[[WordVectors, Name], None]:
+    return partial(word2vec_text.write, kind=kind)
+
+
+FORMATS = {
+    "native": Format("a folder of our own, memory-mapped", (), native.read, native.write, None),
+    "word2vec": Format(
+        "text with a header line, one word a line", (".txt", ".w2v"), word2vec_text.read, _text("word2vec")
+    ),
+    "word2vec-binary": Format("word2vec's binary file", (".bin",), word2vec_binary.read, word2vec_binary.write),
+    "glove": Format("text without a header line", (".glove",), word2vec_text.read, _text("glove")),
+    "vec": Format("the text that fastText writes", (".vec",), word2vec_text.read, _text("vec")),
+    "fasttext": Format("fastText's model", (".bin",), fasttext.read, fasttext_write.write),
+    "ftz": Format("fastText's quantized model", (".ftz",), fasttext.read, fasttext_write.write_quantized),
+    "arpa": Format("an n-gram model as text", (".arpa", ".lm"), _read_arpa, arpa.write, (NgramModel.kind,)),
+    "elmo": Format("ELMo's options.json and weights.hdf5 in a folder", (), elmo.read, elmo_write.write, ("bilm",)),
+}
+
+
+LESSENED = (WordVectors.kind, SubwordVectors.kind, native.BILM, native.TASK)  # what may be kept with less precision
+
+
+def detect(path: Name) -> str:
+    """The name of the format that a file or folder is in, found from its content.
+
+    >>> detect("no/such/file")
+    Traceback (most recent call last):
+    firth.errors.OptionError: no/such/file: no such file or folder
+    """
+    if os.path.isdir(path):
+        if elmo_files.looks_so_inside(path):
+            return "elmo"
+        if not (Path(path) / native.CONFIG).is_file():
+            cure = "Name a file of vectors, a folder that firth wrote, or one of an ELMo model"
+            raise FormatError(path, f"the folder holds no {native.CONFIG}, so it is no model of ours", cure=cure)
+        return "native"
+    if not os.path.exists(path):
+        raise OptionError(_nothing_there(path))
+    if not os.path.isfile(path):
+        raise OptionError(f"{os.fspath(path)}: is neither a file nor a folder")
+    head, whole = read_head(path)
+    if not head:
+        raise FormatError(path, "the file is empty")
+    if elmo_files.looks_so(head):
+        return "elmo"
+    unsupported.refuse(path, head)
+    if fasttext.looks_so(head):
+        return "fasttext"
+    if arpa_begins(head):
+        return "arpa"
+    layout = word2vec_text.layout_of(head, whole)
+    if layout is not None:
+        return layout.kind
+    if word2vec_binary.looks_so(head):
+        return "word2vec-binary"
+    raise unsupported.unknown(path, head)
+
+
+def _nothing_there(path: Name) -> str:
+    """What to say where nothing lies; one word without an ending was perhaps to be the name of a shipped model."""
+    name = os.fspath(path)
+    problem = f"{name}: no such file or folder"
+    if Path(name).name != name or Path(name).suffix:
+        return problem
+    return f"{problem}, and no shipped model of this name. {shipped.suggestion(name)}"
+
+
+def arpa_begins(head: bytes) -> bool:
+    r"""Whether a line `\data\` stands near the start, as it does in every ARPA file.
+
+    >>> arpa_begins(b"\n\\data\\\nngram 1=3\n")
+    True
+    """
+    return any(line.strip() == b"\\data\\" for line in head[: 1 << 16].split(b"\n"))
+
+
+def load(
+    path: Name,
+    *,
+    limit: int | None = None,
+    vocabulary: Vocabulary | Iterable[str] | Name | None = None,
+    format: str | None = None,
+) -> Any:
+    """Opens vectors or a model, whatever the file is; `format` is only needed to overrule what the content says.
+
+    A name of `firth.pretrained.shipped.SHIPPED`, such as "word2vec-en", opens the model that comes with firth, unless
+    something of this name lies in the current folder.
+
+    `limit` loads the first rows alone, `vocabulary` (words, or a file of them) the rows of these words alone; the rest
+    is never held in memory.
+
+    >>> from tempfile import TemporaryDirectory
+    >>> with TemporaryDirectory() as folder:
+    ...     _ = Path(folder, "small.txt").write_text("tea 1 2\\nrain 3 4\\n")
+    ...     load(Path(folder, "small.txt"), vocabulary=["rain"])["rain"]
+    array([3., 4.], dtype=float32)
+    """
+    part = Part.of(limit, vocabulary)
+    path = shipped.located(path)
+    if format is not None and format not in FORMATS:
+        raise OptionError(f"no format is called {format!r}. There are: {', '.join(FORMATS)}")
+    if format is not None and not os.path.exists(path):
+        raise OptionError(_nothing_there(path))
+    return FORMATS[format or detect(path)].read(path, part)
+
+
+def save(artifact: Any, path: Name, *, format: str | None = None, precision: Precision | None = None) -> None:
+    """Writes vectors or a model in the format that is named, or else in the one that the name of the file ends in.
+
+    A name without an ending is a folder in our own format. `.gz`, `.bz2`, `.xz` and `.zst` behind the ending pack the
+    file. The file appears under its name only when it is whole. With `precision`, "float16" or "int8" (a scale a row),
+    the numbers of word vectors or of a biLM take no more than that, and word lists in our own format are packed.
+
+    >>> from tempfile import TemporaryDirectory
+    >>> with TemporaryDirectory() as folder:
+    ...     save(WordVectors(["tea"], [[0.1, 2]]), Path(folder, "tea.vec"))
+    ...     Path(folder, "tea.vec").read_text()
+    '1 2\\ntea 0.1 2.0 \\n'
+    """
+    _refuse_standard_output(path)
+    if format is None:
+        format = _format_for(artifact, path)
+    if format not in FORMATS:
+        raise OptionError(f"no format is called {format!r}. There are: {', '.join(FORMATS)}")
+    if not FORMATS[format].holds(artifact):
+        fitting = [name for name, known in FORMATS.items() if known.holds(artifact)]
+        made = type(artifact).__name__
+        raise OptionError(f"{os.fspath(path)}: a {made} cannot be written as {format}, only as {', '.join(fitting)}")
+    if precision is None:
+        FORMATS[format].write(artifact, path)
+        return
+    precisions.check(precision)
+    if format == "native" and getattr(artifact, "kind", None) in LESSENED:
+        native.write(artifact, path, precision)
+    elif isinstance(artifact, WordVectors):
+        FORMATS[format].write(precisions.lessened_vectors(artifact, precision), path)
+    else:
+        problem = f"a {type(artifact).__name__} cannot be written as {format} with less precision"
+        raise OptionError(f"{os.fspath(path)}: {problem}. That is for word vectors, and for networks in our own format")
+
+
+def check_target(path: Name) -> None:
+    """Tells before a long training that its model could not be saved: by a wrong ending, or by what lies there."""
+    _refuse_standard_output(path)
+    _format_for(None, path)
+    check_place(path)
+
+
+def _refuse_standard_output(path: Name) -> None:
+    if os.fspath(path) == STDIN:
+        raise OptionError("a model cannot be written to standard output. Name a file or a folder")
+
+
+def _format_for(artifact: Any, path: Name) -> str:
+    name = Path(path).name.lower()
+    for packing in PACKINGS.values():
+        name = name.removesuffix("." + packing)
+    ending = Path(name).suffix
+    if not ending:
+        return "native"
+    if ending == ".bin":
+        return "fasttext" if isinstance(artifact, SubwordVectors) else "word2vec-binary"
+    if ending == ".txt" and "glove" in name:
+        return "glove"
+    for known, format in FORMATS.items():
+        if ending in format.endings:
+            return known
+    known_endings = sorted({ending for format in FORMATS.values() for ending in format.endings})
+    raise OptionError(
+        f"{os.fspath(path)}: the ending {ending} names no format. Use {', '.join(known_endings)}, "
+        "no ending for a folder of our own, or say format="
+    )

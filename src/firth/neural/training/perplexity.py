@@ -1,0 +1,151 @@
+"""How well a biLM tells a text that it was not trained on."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from firth.errors import OptionError
+from firth.neural.adaptive_softmax import AdaptiveSoftmax
+from firth.neural.language import Heads
+from firth.neural.softmax import FullSoftmax, Softmax
+from firth.neural.training.lstm import read_streams
+from firth.neural.training.streams import Batch, Streams
+from firth.neural.training.vocabulary import Types
+from firth.progress import Progress, Report, silent
+from firth.runtime import Runtime
+from firth.text.corpus import Corpus
+from firth.text.tokenfile import TokenFile
+
+if TYPE_CHECKING:
+    from firth.neural.bilm import BiLM
+
+STEPS = 20  # words of a row that are read at a time; nothing depends on it
+
+
+@dataclass(frozen=True)
+class Perplexity:
+    """Nats a word, read forwards and backwards, over all words and sentence ends; as if each were one of so many.
+
+    `unknown` of the words are not in the softmax, and count as <UNK>, where that was looked at.
+
+    >>> Perplexity(math.log(8), math.log(2), 100).as_dict()
+    {'forward': 8.0, 'backward': 2.0, 'average': 4.0, 'words': 100}
+    """
+
+    forward_loss: float
+    backward_loss: float
+    words: int
+    unknown: int | None = None
+
+    @property
+    def loss(self) -> float:
+        """The mean of both directions, in nats."""
+        return (self.forward_loss + self.backward_loss) / 2
+
+    @property
+    def average(self) -> float:
+        """The perplexity of both directions taken together: the geometric mean of theirs."""
+        return perplexity_of(self.loss)
+
+    def as_dict(self) -> dict[str, float]:
+        """The values by name, ready for JSON."""
+        both = perplexity_of(self.forward_loss), perplexity_of(self.backward_loss)
+        values = dict(zip(("forward", "backward", "average"), (*both, self.average)))
+        counts = {"words": self.words} | ({} if self.unknown is None else {"unknown": self.unknown})
+        return {name: float(f"{value:.6g}") for name, value in values.items()} | counts
+
+
+def perplexity_of(loss: float) -> float:
+    """e to the loss, without an overflow."""
+    return math.exp(min(loss, 700.0))
+
+
+class HeldOut:
+    """A text that is read whole, in rows that go on from batch to batch, and never learnt from.
+
+    Every word and every sentence end counts once in each direction, with the exact softmax. `sentences`: nothing is
+    remembered from one sentence to the next, as when sentences are embedded.
+    """
+
+    def __init__(
+        self,
+        bilm: BiLM,
+        softmax: Softmax,
+        tokens: TokenFile,
+        runtime: Runtime,
+        *,
+        rows: int,
+        steps: int,
+        sentences: bool = False,
+        precision: torch.dtype = torch.float32,
+    ) -> None:
+        self.bilm, self.softmax, self.runtime = bilm, softmax, runtime
+        self.sentences, self.precision = sentences, precision
+        self.types = Types(bilm, tokens.vocabulary)
+        rows = max(1, min(rows, len(tokens.sentences) - 1))
+        targets, lengths = self.types.targets, self.types.lengths
+        self.mine = range(rows)[runtime.shard(rows)]
+        share = slice(self.mine.start, self.mine.stop)
+        self.streams = Streams(tokens, targets, rows=rows, steps=steps, lengths=lengths, whole=True, mine=share)
+
+    @torch.no_grad()
+    def perplexity(self, report: Report = silent) -> Perplexity:
+        """The perplexity of the biLM as it is now."""
+        device = self.types.device
+        sums = torch.zeros(3, dtype=torch.float64, device=device)  # both directions, and how many words
+        state = self.bilm.blank(len(self.mine))
+        for number, batch in enumerate(self._batches()):
+            report(Progress("perplexity", number, self.streams.batches, "batches"))
+            batch = batch.to(device)
+            vectors = self.types.vectors(batch.words, self.precision)
+            fresh = batch.fresh if self.sentences else None
+            ahead, behind, state = read_streams(
+                self.bilm, vectors[batch.forward], vectors[batch.backward], state, None, fresh
+            )
+            sums += torch.stack(
+                [
+                    self._told(ahead, batch.forward_targets),
+                    self._told(behind, batch.backward_targets),
+                    (batch.forward_targets >= 0).sum().double(),
+                ]
+            )
+        self.runtime.add_up([sums])
+        forward, backward, words = sums.tolist()
+        return Perplexity(-forward / max(1, words), -backward / max(1, words), int(words))
+
+    def _batches(self) -> Iterator[Batch]:
+        return self.streams.read(0) if self.mine else iter(())
+
+    def _told(self, said: Tensor, targets: Tensor) -> Tensor:
+        return self.softmax.log_prob(said.flatten(0, 1), targets.flatten()).double().sum()
+
+
+def perplexity(
+    bilm: BiLM,
+    text: Corpus | TokenFile,
+    *,
+    sentences: bool = True,
+    rows: int = 32,
+    runtime: Runtime | None = None,
+    report: Report = silent,
+) -> Perplexity:
+    """The perplexity of a biLM that has a softmax; see `BiLM.perplexity`."""
+    heads = Heads(bilm)
+    softmax = heads.softmax if isinstance(heads.softmax, AdaptiveSoftmax) else FullSoftmax(heads.softmax)
+    tokens = text if isinstance(text, TokenFile) else text.tokens(report)
+    if rows < 1:
+        raise OptionError(f"rows is {rows}, but must be at least 1")
+    if not len(tokens):
+        raise OptionError("the text has no words, so there is no perplexity")
+    runtime = runtime or Runtime.from_env()
+    held_out = HeldOut(bilm, softmax, tokens, runtime, rows=rows, steps=STEPS, sentences=sentences)
+    is_unknown = held_out.types.targets[: len(tokens.vocabulary)] == heads.unknown
+    unknown = int(np.asarray(tokens.vocabulary.counts)[is_unknown].sum())
+    return replace(held_out.perplexity(report), unknown=unknown)

@@ -1,0 +1,111 @@
+"""The words of a text as a biLM meets them in training: each has a spelling, or a row of a table, and a target."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import Tensor
+
+from firth.errors import OptionError
+from firth.neural.language import SPELLINGS
+from firth.neural.layers import UNKNOWN, CharacterCnn, WordTable
+from firth.neural.softmax import Rows
+from firth.neural.training import cnn_gpu
+from firth.text.character_ids import BEGIN, END, FILL
+from firth.text.vocabulary import Vocabulary
+
+if TYPE_CHECKING:
+    from firth.neural.bilm import BiLM
+
+GROUP = 128  # words that are encoded together on a CPU: as long as the longest of them
+CHUNK = 1 << 16
+
+
+class Types:
+    """Every distinct word of a text, by its number in the text's vocabulary; then <S> and </S>.
+
+    What does not change in training is worked out once: how each word is spelled, or which row of a table it has.
+    `lengths` are what encoding a word costs; `targets` what it is in the softmax's vocabulary.
+    """
+
+    def __init__(self, bilm: BiLM, vocabulary: Vocabulary) -> None:
+        self.encoder = bilm.encoder
+        self.device = next(bilm.parameters()).device
+        names = *vocabulary.words, BEGIN, END
+        if isinstance(bilm.encoder, WordTable):
+            rows = places_in(bilm.encoder.vocabulary, names)
+            self.lengths: NDArray[np.int64] = np.zeros(len(names), np.int64)
+            self.given = torch.from_numpy(rows).to(self.device)
+        else:
+            spelled = np.concatenate(
+                [
+                    bilm.encoder.spelling.of(names[start : start + CHUNK]).astype(np.int16)
+                    for start in range(0, len(names), CHUNK)
+                ]
+            )
+            self.lengths = (spelled != FILL).sum(1)
+            self.given = torch.from_numpy(spelled[:, : self.reach(int(self.lengths.max()))].copy()).to(self.device)
+        self.targets: NDArray[np.int64] = np.full(len(names), -1)
+        if bilm.vocabulary is not None:
+            self.targets = places_in(bilm.vocabulary, names)
+
+    def reach(self, length: int) -> int:
+        """How many characters can matter in a word of a length: behind it each filter sees nothing but filling once."""
+        return length + (self.encoder.longest if isinstance(self.encoder, CharacterCnn) else 0)
+
+    def vectors(self, words: Tensor, precision: torch.dtype = torch.float32) -> Tensor:
+        """The vectors of words (n), sorted by their lengths, (n, dim), with gradients."""
+        with torch.autocast(self.device.type, torch.bfloat16, enabled=precision == torch.bfloat16):
+            vectors = self._encode(words, precision)
+        return vectors.bfloat16() if precision == torch.bfloat16 else vectors
+
+    def _encode(self, words: Tensor, precision: torch.dtype) -> Tensor:
+        given = self.given[words.to(self.device)]
+        if isinstance(self.encoder, WordTable):
+            rows, places = torch.unique(given, return_inverse=True)
+            table: Tensor = Rows.apply(self.encoder.table, None, rows)[0]  # type: ignore[no-untyped-call]
+            return table[places]
+        on_gpu = precision == torch.bfloat16 and cnn_gpu.fits(self.encoder, self.device)
+        if on_gpu and isinstance(self.encoder, CharacterCnn):
+            return cnn_gpu.encode(self.encoder, given.int())
+        lengths = self.lengths[words.cpu().numpy()]
+        groups = [
+            given[start : start + GROUP, : self.reach(int(lengths[start : start + GROUP].max()))].int()
+            for start in range(0, len(words), GROUP)
+        ]
+        return torch.cat([self.encoder.encode(group) for group in groups])
+
+
+def places_in(vocabulary: Vocabulary, names: tuple[str, ...]) -> NDArray[np.int64]:
+    """Where words stand in a vocabulary: <UNK> for those it does not hold, <s> for <S> where it spells it so."""
+    places = vocabulary.ids(names)
+    for name, at in ((BEGIN, len(names) - 2), (END, len(names) - 1)):
+        places[at] = _find(vocabulary, SPELLINGS[name])
+    unknown = _find(vocabulary, UNKNOWN)
+    missing = places < 0
+    if unknown < 0 and missing.any():
+        word = names[int(np.argmax(missing))]
+        raise OptionError(
+            f"the words that are predicted have neither {word!r} nor <UNK>, which stands for words that are missing. "
+            "Train a new softmax: start from the model without its softmax"
+        )
+    return np.where(missing, unknown, places)
+
+
+def _find(vocabulary: Vocabulary, spellings: tuple[str, ...]) -> int:
+    return next((id for id in map(vocabulary.find, spellings) if id >= 0), -1)
+
+
+def predicted_words(vocabulary: Vocabulary, most: int, min_count: int) -> Vocabulary:
+    """The words that a new softmax predicts: <S>, </S>, <UNK>, and the most frequent words of a text.
+
+    >>> predicted_words(Vocabulary.from_counts({"tea": 5, "<UNK>": 3, "rain": 2, "fog": 1}), 5, 2).words
+    ('<S>', '</S>', '<UNK>', 'tea', 'rain')
+    """
+    marks = BEGIN, END, UNKNOWN[0]
+    kept = [pair for pair in vocabulary.cut(min_count).most_common(most) if pair[0] not in marks][: most - len(marks)]
+    rest = vocabulary.total - sum(count for _, count in kept)
+    return Vocabulary(*zip(*((mark, max(1, rest)) for mark in marks), *kept))

@@ -1,0 +1,268 @@
+"""Frozen vectors of words in their sentences, whatever gives them: a biLM, an encoder of translation, static vectors.
+
+A reader has one or several ways to see a word, its `names`: the layers of a biLM and their mean, say. It reads a block
+of sentences at once and leaves what it found on its device, so that a probe can use it there.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from itertools import groupby
+from pathlib import Path
+from typing import Any, NamedTuple, Protocol, TypeVar
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from firth.errors import OptionError
+from firth.formats.registry import load
+from firth.neural.bilm import BiLM
+from firth.neural.inference import embed as embedding
+from firth.progress import Progress, Report, silent
+from firth.runtime import Runtime
+from firth.tasks.model import TaskModel, open_task
+from firth.tasks.seq2seq.cove import Cove
+from firth.tasks.static_words import StaticWords
+from firth.vectors.words import WordVectors
+
+Words = Sequence[str]
+Item = TypeVar("Item")
+BLOCK, GPU_BLOCK = 1 << 12, 1 << 15  # words that are read at once
+MEAN = "biLM mean"
+MODELS = "elmo", "static", "cove"  # options that name models
+
+
+class Place(NamedTuple):
+    """A word in its sentence, or several that are one: words[start:stop]."""
+
+    words: Words
+    start: int
+    stop: int
+
+
+class Reader(Protocol):
+    """Whatever gives words their vectors: `read` answers (names, words, dim), the words of all sentences in order."""
+
+    names: tuple[str, ...]
+    device: torch.device
+
+    def read(self, sentences: Sequence[Words]) -> Tensor: ...
+
+
+class BilmReader:
+    """Every layer of a biLM, from the words without context (layer 0) up, and the mean of them all.
+
+    >>> from firth.neural.architecture import Architecture
+    >>> reader = BilmReader(BiLM(Architecture.named("tiny")))
+    >>> reader.names, reader.read([["A", "cup"], ["Rain"]]).shape
+    (('biLM layer 0', 'biLM layer 1', 'biLM layer 2', 'biLM mean'), torch.Size([4, 3, 32]))
+    """
+
+    def __init__(self, bilm: BiLM) -> None:
+        self.bilm = bilm
+        self.layers = bilm.architecture.layers + 1
+        self.names = (*(f"biLM layer {layer}" for layer in range(self.layers)), MEAN)
+        self.device = next(bilm.parameters()).device
+
+    @torch.no_grad()
+    def read(self, sentences: Sequence[Words]) -> Tensor:
+        """The layers of all words, (layers + 2, words, 2 · dim)."""
+        ends = np.cumsum([len(words) for words in sentences], dtype=np.int64)
+        size = len(self.names), int(ends[-1]) if len(ends) else 0, 2 * self.bilm.architecture.dim
+        found = torch.empty(size, device=self.device)
+        tokens = embedding.GPU_BATCH_TOKENS if found.is_cuda else embedding.BATCH_TOKENS
+        for places in embedding.batches([len(words) + 2 for words in sentences], tokens):
+            lengths = np.array([len(sentences[place]) + 2 for place in places])  # <S> and </S> are around each
+            vectors, words = embedding.distinct_vectors(self.bilm, [sentences[place] for place in places])
+            layers = embedding.contextual_layers(self.bilm, vectors, lengths, "float32", words)
+            starts = np.cumsum(lengths) - lengths
+            source = np.concatenate([np.arange(a + 1, a + n - 1) for a, n in zip(starts, lengths)])
+            target = np.concatenate([np.arange(ends[one] - len(sentences[one]), ends[one]) for one in places])
+            chosen = layers[:, torch.from_numpy(source).to(self.device)]
+            rows = torch.from_numpy(target).to(self.device)
+            found[: self.layers, rows] = chosen
+            found[self.layers, rows] = chosen.mean(0)
+        return found
+
+
+class StaticReader:
+    """Vectors of words that are the same in every sentence; a word that has none is all zeros.
+
+    >>> StaticReader("tea", WordVectors(["tea"], [[1, 2]])).read([["Tea", "milk"]])
+    tensor([[[1., 2.],
+             [0., 0.]]])
+    """
+
+    def __init__(self, name: str, vectors: WordVectors, place: str = "cpu") -> None:
+        self.names: tuple[str, ...] = (name,)
+        self.words = StaticWords(vectors).to(place)
+        self.device = torch.device(place)
+
+    @torch.no_grad()
+    def read(self, sentences: Sequence[Words]) -> Tensor:
+        """The vectors of all words, (1, words, dim)."""
+        words = [word for sentence in sentences for word in sentence]
+        if not words:
+            return torch.zeros(1, 0, self.words.size, device=self.device)
+        found: Tensor = self.words(words)
+        return found[None]
+
+
+class CoveReader:
+    """The layers of the encoder of a seq2seq model."""
+
+    def __init__(self, model: TaskModel) -> None:
+        self.cove = Cove(model)
+        self.names = tuple(f"CoVe layer {layer}" for layer in range(1, self.cove.layers + 1))
+        self.device = next(model.network.parameters()).device
+
+    def read(self, sentences: Sequence[Words]) -> Tensor:
+        """The layers of all words, (layers, words, dim)."""
+        arrays = self.cove.embed(sentences, layers="all")
+        if not arrays:
+            return torch.zeros(len(self.names), 0, self.cove.dim, device=self.device)
+        return torch.from_numpy(np.concatenate(arrays, axis=1)).to(self.device)
+
+
+def is_named(model: str | None) -> bool:
+    """Whether an option names a model at all: nothing and "none" do not.
+
+    >>> is_named("glove-en"), is_named("none"), is_named(None)
+    (True, False, False)
+    """
+    return model not in (None, "", "none")
+
+
+def called(*models: str | None) -> str:
+    """What models are called in a report: by their names, without the folders that they lie in.
+
+    >>> called("models/large", "glove-en+svd-en", None, "none")
+    'large, glove-en, svd-en'
+    """
+    names = [name for model in models if is_named(model) for name in str(model).split("+")]
+    return ", ".join(Path(name).name for name in names)
+
+
+def plain_options(options: Mapping[str, Any]) -> dict[str, Any]:
+    """The options of a study with its models by their names alone.
+
+    >>> plain_options({"static": "models/glove+svd-en", "elmo": None, "word": "a/b"})
+    {'static': 'glove+svd-en', 'elmo': None, 'word': 'a/b'}
+    """
+    models = {name: called(value).replace(", ", "+") for name, value in options.items() if name in MODELS and value}
+    return {**options, **models}
+
+
+def open_bilm(name: str, runtime: Runtime) -> BilmReader:
+    """The layers of the biLM of this name or in this folder."""
+    model = load(name)
+    if not isinstance(model, BiLM):
+        raise OptionError(f"{name}: holds a {type(model).__name__}, but a biLM is needed, such as elmo-en")
+    return BilmReader(model.to(runtime.place).eval())
+
+
+def open_static(name: str, runtime: Runtime) -> StaticReader:
+    """The word vectors of this name or in this file."""
+    model = load(name)
+    if not isinstance(model, WordVectors):
+        raise OptionError(f"{name}: holds a {type(model).__name__}, but word vectors are needed, such as glove-en")
+    return StaticReader(Path(name).name, model, runtime.place)
+
+
+def open_cove(name: str, runtime: Runtime) -> CoveReader:
+    """The encoder of a seq2seq model."""
+    return CoveReader(open_task(name).to(runtime.place).eval())
+
+
+def open_readers(
+    runtime: Runtime, *, elmo: str | None = None, static: str | None = None, cove: str | None = None
+) -> Iterator[tuple[str, Reader]]:
+    """The readers of the models that are named, opened one at a time; static may be several: one+another."""
+    if is_named(elmo):
+        yield str(elmo), open_bilm(str(elmo), runtime)
+    if is_named(static):
+        for name in str(static).split("+"):
+            yield name, open_static(name, runtime)
+    if is_named(cove):
+        yield str(cove), open_cove(str(cove), runtime)
+
+
+def identity(model: str, reader: Reader) -> dict[str, Any]:
+    """What tells a model from others: its name, and how long its vectors of some words are."""
+    norms = reader.read([["The", "old", "play", "was", "well", "known", "there", "."]]).norm(dim=-1).mean(1)
+    return {"model": model, "names": list(reader.names), "lengths": [round(norm, 2) for norm in norms.tolist()]}
+
+
+def block_size(reader: Reader) -> int:
+    """Words that are read at once: a GPU needs more to be busy, and has the memory."""
+    return GPU_BLOCK if reader.device.type == "cuda" else BLOCK
+
+
+def blocks(sentences: Iterable[Item], size: int, words: Callable[[Item], int]) -> Iterator[list[Item]]:
+    """Sentences in blocks of at least so many words, which `words` counts; the last one may have fewer.
+
+    >>> list(blocks([["a"], ["b", "c"], ["d"]], 2, len))
+    [[['a'], ['b', 'c']], [['d']]]
+    """
+    block: list[Item] = []
+    count = 0
+    for sentence in sentences:
+        block.append(sentence)
+        count += words(sentence)
+        if count >= size:
+            yield block
+            block, count = [], 0
+    if block:
+        yield block
+
+
+def span_means(vectors: Tensor, starts: Sequence[int], stops: Sequence[int]) -> Tensor:
+    """The means of runs of words: (names, words, dim) to (names, runs, dim).
+
+    >>> span_means(torch.tensor([[[1.0], [2.0], [6.0]]]), [0, 1], [1, 3])
+    tensor([[[1.],
+             [4.]]])
+    """
+    first, last = np.asarray(starts, np.int64), np.asarray(stops, np.int64)
+    lengths = last - first
+    if (lengths == 1).all():
+        return vectors[:, torch.from_numpy(first).to(vectors.device)]
+    owners = np.repeat(np.arange(len(first)), lengths)
+    rows = np.arange(len(owners)) - np.repeat(np.cumsum(lengths) - lengths, lengths) + np.repeat(first, lengths)
+    sums = vectors.new_zeros(vectors.shape[0], len(first), vectors.shape[2])
+    chosen = vectors[:, torch.from_numpy(rows).to(vectors.device)]
+    sums.index_add_(1, torch.from_numpy(owners).to(vectors.device), chosen)
+    return sums / torch.from_numpy(lengths).to(vectors.device)[:, None]
+
+
+def read_at(reader: Reader, places: Sequence[Place], report: Report = silent, step: str = "reading") -> Tensor:
+    """The vectors of words at their places, (names, places, dim), where a word is the mean of its parts.
+
+    Places of one sentence that follow one another are read together.
+
+    >>> tea = StaticReader("tea", WordVectors(["green", "tea"], [[1, 0], [0, 1]]))
+    >>> read_at(tea, [Place(["some", "green", "tea"], 1, 3)])
+    tensor([[[0.5000, 0.5000]]])
+    """
+    found: list[Tensor] = []
+    sentences = [list(group) for _, group in groupby(places, key=lambda place: place.words)]
+    done = read = 0
+    for block in blocks([group[0].words for group in sentences], block_size(reader), len):
+        mine = sentences[read : read + len(block)]
+        offsets = np.cumsum([0, *map(len, block)]).tolist()
+        starts = [offset + place.start for offset, group in zip(offsets, mine) for place in group]
+        stops = [offset + place.stop for offset, group in zip(offsets, mine) for place in group]
+        found.append(span_means(reader.read(block), starts, stops))
+        read, done = read + len(block), done + len(starts)
+        report(Progress(step, done, len(places), "words"))
+    return torch.cat(found, dim=1) if found else reader.read([])
+
+
+def unit(vectors: Tensor) -> Tensor:
+    """Vectors of length 1 along the last axis; zeros stay zeros.
+
+    >>> unit(torch.tensor([[3.0, 4.0], [0.0, 0.0]])).tolist()
+    [[0.6000000238418579, 0.800000011920929], [0.0, 0.0]]
+    """
+    return torch.nn.functional.normalize(vectors, dim=-1)

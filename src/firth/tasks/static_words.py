@@ -1,0 +1,114 @@
+"""Vectors of words without their context: looked up, learnt, or spelled. Each distinct word of a batch comes once."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Sequence
+
+import numpy as np
+import torch
+from torch import Tensor, nn
+
+from firth.neural.inference.token_vectors import TokenVectors
+from firth.neural.layers import CharacterCnn
+from firth.text.vocabulary import Vocabulary
+from firth.vectors.words import WordVectors
+
+FREQUENT = 4096  # words whose vectors tell how long all are
+CHARACTER_DIM, FILTER = 16, 3  # of the tagger in the ELMo paper
+
+
+class StaticWords(nn.Module):
+    """Word vectors that stay as they are. A word that has none is tried in small letters, and else is all zeros.
+
+    >>> StaticWords(WordVectors(["tea"], [[1, 2]]))(["Tea", "milk"])
+    tensor([[1., 2.],
+            [0., 0.]])
+
+    `stretched` makes them all longer or shorter by one factor, so that their numbers have a mean square of one.
+
+    >>> StaticWords(WordVectors(["tea", "rain"], [[0.1, 0.0], [0.0, 0.1]]), stretched=True)(["tea"])
+    tensor([[1.4142, 0.0000]])
+    """
+
+    def __init__(self, vectors: WordVectors, stretched: bool = False) -> None:
+        super().__init__()
+        self.size = vectors.dim
+        self.file, self.met = VectorFile(vectors, factor_of(vectors) if stretched else 1.0), TokenVectors()
+
+    def forward(self, words: Sequence[str]) -> Tensor:
+        return self.met.of(self.file, words)
+
+
+class VectorFile(nn.Module):
+    """Word vectors fetched from where they lie, to the device that this module was moved to."""
+
+    def __init__(self, vectors: WordVectors, factor: float = 1.0) -> None:
+        super().__init__()
+        self.vectors, self.factor = vectors, factor
+        self.anchor = nn.Parameter(torch.zeros(0), requires_grad=False)  # moves with the module
+
+    def forward(self, words: Sequence[str]) -> Tensor:
+        spelled = as_known(words, self.vectors.vocabulary)
+        found = torch.from_numpy(self.vectors.embed([spelled])[0]).to(self.anchor.device)
+        return found if self.factor == 1 else found * self.factor
+
+
+def factor_of(vectors: WordVectors) -> float:
+    """What vectors must be multiplied by for the mean square of their numbers to be one, by the most frequent words."""
+    some = vectors.rows.take(np.arange(min(FREQUENT, len(vectors))))
+    mean = float(np.square(some, dtype=np.float64).mean()) if some.size else 0.0
+    return mean**-0.5 if mean else 1.0
+
+
+class LearntWords(nn.Module):
+    """A vector to learn for each word of a vocabulary, in small letters if need be; row 0 is that of all other words.
+
+    Vectors that are added to others begin at zero, and there other words stay as they are.
+    """
+
+    def __init__(self, vocabulary: Vocabulary, size: int, *, added: bool) -> None:
+        super().__init__()
+        self.vocabulary, self.size = vocabulary, size
+        self.table = nn.Embedding(len(vocabulary) + 1, size, padding_idx=0 if added else None)
+        if added:
+            nn.init.zeros_(self.table.weight)
+        else:
+            nn.init.normal_(self.table.weight, 0, size**-0.5)
+
+    def forward(self, words: Sequence[str]) -> Tensor:
+        ids = self.vocabulary.ids(as_known(words, self.vocabulary)) + 1
+        found: Tensor = self.table(torch.from_numpy(ids).to(self.table.weight.device))
+        return found
+
+
+class SpelledWords(nn.Module):
+    """A small CNN over the characters of a word; its filters see three at once, and each keeps its highest answer."""
+
+    def __init__(self, filters: int) -> None:
+        super().__init__()
+        self.size = filters
+        self.cnn = CharacterCnn(filters, character_dim=CHARACTER_DIM, filters=((FILTER, filters),), highways=0)
+        nn.init.uniform_(self.cnn.table, -1, 1)
+
+    def forward(self, words: Sequence[str]) -> Tensor:
+        found: Tensor = self.cnn(words)
+        return found
+
+
+def as_known(words: Sequence[str], vocabulary: Vocabulary) -> list[str]:
+    """Words as a vocabulary spells them: in small letters where it knows them only so.
+
+    >>> as_known(["The", "Tea", "The-Tea"], Vocabulary(["the", "Tea"]))
+    ['the', 'Tea', 'The-Tea']
+    """
+    return [word if word in vocabulary or word.lower() not in vocabulary else word.lower() for word in words]
+
+
+def words_of(sentences: Iterable[Sequence[str]], min_count: int = 1) -> Vocabulary:
+    """The distinct words of sentences that occur so often, by falling count.
+
+    >>> words_of([["to", "be"], ["or", "not", "to", "be"]], min_count=2).words
+    ('be', 'to')
+    """
+    return Vocabulary.from_counts(Counter(word for words in sentences for word in words)).cut(min_count)

@@ -1,0 +1,223 @@
+"""Files to chunks, chunks to ids: what a worker of `text/corpus.py` does.
+
+A chunk ends where a line ends, so that sentences and multi-byte characters stay whole. A line that is longer than a
+chunk makes its chunk longer, up to LONGEST_LINE; text that is split at blanks alone may also be cut at a blank, and its
+last sentence then goes on in the next chunk. Where only an empty line ends a sentence, chunks end at empty lines.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from threading import Lock
+from typing import IO
+
+import numpy as np
+from numpy.typing import NDArray
+
+from firth.errors import FormatError
+from firth.files import Name, open_counted
+from firth.kernels import text_to_ids as kernel
+from firth.text.vocabulary import Vocabulary, rank
+
+CHUNK = 1 << 20
+LONGEST_LINE = 1 << 28
+BYTE_ORDER_MARK = b"\xef\xbb\xbf"
+PADDING = b" " * kernel.PADDING
+
+Ids = NDArray[np.uint32]
+Cuts = tuple[
+    tuple[bytes, ...], ...
+]  # marks after which text may be cut; the second kind only where the first is absent
+AT_LINES: Cuts = ((b"\n",),)
+AT_BLANKS: Cuts = ((b"\n",), (b" ", b"\t", b"\r", b"\v", b"\f"))
+AT_PARAGRAPHS: Cuts = ((b"\n\n", b"\n\r\n"),)
+
+
+@dataclass(frozen=True)
+class Chunk:
+    """Bytes of one file: data[start:size], with blanks around them. `offset` and `line` count from the file's start."""
+
+    path: str
+    data: bytearray
+    start: int
+    size: int
+    offset: int = 0
+    line: int = 0
+    is_continued: bool = False
+    is_last: bool = True
+    read: int = 0  # bytes on disk that it took
+
+    @property
+    def text(self) -> bytes:
+        """The chunk without its padding."""
+        return bytes(memoryview(self.data)[self.start : self.size])
+
+
+@dataclass(frozen=True)
+class Scan:
+    """A chunk as ids of one worker's table; `ends` counts the ids before each sentence's end."""
+
+    table: int
+    ids: Ids
+    ends: Ids
+    documents: NDArray[np.int64] | None = None  # sentences in each document, where documents are shorter than files
+    size: int = 0
+    is_last: bool = True
+
+
+def chunks(path: Name, cuts: Cuts = AT_LINES, *, size: int = CHUNK, count_lines: bool = False) -> Iterator[Chunk]:
+    """A file cut where `cuts` allows it, as late as possible; the last chunk says so and may be empty."""
+    offset, line, continued, read = 0, 0, False, 0
+    rest = b""
+    with open_counted(path) as (file, position):
+        while True:
+            data = bytearray(len(rest) + size + kernel.PADDING)
+            data[: len(rest)] = rest
+            filled = _fill(file, data, len(rest))
+            ended = filled < len(data) - kernel.PADDING
+            cut = filled if ended else _cut(data, filled, cuts)
+            while cut == 0 and not ended:
+                if filled > LONGEST_LINE:
+                    problem = f"{LONGEST_LINE >> 20} MiB without a place to cut the text"
+                    raise FormatError(path, problem, offset=offset, cure="Break the text into lines")
+                data += bytes(filled)
+                filled = _fill(file, data, filled)
+                ended = filled < len(data) - kernel.PADDING
+                cut = filled if ended else _cut(data, filled, cuts)
+            rest = bytes(memoryview(data)[cut:filled])
+            data[cut : cut + kernel.PADDING] = PADDING
+            start = 3 if offset == 0 and data.startswith(BYTE_ORDER_MARK) else 0
+            data[:start] = b" " * start
+            place = position()
+            taken = cut if place is None else place - read
+            yield Chunk(str(path), data, start, cut, offset, line, continued, ended, taken)
+            if ended:
+                return
+            line += data.count(b"\n", 0, cut) if count_lines else 0
+            offset, continued, read = offset + cut, data[cut - 1] != ord("\n"), read + taken
+
+
+def _fill(file: IO[bytes], data: bytearray, filled: int) -> int:
+    with memoryview(data) as view:
+        stop = len(data) - kernel.PADDING
+        while filled < stop:
+            more = file.readinto(view[filled:stop])  # type: ignore[attr-defined]
+            if not more:
+                break
+            filled += more
+    return filled
+
+
+def _cut(data: bytearray, filled: int, cuts: Cuts) -> int:
+    for marks in cuts:
+        cut = max(_after(data, filled, mark) for mark in marks)
+        if cut:
+            return cut
+    return 0
+
+
+def _after(data: bytearray, filled: int, mark: bytes) -> int:
+    place = data.rfind(mark, 0, filled)
+    return place + len(mark) if place >= 0 else 0
+
+
+class WordTable:
+    """The words that one worker has seen, with their counts; see `kernels/reading.py` for the arrays.
+
+    >>> table = WordTable(0)
+    >>> ids, ends = table.scan(bytearray(b"to be or\\nnot to be" + PADDING), 18)
+    >>> ids.tolist(), ends.tolist()
+    ([0, 1, 2, 3, 0, 1], [3])
+    >>> table.ranked()[0]
+    Vocabulary(4 words, 6 tokens: be, to, not, …)
+    """
+
+    def __init__(self, number: int, room: int = 1 << 14) -> None:
+        self.number = number
+        self.slots = np.zeros(2 * room, np.uint64)
+        self.entries = np.empty((room, 4), np.uint64)
+        self.starts = np.empty(room, np.int64)
+        self.blob = np.empty(16 * room, np.uint8)
+        self.state = np.zeros(6, np.int64)
+
+    def __len__(self) -> int:
+        return int(self.state[kernel.WORDS])
+
+    def scan(self, data: bytearray | bytes, size: int, is_continued: bool = False) -> tuple[Ids, Ids]:
+        """The ids of data[:size], after which blanks lie, and the number of ids before each line's end."""
+        text = np.frombuffer(data, np.uint8)
+        ids, ends = np.empty(size // 2 + 1, np.uint32), np.empty(size // 2 + 2, np.uint32)
+        self.state[: kernel.WORDS] = 0
+        self.state[kernel.OPEN] = is_continued
+        while True:
+            kernel.scan(text, size, self.slots, self.entries, self.starts, self.blob, self.state, ids, ends)
+            at = int(self.state[kernel.AT])
+            if at >= size:
+                return ids[: self.state[kernel.TOKENS]], ends[: self.state[kernel.SENTENCES]]
+            self.make_room(len(self) + 1, int(self.state[kernel.USED]) + size - at)
+
+    def make_room(self, words: int, used: int) -> None:
+        """Grows the table to hold so many words and bytes."""
+        if used > len(self.blob):
+            self.blob = np.concatenate([self.blob, np.empty(max(used - len(self.blob), len(self.blob)), np.uint8)])
+        room = len(self.entries)
+        if words <= room:
+            return
+        while room < words:
+            room *= 2
+        grown = room - len(self.entries)
+        self.entries = np.concatenate([self.entries, np.empty((grown, 4), np.uint64)])
+        self.starts = np.concatenate([self.starts, np.empty(grown, np.int64)])
+        self.slots = np.zeros(2 * room, np.uint64)
+        kernel.place_words(self.entries, self.starts, self.blob, len(self), self.slots)
+
+    def absorb(self, other: WordTable) -> Ids:
+        """Adds another table's words and counts to this one; gives the new id of each word of the other."""
+        self.make_room(len(self) + len(other), int(self.state[kernel.USED] + other.state[kernel.USED]))
+        renamed = np.empty(len(other), np.uint32)
+        theirs = other.entries, other.starts, other.blob, len(other)
+        kernel.absorb(*theirs, self.slots, self.entries, self.starts, self.blob, self.state, renamed)
+        return renamed
+
+    def ranked(self) -> tuple[Vocabulary, Ids]:
+        """The words as a vocabulary by falling count, and the rank of each id."""
+        words = len(self)
+        starts, counts = self.starts[:words], self.entries[:words, 3].astype(np.int64)
+        ends = starts + self.entries[:words, 2].astype(np.int64)
+        blob = self.blob[: self.state[kernel.USED]]
+        order = rank(blob, starts, ends, counts)
+        ranks = np.empty(words, np.uint32)
+        ranks[order] = np.arange(words, dtype=np.uint32)
+        return Vocabulary.from_arrays(blob, starts[order], ends[order], counts[order]), ranks
+
+
+class Tables:
+    """One table a worker: a worker takes one that is free, or makes one."""
+
+    def __init__(self) -> None:
+        self.all: list[WordTable] = []
+        self._free: list[WordTable] = []
+        self._lock = Lock()
+
+    def scan(self, data: bytearray | bytes, size: int, is_continued: bool = False) -> tuple[int, Ids, Ids]:
+        """The number of the table that was free, and the ids and sentence ends that it gave."""
+        with self._lock:
+            if not self._free:
+                self._free.append(WordTable(len(self.all)))
+                self.all.append(self._free[-1])
+            table = self._free.pop()
+        ids, ends = table.scan(data, size, is_continued)
+        with self._lock:
+            self._free.append(table)
+        return table.number, ids, ends
+
+    def merge(self) -> tuple[Vocabulary, dict[int, Ids]]:
+        """One vocabulary of all tables, and for each table the final id of each of its words.
+
+        The result does not depend on which worker saw which chunk: counts add up, and a rank needs nothing else.
+        """
+        base, *others = sorted(self.all, key=len, reverse=True) or [WordTable(0)]
+        renamed = {table.number: base.absorb(table) for table in others}
+        vocabulary, ranks = base.ranked()
+        return vocabulary, {base.number: ranks} | {number: ranks[ids] for number, ids in renamed.items()}

@@ -1,0 +1,331 @@
+"""What can be asked of words that have vectors: which are near, which is the odd one out, what completes an analogy.
+
+Names and meanings are those that ten years of notebooks use: a query is the mean of the unit vectors of its words, each
+with its weight, and a query's own words are never an answer.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterable, Sequence
+from functools import cached_property
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from firth.errors import OptionError
+from firth.runtime import Runtime
+from firth.text.vocabulary import Vocabulary
+from firth.vectors.rows import Floats, Ids, Rows
+from firth.vectors.search import Answer, FaissIndex, Index, best, cosines
+
+Key = str | NDArray[Any]
+Term = Key | tuple[Key, float]
+Query = Key | Sequence[Term]
+Allowed = Iterable[str] | Callable[[str], bool]
+Engine = Literal["exact", "faiss"]
+AnalogyMethod = Literal["3cosadd", "3cosmul"]
+Near = list[tuple[str, float]]
+Terms = list[tuple[Key, float]]
+ANALOGY_METHODS: dict[AnalogyMethod, str] = {"3cosadd": "3CosAdd", "3cosmul": "3CosMul"}  # and what people call them
+NO_WORDS = "no words are given: name at least one"
+
+
+def unit_rows(rows: NDArray[Any]) -> Floats:
+    """Rows scaled to length 1; a row of zeros stays zero."""
+    lengths = np.linalg.norm(rows.astype(np.float64), axis=1, keepdims=True)
+    return np.asarray(rows / np.where(lengths > 0, lengths, 1), np.float32)
+
+
+def cosine(a: NDArray[Any], b: NDArray[Any]) -> float:
+    """The cosine of two vectors; 0 where one of them is zero."""
+    a, b = np.asarray(a, np.float64), np.asarray(b, np.float64)
+    lengths = float(np.linalg.norm(a) * np.linalg.norm(b))
+    return float(np.dot(a, b)) / lengths if lengths > 0 else 0.0
+
+
+class Neighbours(ABC):
+    """The questions; `WordVectors` says how a word gets its vector."""
+
+    vocabulary: Vocabulary
+
+    @property
+    @abstractmethod
+    def known(self) -> Rows:
+        """The rows of the words of the vocabulary, by id."""
+
+    @abstractmethod
+    def of(self, words: Sequence[str]) -> Floats:
+        """The vectors of words; a word that has none raises `UnknownWord`."""
+
+    @cached_property
+    def runtime(self) -> Runtime:
+        """The threads that searches use; assign another Runtime to change it."""
+        return Runtime.from_env()
+
+    @cached_property
+    def index(self) -> Index:
+        """The bytes that the search reads: made on the first search, a quarter of the float32 rows in size."""
+        return Index.of(self.known, self.runtime)
+
+    @cached_property
+    def graph(self) -> FaissIndex:
+        """The graph that `engine="faiss"` searches; made on first use, which takes a while."""
+        return FaissIndex.of(self.index)
+
+    def search(
+        self,
+        queries: NDArray[Any],
+        topn: int = 10,
+        *,
+        exclude: Sequence[Sequence[int]] | None = None,
+        allowed: Sequence[int] | Ids | None = None,
+        limit: int | None = None,
+        engine: Engine = "exact",
+    ) -> Answer:
+        """(ids, cosines) of the words nearest to each row of queries; see `firth.vectors.search.Index.search`."""
+        if engine not in ("exact", "faiss"):
+            raise OptionError(f"engine is {engine!r}, but must be 'exact' or 'faiss'")
+        index = self.index if engine == "exact" else self.graph
+        return index.search(queries, topn, exclude=exclude, allowed=allowed, limit=limit)
+
+    def most_similar(
+        self,
+        positive: Query | None = None,
+        negative: Query | None = None,
+        topn: int = 10,
+        *,
+        restrict_vocab: int | None = None,
+        allowed: Allowed | None = None,
+        min_count: int | None = None,
+        engine: Engine = "exact",
+    ) -> Near:
+        """The words nearest to the mean of the positive words less the negative ones, with their cosines.
+
+        A term is a word or a vector, or a pair of one and its weight. Answers can be kept to the first
+        `restrict_vocab` words, to `allowed` words (a list, or a test of a word), to words seen `min_count` times.
+
+        >>> from firth.vectors.words import WordVectors
+        >>> vectors = WordVectors(["tea", "coffee", "rain"], [[1, 0.1], [1, 0.2], [0, 1]])
+        >>> [(word, round(cosine, 3)) for word, cosine in vectors.most_similar("tea")]
+        [('coffee', 0.995), ('rain', 0.1)]
+        >>> [word for word, _ in vectors.most_similar("tea", allowed=lambda word: "a" in word)]
+        ['rain']
+        """
+        terms = as_terms(positive, 1.0) + as_terms(negative, -1.0)
+        ids = self._allowed_ids(allowed, min_count)
+        return self._nearest([terms], topn, ids, restrict_vocab, engine)[0]
+
+    def most_similar_each(
+        self,
+        queries: Sequence[Query],
+        topn: int = 10,
+        *,
+        restrict_vocab: int | None = None,
+        allowed: Allowed | None = None,
+        min_count: int | None = None,
+        engine: Engine = "exact",
+    ) -> list[Near]:
+        """`most_similar` of each query, all in one pass; a query is what `positive` is there, weights included.
+
+        >>> from firth.vectors.words import WordVectors
+        >>> vectors = WordVectors(["tea", "coffee", "rain"], [[1, 0.1], [1, 0.2], [0, 1]])
+        >>> [near[0][0] for near in vectors.most_similar_each(["tea", [("rain", 1.0), ("tea", -0.5)]])]
+        ['coffee', 'coffee']
+        """
+        ids = self._allowed_ids(allowed, min_count)
+        return self._nearest([as_terms(query, 1.0) for query in queries], topn, ids, restrict_vocab, engine)
+
+    def _nearest(
+        self, queries: Sequence[Terms], topn: int, allowed: Ids | None, limit: int | None, engine: Engine
+    ) -> list[Near]:
+        if not queries:
+            return []
+        table = np.stack([self._mean(terms) for terms in queries])
+        exclude = [self._own_ids(terms) for terms in queries]
+        found = self.search(table, topn, exclude=exclude, allowed=allowed, limit=limit, engine=engine)
+        return [self._named(ids, scores) for ids, scores in zip(*found)]
+
+    def _named(self, ids: Ids, scores: NDArray[Any]) -> Near:
+        return [(self.vocabulary[id], score) for id, score in zip(ids.tolist(), scores.tolist()) if id >= 0]
+
+    def _own_ids(self, terms: Terms) -> list[int]:
+        ids = [self.vocabulary.find(key) for key, _ in terms if isinstance(key, str)]
+        return [id for id in ids if id >= 0]
+
+    def _mean(self, terms: Terms, unit: bool = True) -> Floats:
+        """The weighted mean of terms; words count with their unit vectors, vectors as they are."""
+        if not terms:
+            raise OptionError(NO_WORDS)
+        vectors = [self.of([key])[0] if isinstance(key, str) else np.asarray(key, np.float32) for key, _ in terms]
+        if unit:
+            vectors = [unit_rows(v[None])[0] if isinstance(k, str) else v for v, (k, _) in zip(vectors, terms)]
+        weights = np.array([weight for _, weight in terms])
+        total = np.abs(weights).sum()
+        return np.asarray(weights @ np.stack(vectors) / (total if total > 0 else 1), np.float32)
+
+    def _allowed_ids(self, allowed: Allowed | None, min_count: int | None) -> Ids | None:
+        ids: Ids | None = None
+        if callable(allowed):
+            ids = np.array([id for id, word in enumerate(self.vocabulary.words) if allowed(word)], np.int64)
+        elif allowed is not None:
+            ids = self.vocabulary.ids([allowed] if isinstance(allowed, str) else allowed)
+            ids = ids[ids >= 0]
+        if min_count is None:
+            return ids
+        if self.vocabulary.counts is None:
+            raise OptionError("these vectors have no counts, so min_count cannot be asked for. Use restrict_vocab")
+        often = np.flatnonzero(self.vocabulary.counts >= min_count)
+        return often if ids is None else np.intersect1d(ids, often)
+
+    def similar_by_word(self, word: str, topn: int = 10, restrict_vocab: int | None = None) -> Near:
+        """The words nearest to a word."""
+        return self.most_similar(word, topn=topn, restrict_vocab=restrict_vocab)
+
+    def similar_by_vector(self, vector: NDArray[Any], topn: int = 10, restrict_vocab: int | None = None) -> Near:
+        """The words nearest to a vector."""
+        return self.most_similar(np.asarray(vector), topn=topn, restrict_vocab=restrict_vocab)
+
+    def most_similar_cosmul(
+        self,
+        positive: Query | None = None,
+        negative: Query | None = None,
+        topn: int = 10,
+        *,
+        restrict_vocab: int | None = None,
+        allowed: Allowed | None = None,
+        min_count: int | None = None,
+    ) -> Near:
+        """As `most_similar`, but cosines are multiplied (3CosMul): no single term can drown the others.
+
+        The score of a word is Π (1 + cos) / 2 over the positive terms, divided by that over the negative ones + 1e-6.
+        """
+        plus, minus = as_terms(positive, 1.0), as_terms(negative, -1.0)
+        if not plus + minus:
+            raise OptionError(NO_WORDS)
+        size = len(self.vocabulary) if restrict_vocab is None else min(restrict_vocab, len(self.vocabulary))
+        pool = self._allowed_ids(allowed, min_count)
+        ids = np.arange(size) if pool is None else pool[pool < size]
+        ids = np.setdiff1d(ids, self._own_ids(plus + minus))
+        scores = self._product(plus, ids) / (self._product(minus, ids) + np.float32(1e-6))
+        return self._named(*best(ids, scores, max(0, topn)))
+
+    def _product(self, terms: Terms, ids: Ids) -> Floats:
+        product = np.ones(len(ids), np.float32)
+        for term in terms:
+            product *= (1 + self._cosines(self._mean([(term[0], 1.0)]), ids)) / np.float32(2)
+        return product
+
+    def analogy(self, a: str, b: str, c: str, topn: int = 10, *, method: AnalogyMethod = "3cosadd") -> Near:
+        """What is to c as b is to a: near b - a + c.
+
+        >>> from firth.vectors.words import WordVectors
+        >>> vectors = WordVectors(["man", "king", "woman", "queen", "tea"], [[3, 0], [3, 2], [-3, 0], [-3, 2], [0, -1]])
+        >>> vectors.analogy("man", "king", "woman", topn=1)[0][0]
+        'queen'
+        """
+        check_method(method)
+        if method == "3cosmul":
+            return self.most_similar_cosmul([b, c], [a], topn)
+        return self.most_similar([b, c], [a], topn)
+
+    def _cosines(self, vector: NDArray[Any], ids: Ids) -> Floats:
+        length = float(np.linalg.norm(vector.astype(np.float64)))
+        unit = vector.astype(np.float64)[None] / (length if length > 0 else 1)
+        return cosines(self.known, ids, np.zeros(len(ids), np.int64), unit, self.runtime)
+
+    def similarity(self, a: str, b: str) -> float:
+        """The cosine of two words."""
+        first, second = self.of([a, b])
+        return cosine(first, second)
+
+    def similarities(self, words: Sequence[str]) -> Floats:
+        """The cosine of every pair of words, as a square table."""
+        units = unit_rows(self.of(words)).astype(np.float64)
+        return np.asarray(units @ units.T, np.float32)
+
+    def n_similarity(self, first: Sequence[str], second: Sequence[str]) -> float:
+        """The cosine of the means of two sets of words."""
+        if not len(first) or not len(second):
+            raise OptionError(NO_WORDS)
+        return cosine(self.of(first).mean(axis=0), self.of(second).mean(axis=0))
+
+    def distance(self, a: str, b: str) -> float:
+        """1 - the cosine of two words."""
+        return 1 - self.similarity(a, b)
+
+    def distances(self, word: Key, others: Sequence[str] = ()) -> Floats:
+        """1 - cosine of a word or vector with the others, or with every word of the vocabulary."""
+        vector = self.of([word])[0] if isinstance(word, str) else np.asarray(word, np.float32)
+        if len(others):
+            return np.array([1 - cosine(vector, other) for other in self.of(others)], np.float32)
+        return 1 - self._cosines(vector, np.arange(len(self.vocabulary)))
+
+    def closer_than(self, a: str, b: str) -> list[str]:
+        """The words that are nearer to a than b is."""
+        distances = self.distances(a)
+        id, other = self.vocabulary.find(a), self.vocabulary.id(b)
+        return [self.vocabulary[i] for i in np.flatnonzero(distances < distances[other]).tolist() if i != id]
+
+    def rank(self, a: str, b: str) -> int:
+        """The place of b among the words nearest to a, 1 for the nearest."""
+        return len(self.closer_than(a, b)) + 1
+
+    def doesnt_match(self, words: Sequence[str]) -> str:
+        """The word that is farthest from the mean of all the given ones.
+
+        >>> from firth.vectors.words import WordVectors
+        >>> WordVectors(["tea", "coffee", "rain"], [[1, 0.1], [1, 0.2], [0, 1]]).doesnt_match(["tea", "rain", "coffee"])
+        'rain'
+        """
+        if not len(words):
+            raise OptionError(NO_WORDS)
+        units = unit_rows(self.of(words)).astype(np.float64)
+        return words[int(np.argmin(units @ units.mean(axis=0)))]
+
+    def mean(self, words: Query, *, unit: bool = True) -> Floats:
+        """The weighted mean of words, each scaled to length 1 first unless `unit` is off."""
+        return self._mean(as_terms(words, 1.0), unit)
+
+    def get_mean_vector(
+        self,
+        keys: Sequence[Key],
+        weights: Sequence[float] | None = None,
+        pre_normalize: bool = True,
+        post_normalize: bool = False,
+        ignore_missing: bool = True,
+    ) -> Floats:
+        """gensim's name for `mean`; words without a vector are left out unless `ignore_missing` is off."""
+        pairs = list(zip(keys, [1.0] * len(keys) if weights is None else weights, strict=True))
+        if ignore_missing:
+            pairs = [(key, weight) for key, weight in pairs if not isinstance(key, str) or key in self]
+        mean = self._mean(pairs, pre_normalize)
+        return unit_rows(mean[None])[0] if post_normalize else mean
+
+    @abstractmethod
+    def __contains__(self, word: object) -> bool: ...
+
+
+def check_method(method: str) -> None:
+    """Refuses a way to answer analogies that there is not.
+
+    >>> check_method("3CosAdd")
+    Traceback (most recent call last):
+    firth.errors.OptionError: method is '3CosAdd', but must be one of '3cosadd', '3cosmul'
+    """
+    if method not in ANALOGY_METHODS:
+        raise OptionError(f"method is {method!r}, but must be one of {', '.join(map(repr, ANALOGY_METHODS))}")
+
+
+def as_terms(query: Query | None, weight: float) -> Terms:
+    """A query as (word or vector, weight) pairs; the weight is the one given for those that have none.
+
+    >>> as_terms(["tea", ("rain", 0.5)], 1.0)
+    [('tea', 1.0), ('rain', 0.5)]
+    """
+    if query is None:
+        return []
+    if isinstance(query, str) or (isinstance(query, np.ndarray) and query.ndim == 1):
+        return [(query, weight)]
+    return [(term[0], float(term[1])) if isinstance(term, tuple) else (term, weight) for term in query]

@@ -1,0 +1,201 @@
+"""Words where they occur: for each occurrence in a text its place and its vector there, to be searched by context.
+
+A contextual model gives "play" one vector on the stage and another on the field. Whoever asks with a word in its
+sentence finds the occurrences that are used alike. Vectors and words stay on disk, memory-mapped.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from firth.errors import OptionError, UnknownWord
+from firth.runtime import Runtime
+from firth.serialization import Parts
+from firth.show import notebook
+from firth.text.tokenize import Tokenizer
+from firth.text.vocabulary import Vocabulary
+from firth.vectors.rows import Ids, Rows, rows_from, rows_of, rows_to
+from firth.vectors.search import Index
+
+FEW = 8  # so many queries cost less than the bytes that make searching fast
+
+
+@dataclass(frozen=True)
+class Occurrence:
+    """A word in its sentence: sentence and position count from 0, and the cosine says how near it is."""
+
+    word: str
+    sentence: int
+    position: int
+    words: tuple[str, ...]
+    cosine: float
+
+    def marked(self) -> str:
+        """The sentence with the word in brackets.
+
+        >>> Occurrence("play", 0, 1, ("to", "play", "ball"), 1.0).marked()
+        'to [play] ball'
+        """
+        before, after = self.words[: self.position], self.words[self.position + 1 :]
+        return " ".join([*before, f"[{self.word}]", *after])
+
+
+class Occurrences:
+    """All words of a text by id, where its sentences begin, and a row for each occurrence that was kept.
+
+    `places` says of each row which word of the text it is; None where every word has its row.
+
+    >>> text = Occurrences(["play", "ball", "a"], [2, 0, 0, 1], [0, 2, 4], [[0, 1], [1, 0.5], [0, 1], [0, 0.5]])
+    >>> [(found.marked(), round(found.cosine, 2)) for found in text.nearest([0.1, 1], topn=2, word="play")]
+    [('[play] ball', 1.0), ('a [play]', 0.53)]
+    """
+
+    kind = "occurrences"
+
+    def __init__(
+        self,
+        vocabulary: Vocabulary | Sequence[str],
+        ids: NDArray[Any] | Sequence[int],
+        starts: NDArray[Any] | Sequence[int],
+        rows: Rows | NDArray[Any] | Sequence[Sequence[float]],
+        *,
+        places: NDArray[Any] | None = None,
+        metadata: Mapping[str, Any] | None = None,
+    ) -> None:
+        self.vocabulary = vocabulary if isinstance(vocabulary, Vocabulary) else Vocabulary(vocabulary)
+        self.ids, self.starts = np.asanyarray(ids, np.uint32), np.asanyarray(starts, np.int64)
+        self.rows, self.places = rows_of(rows), places
+        self.metadata: dict[str, Any] = dict(metadata or {})
+        kept = len(self.ids) if places is None else len(places)
+        if self.rows.shape[0] != kept:
+            raise OptionError(f"{kept} occurrences need as many rows, but there are {self.rows.shape[0]}")
+        if not len(self.starts) or self.starts[0] != 0 or self.starts[-1] != len(self.ids):
+            raise OptionError(f"sentences must begin at word 0 and end at word {len(self.ids)}")
+
+    def __len__(self) -> int:
+        return self.rows.shape[0]
+
+    @property
+    def dim(self) -> int:
+        """The length of a vector."""
+        return self.rows.shape[1]
+
+    @cached_property
+    def runtime(self) -> Runtime:
+        """The threads that searches use."""
+        return Runtime.from_env()
+
+    @cached_property
+    def index(self) -> Index:
+        """The bytes that make many searches fast; made when there are many."""
+        return Index.of(self.rows, self.runtime)
+
+    def of(self, word: str) -> Ids:
+        """The rows of a word's occurrences."""
+        id = self.vocabulary.find(word)
+        if id < 0:
+            raise UnknownWord(word, self.vocabulary.near(word))
+        words = self.ids if self.places is None else self.ids[self.places]
+        return np.flatnonzero(words == id)
+
+    def nearest(
+        self, vector: NDArray[Any] | Sequence[float], topn: int = 10, *, word: str | None = None
+    ) -> list[Occurrence]:
+        """The occurrences nearest to a vector, of one word or of any, the nearest first."""
+        return self.nearest_each(np.asarray(vector, np.float32)[None], topn, word=word)[0]
+
+    def nearest_each(self, vectors: NDArray[Any], topn: int = 10, *, word: str | None = None) -> list[list[Occurrence]]:
+        """`nearest` of every row."""
+        allowed = None if word is None else self.of(word)
+        ids, scores = self._searched(len(vectors)).search(vectors, topn, allowed=allowed)
+        return [
+            [self.occurrence(row, score) for row, score in zip(rows.tolist(), some.tolist()) if row >= 0]
+            for rows, some in zip(ids, scores)
+        ]
+
+    def _searched(self, queries: int) -> Index:
+        if queries > FEW or "index" in self.__dict__:
+            return self.index
+        nothing = np.empty(0, np.float32)
+        return Index(self.rows, np.empty(0, np.uint8), nothing, nothing, self.runtime)  # scores row by row
+
+    def occurrence(self, row: int, cosine: float = 1.0) -> Occurrence:
+        """A row as a word in its sentence."""
+        place = row if self.places is None else int(self.places[row])
+        sentence = int(np.searchsorted(self.starts, place, side="right")) - 1
+        start, stop = int(self.starts[sentence]), int(self.starts[sentence + 1])
+        words = tuple(self.vocabulary[int(id)] for id in self.ids[start:stop])
+        return Occurrence(words[place - start], sentence, place - start, words, cosine)
+
+    def to_parts(self) -> Parts:
+        """The artifact taken apart, for a file."""
+        config, arrays = rows_to(self.rows)
+        arrays |= {"ids": self.ids, "starts": self.starts}
+        if self.places is not None:
+            arrays["places"] = self.places
+        return Parts(self.kind, {"rows": config, "metadata": self.metadata}, arrays, {"vocab": self.vocabulary})
+
+    @classmethod
+    def from_parts(cls, parts: Parts) -> Occurrences:
+        """The artifact that `to_parts` took apart."""
+        arrays = parts.arrays
+        return cls(
+            parts.vocabularies["vocab"],
+            arrays["ids"],
+            arrays["starts"],
+            rows_from(parts.config.get("rows", {}), arrays),
+            places=arrays.get("places"),
+            metadata=parts.config.get("metadata"),
+        )
+
+    def facts(self) -> list[notebook.Fact]:
+        """What there is to say about this index, by name."""
+        facts = [
+            ("occurrences", f"{len(self):,}"),
+            ("words", f"{len(self.vocabulary):,}"),
+            ("sentences", f"{len(self.starts) - 1:,}"),
+            ("rows", f"{self.dim} × {self.rows.dtype_name}, {notebook.in_bytes(self.rows.nbytes)}"),
+            ("model", str(self.metadata.get("model", ""))),
+            ("layers", str(self.metadata.get("layers", ""))),
+        ]
+        return [(name, value) for name, value in facts if value]
+
+    def __repr__(self) -> str:
+        return f"Occurrences({len(self):,} of {len(self.vocabulary):,} words × {self.dim})"
+
+    def __rich__(self) -> Any:
+        return notebook.as_table("Occurrences", self.facts())
+
+    def _repr_html_(self) -> str:
+        return notebook.as_html("Occurrences", self.facts())
+
+
+MARK = re.compile(r"\[([^\[\]]+)\]")
+
+
+def marked_word(context: str, tokenizer: Tokenizer) -> tuple[list[str], int]:
+    """The words of a sentence in which one stands in brackets, and the place of that one.
+
+    >>> marked_word("She signed to do a Broadway [play].", Tokenizer())
+    (['She', 'signed', 'to', 'do', 'a', 'Broadway', 'play', '.'], 6)
+    """
+    marks = list(MARK.finditer(context))
+    if len(marks) != 1:
+        found = "none does" if not marks else f"{len(marks)} do"
+        raise OptionError(f"context: one word must stand in brackets, and {found}. For example: 'a Broadway [play]'")
+    [mark] = marks
+    word = mark.group(1).strip()
+    plain = context[: mark.start()] + mark.group(1) + context[mark.end() :]
+    for place, token in enumerate(tokenizer.spans(plain)):
+        if token.start >= mark.start() and token.end <= mark.end() - 2:
+            if token.text != word and plain[token.start : token.end] != word:
+                break
+            return tokenizer.words(plain), place
+    raise OptionError(f"context: {word!r} in brackets is not one word as the text is cut into words")

@@ -1,0 +1,274 @@
+"""The nearest rows to a query, by cosine: exact, in threads, without reading more than one byte a number.
+
+`kernels/search.py` tells why the answer is provably the same as that of the full rows: bytes only rule rows out, and
+what remains is scored in double precision. A cosine is rounded once, to float32; equal cosines are ordered by id.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from firth.errors import MissingExtra, OptionError
+from firth.kernels import search as kernel
+from firth.kernels.simd_int8 import TILE
+from firth.runtime import Runtime
+from firth.vectors.rows import Floats, Ids, Rows
+
+QUERIES = 512  # at a time; their candidates are all that is kept
+BOUNDS = 1 << 22  # lower bounds a thread keeps at a time
+CANDIDATES = 1 << 20  # per thread; beyond it the bytes rule out too little, and every row is scored
+WIDEST = 60_000  # a sum of more products of bytes might not fit 32 bits
+Answer = tuple[Ids, Floats]
+
+
+def checked_queries(queries: NDArray[Any], dim: int) -> Floats:
+    """Queries as a float32 table of `dim` columns; other shapes and numbers that are not finite are errors."""
+    table = np.ascontiguousarray(queries, np.float32)
+    if table.ndim != 2 or table.shape[1] != dim:
+        raise OptionError(f"queries must be rows of {dim} numbers, but their shape is {table.shape}")
+    if not np.isfinite(table).all():
+        raise OptionError("a query holds a number that is not finite")
+    return table
+
+
+def best(ids: Ids, scores: Floats, topn: int) -> Answer:
+    """The topn largest scores and their ids, equal scores by lower id; NaN is no score."""
+    if len(scores) > 4 * topn:
+        least = np.partition(np.nan_to_num(scores, nan=-np.inf), len(scores) - topn)[len(scores) - topn]
+        kept = scores >= least
+        ids, scores = ids[kept], scores[kept]
+    order = np.lexsort((ids, -scores))[:topn]
+    order = order[~np.isnan(scores[order])]
+    return ids[order], scores[order]
+
+
+def cosines(rows: Rows, ids: Ids, owners: Ids, units: NDArray[np.float64], runtime: Runtime) -> Floats:
+    """The cosine of row ids[k] with the unit query units[owners[k]], for each k; 0 for a row of zeros."""
+    scores = np.empty(len(ids), np.float32)
+
+    def score(part: slice) -> None:
+        kernel.cosines(rows.take(ids[part]), units, owners[part], scores[part])
+
+    parts = [slice(start, start + 4096) for start in range(0, len(ids), 4096)]
+    if len(parts) > 1:
+        runtime.spread(score, parts)
+    elif parts:
+        score(parts[0])
+    return scores
+
+
+@dataclass(frozen=True, eq=False)
+class Index:
+    """Rows with their bytes. Build it once with `Index.of`; it costs a quarter of the float32 rows in memory.
+
+    >>> from firth.vectors.rows import DenseRows
+    >>> index = Index.of(DenseRows(np.array([[1, 0], [0, 1], [1, 1]], np.float32)))
+    >>> ids, cosines = index.search(np.array([[2, 0]], np.float32), 2)
+    >>> ids, cosines
+    (array([[0, 2]]), array([[1.        , 0.70710677]], dtype=float32))
+    """
+
+    rows: Rows
+    codes: NDArray[np.uint8]
+    scales: Floats
+    errors: Floats
+    runtime: Runtime
+
+    @classmethod
+    def of(cls, rows: Rows, runtime: Runtime | None = None) -> Index:
+        """The bytes of all rows, made in threads, one block after another."""
+        runtime = runtime or Runtime.from_env()
+        size, dim = rows.shape
+        tiles, steps = -(-size // TILE), -(-dim // 4)
+        if dim > WIDEST:
+            tiles = 0
+        codes = np.empty(tiles * TILE * steps * 4, np.uint8)
+        scales, errors = np.zeros(tiles * TILE, np.float32), np.full(tiles * TILE, -np.inf, np.float32)
+
+        def pack(share: slice) -> None:
+            for start in range(share.start * TILE, min(share.stop * TILE, size), 256 * TILE):
+                block = rows.block(start, min(start + 256 * TILE, share.stop * TILE, size))
+                kernel.pack_rows(block, start, steps, codes, scales, errors)
+
+        runtime.spread(pack, runtime.shares(tiles))
+        return cls(rows, codes, scales, errors, runtime)
+
+    @property
+    def nbytes(self) -> int:
+        """The memory that the index takes beyond the rows."""
+        return self.codes.nbytes + self.scales.nbytes + self.errors.nbytes
+
+    def search(
+        self,
+        queries: NDArray[Any],
+        topn: int,
+        *,
+        exclude: Sequence[Sequence[int]] | None = None,
+        allowed: Sequence[int] | Ids | None = None,
+        limit: int | None = None,
+    ) -> Answer:
+        """(ids, cosines) of the nearest rows of each query; places that stay empty have id -1 and cosine -inf.
+
+        `exclude` lists for each query the ids that are no answer; `allowed` are the only ids that may be one, and
+        `limit` leaves out all ids from that one on.
+        """
+        table = checked_queries(queries, self.rows.shape[1])
+        size = self.rows.shape[0] if limit is None else min(limit, self.rows.shape[0])
+        topn = max(0, min(topn, size))
+        ids, scores = np.full((len(table), topn), -1, np.int64), np.full((len(table), topn), -np.inf, np.float32)
+        pool = None if allowed is None else _pool(allowed, size)
+        barred = exclude if exclude is not None else [()] * len(table)
+        if topn == 0:
+            return ids, scores
+        step = max(8, min(QUERIES, BOUNDS // topn))
+        for start in range(0, len(table), step):
+            part = slice(start, start + step)
+            for q, (found, score) in enumerate(self._search(table[part], topn, barred[part], pool, size), start):
+                ids[q, : len(found)], scores[q, : len(found)] = found, score
+        return ids, scores
+
+    def _search(
+        self, queries: Floats, topn: int, exclude: Sequence[Sequence[int]], pool: Ids | None, size: int
+    ) -> list[Answer]:
+        units, packed = self._packed(queries)
+        wanted = topn + max(map(len, exclude), default=0)
+        few = pool is not None and 32 * len(pool) < size
+        if few or 8 * wanted > size or not len(self.codes):
+            return self._score_all(units, topn, exclude, pool, size)
+        candidates = self._candidates(packed, wanted, pool, size)
+        if candidates is None:
+            return self._score_all(units, topn, exclude, pool, size)
+        ids, owners = candidates
+        scores = cosines(self.rows, ids, owners, units, self.runtime)
+        order = np.argsort(owners, kind="stable")
+        ids, scores = ids[order], scores[order]
+        edges = np.searchsorted(owners[order], np.arange(len(queries) + 1)).tolist()
+        answers = []
+        for q, barred in enumerate(exclude):
+            some, score = ids[edges[q] : edges[q + 1]], scores[edges[q] : edges[q + 1]]
+            if len(barred):
+                kept = ~np.isin(some, np.asarray(barred))
+                some, score = some[kept], score[kept]
+            answers.append(best(some, score, topn))
+        return answers
+
+    def _packed(self, queries: Floats) -> tuple[NDArray[np.float64], tuple[NDArray[Any], ...]]:
+        count, dim = queries.shape
+        codes = np.zeros((count, -(-dim // 4) * 4), np.int8)
+        sums, scales, errors = np.empty(count, np.int32), np.empty(count, np.float32), np.empty(count, np.float32)
+        units = np.empty((count, dim), np.float64)
+        kernel.pack_queries(queries, units, codes, sums, scales, errors)
+        return units, (codes.view(np.int32).reshape(-1), sums, scales, errors)
+
+    def _candidates(
+        self, packed: tuple[NDArray[Any], ...], wanted: int, pool: Ids | None, size: int
+    ) -> tuple[Ids, Ids] | None:
+        """Rows that may be among the `wanted` best, and the query of each; None where there are too many."""
+        words, sums, scales, errors = packed
+        count, steps = len(sums), -(-self.rows.shape[1] // 4)
+        mask = np.zeros(0 if pool is None else size, np.uint8)
+        mask[() if pool is None else pool] = 1
+
+        def scan(share: slice) -> tuple[Ids, Ids, Floats, Floats]:
+            heaps = np.full((count, wanted), -np.inf, np.float32)
+            ids, owners, uppers = kernel.scan(
+                self.codes,
+                steps,
+                self.scales,
+                self.errors,
+                share.start * TILE,
+                min(share.stop * TILE, size),
+                words,
+                sums,
+                scales,
+                errors,
+                mask,
+                heaps,
+                CANDIDATES,
+            )
+            return ids, owners, uppers, heaps
+
+        found = self.runtime.spread(scan, self.runtime.shares(-(-size // TILE)))
+        if any(len(owners) > len(ids) for ids, owners, _, _ in found):
+            return None
+        ids, owners, uppers = (np.concatenate([part[k] for part in found]) for k in range(3))
+        lowers = np.concatenate([part[3] for part in found], axis=1)
+        least = np.partition(lowers, lowers.shape[1] - wanted, axis=1)[:, lowers.shape[1] - wanted]
+        kept = uppers >= least[owners]
+        return ids[kept], owners[kept]
+
+    def _score_all(
+        self, units: NDArray[np.float64], topn: int, exclude: Sequence[Sequence[int]], pool: Ids | None, size: int
+    ) -> list[Answer]:
+        """The plain way: every row that may be an answer is scored, for one query after another."""
+        ids = np.arange(size) if pool is None else pool
+        answers = []
+        for q, barred in enumerate(exclude):
+            scores = cosines(self.rows, ids, np.full(len(ids), q), units, self.runtime)
+            if len(barred):
+                scores[np.isin(ids, np.asarray(barred))] = np.nan
+            answers.append(best(ids, scores, topn))
+        return answers
+
+
+def _pool(allowed: Sequence[int] | Ids, size: int) -> Ids:
+    """The allowed ids below size, each once, in order."""
+    pool = np.unique(np.asarray(allowed, np.int64))
+    if len(pool) and pool[0] < 0:
+        raise OptionError(f"{pool[0]} is allowed as an answer, but an id is at least 0")
+    return pool[pool < size]
+
+
+@dataclass(frozen=True, eq=False)
+class FaissIndex:
+    """An HNSW graph over the rows, made by faiss: it may miss a neighbour, but the cosines it gives are exact.
+
+    It pays where very many queries come one by one; building it takes minutes where the exact index takes a second.
+    """
+
+    exact: Index
+    graph: Any
+
+    @classmethod
+    def of(cls, exact: Index) -> FaissIndex:
+        """The graph over the rows of an exact index, their lengths made one."""
+        try:
+            import faiss
+        except ImportError as error:
+            raise MissingExtra("approximate search", "ann") from error
+        size, dim = exact.rows.shape
+        graph = faiss.IndexHNSWFlat(dim, 32, faiss.METRIC_INNER_PRODUCT)
+        for start in range(0, size, 65536):
+            block = exact.rows.block(start, min(start + 65536, size))
+            lengths = np.linalg.norm(block, axis=1, keepdims=True)
+            graph.add(np.asarray(block / np.where(lengths > 0, lengths, 1), np.float32))
+        return cls(exact, graph)
+
+    def search(
+        self,
+        queries: NDArray[Any],
+        topn: int,
+        *,
+        exclude: Sequence[Sequence[int]] | None = None,
+        allowed: Sequence[int] | Ids | None = None,
+        limit: int | None = None,
+    ) -> Answer:
+        """As `Index.search`; a filter is searched exactly, because a graph has no short way around what it bars."""
+        if allowed is not None or limit is not None:
+            return self.exact.search(queries, topn, exclude=exclude, allowed=allowed, limit=limit)
+        table = checked_queries(queries, self.exact.rows.shape[1])
+        barred = exclude if exclude is not None else [()] * len(table)
+        wanted = min(self.exact.rows.shape[0], topn + max(map(len, barred), default=0))
+        self.graph.hnsw.efSearch = max(128, 4 * wanted)
+        found = self.graph.search(table, wanted)[1]
+        ids, scores = np.full((len(table), topn), -1, np.int64), np.full((len(table), topn), -np.inf, np.float32)
+        for q, near in enumerate(found):
+            pool = np.setdiff1d(near[near >= 0], np.asarray(barred[q], np.int64))
+            found_ids, found_scores = self.exact.search(table[q : q + 1], topn, allowed=pool)
+            ids[q, : found_ids.shape[1]], scores[q, : found_ids.shape[1]] = found_ids[0], found_scores[0]
+        return ids, scores

@@ -1,0 +1,190 @@
+"""Vectors of words and of their character n-grams: every word has a vector, also one that was never seen."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from firth.errors import OptionError, UnknownWord
+from firth.kernels import subwords as kernel
+from firth.runtime import Runtime
+from firth.serialization import Parts
+from firth.text.subwords import Subwords
+from firth.text.vocabulary import Vocabulary, to_bytes
+from firth.vectors.rows import DenseRows, Floats, Ids, Rows, rows_from, rows_to
+from firth.vectors.words import BLOCK, WordVectors
+
+
+@dataclass(frozen=True)
+class Share:
+    """A piece of a word: the word itself (`own`) or an n-gram, its row, and its part of the word's vector."""
+
+    ngram: str
+    row: int
+    share: float
+    own: bool
+
+
+@dataclass(frozen=True, eq=False)
+class Output:
+    """What a fastText file holds beyond the input rows: the rows of its output layer, and what they stand for.
+
+    `labels` are the classes of a supervised model, and None where the outputs are the words themselves.
+    """
+
+    rows: Rows
+    labels: Vocabulary | None
+    model: Literal["cbow", "skipgram", "supervised"]
+    loss: Literal["hs", "ns", "softmax", "ova"]
+
+
+class SubwordVectors(WordVectors):
+    """Vectors of words and of their character n-grams, as fastText has them.
+
+    Row i < len(vocabulary) is a word's own; the rows of n-grams follow. A word's vector is the mean of its own row and
+    those of its n-grams; a word that was never seen has the mean of its n-grams' rows, and counts as contained.
+
+    >>> vectors = SubwordVectors(["tea"], np.arange(22).reshape(11, 2), Subwords(3, 3, 10))
+    >>> vectors["tea"].tolist(), "teapot" in vectors, "teapot" in vectors.vocabulary
+    ([11.5, 12.5], True, False)
+    """
+
+    kind = "subword-vectors"
+
+    def __init__(
+        self,
+        vocabulary: Vocabulary | Iterable[str],
+        rows: Rows | NDArray[Any] | Sequence[Sequence[float]],
+        subwords: Subwords,
+        *,
+        output: Output | None = None,
+        metadata: Mapping[str, Any] | None = None,
+    ) -> None:
+        self.subwords, self.output = subwords, output
+        super().__init__(vocabulary, rows, metadata=metadata)
+
+    def _check(self) -> None:
+        needed = len(self.vocabulary) + self.subwords.size
+        if self.rows.shape[0] < needed:
+            raise OptionError(
+                f"{len(self.vocabulary)} words and {self.subwords.size} n-grams need {needed} rows, "
+                f"but there are {self.rows.shape[0]}"
+            )
+
+    @property
+    def known(self) -> Rows:
+        """The vectors of the words of the vocabulary, n-grams included, by id."""
+        return DenseRows(self.matrix)
+
+    @cached_property
+    def matrix(self) -> Floats:
+        """The vectors of all words of the vocabulary, composed in threads when first needed; never the n-grams'."""
+        table = self.subwords.table(self.vocabulary, self.runtime)
+        matrix = np.empty((len(self.vocabulary), self.dim), np.float32)
+
+        def compose(part: slice) -> None:
+            matrix[part] = self._composed(table, part)
+
+        starts = range(0, len(matrix), BLOCK)
+        self.runtime.spread(compose, [slice(start, min(start + BLOCK, len(matrix))) for start in starts])
+        return matrix
+
+    def _composed(self, table: tuple[Ids, Ids, Ids], part: slice) -> Floats:
+        """The means of the rows of words part.start … part.stop - 1 of a table (see `Subwords.table`)."""
+        rows, pointers, lengths = table
+        first, last = int(pointers[part.start]), int(pointers[part.stop])
+        means = np.empty((part.stop - part.start, self.dim), np.float32)
+        if isinstance(self.rows, DenseRows) and self.rows.array.dtype == np.float32:
+            kernel.mean_rows(np.asarray(self.rows.array), rows, pointers[part], lengths[part], means)
+        else:
+            ids, places = np.unique(rows[first:last], return_inverse=True)
+            kernel.mean_rows(self.rows.take(ids), places, pointers[part] - first, lengths[part], means)
+        return means
+
+    def take(self, ids: Sequence[int] | Ids) -> Floats:
+        """The vectors of the words with these ids; only the rows that they need are read."""
+        if "matrix" in self.__dict__:
+            return self.matrix[np.asarray(ids, np.int64)]
+        vocabulary = self.vocabulary.take(ids)
+        return self._look_up(list(vocabulary))[0]
+
+    def __contains__(self, word: object) -> bool:
+        return word in self.vocabulary or (isinstance(word, str) and len(self.subwords.rows(to_bytes(word))) > 0)
+
+    def _look_up(self, words: Sequence[str]) -> tuple[Floats, NDArray[np.bool_]]:
+        ids = self.vocabulary.ids(words)
+        runtime = self.runtime if len(words) > BLOCK else Runtime(1)
+        rows, pointers, lengths = self.subwords.table(Vocabulary(words), runtime, first=len(self.vocabulary))
+        rows[pointers[:-1]] = np.maximum(ids, 0)
+        seen = ids >= 0
+        pointers[:-1] += ~seen  # an unseen word has no row of its own
+        lengths -= ~seen
+        vectors = np.empty((len(words), self.dim), np.float32)
+        for start in range(0, len(words), BLOCK):
+            part = slice(start, min(start + BLOCK, len(words)))
+            vectors[part] = self._composed((rows, pointers, lengths), part)
+        return vectors, lengths > 0
+
+    def explain(self, word: str) -> list[Share]:
+        """Each piece of a word and its share of the word's vector; shares add up to 1, and one may be negative.
+
+        The share of a piece is the projection of its row on the vector: row·vector / (pieces · ‖vector‖²).
+
+        >>> vectors = SubwordVectors(["tea"], np.arange(22).reshape(11, 2), Subwords(3, 3, 10))
+        >>> [(share.ngram, round(share.share, 2)) for share in vectors.explain("tea")]
+        [('tea', 0.01), ('<te', 0.39), ('tea', 0.34), ('ea>', 0.26)]
+        """
+        size, id = len(self.vocabulary), self.vocabulary.find(word)
+        pieces = [(ngram, row + size, False) for ngram, row in self.subwords.pairs(word)]
+        if id >= 0:
+            pieces.insert(0, (word, id, True))
+        if not pieces:
+            raise UnknownWord(word, self.vocabulary.near(word))
+        rows = self.rows.take([row for _, row, _ in pieces]).astype(np.float64)
+        vector = rows.mean(axis=0)
+        square = len(rows) * float(vector @ vector)
+        shares = rows @ vector / (square if square > 0 else 1)
+        return [Share(ngram, row, share, own) for (ngram, row, own), share in zip(pieces, shares.tolist())]
+
+    def _with_rows(self, rows: Rows, metadata: Mapping[str, Any]) -> SubwordVectors:
+        return SubwordVectors(self.vocabulary, rows, self.subwords, output=self.output, metadata=metadata)
+
+    def to_parts(self) -> Parts:
+        """The artifact taken apart, for a file."""
+        parts = super().to_parts()
+        subwords = self.subwords
+        config = dict(parts.config)
+        arrays, vocabularies = dict(parts.arrays), dict(parts.vocabularies)
+        config["subwords"] = {name: getattr(subwords, name) for name in ("minn", "maxn", "buckets", "sentence_end")}
+        if subwords.pruned is not None:
+            arrays["pruned"] = np.array(list(subwords.pruned.items()), np.int64).reshape(-1, 2)
+        if self.output is not None:
+            output_rows, output_arrays = rows_to(self.output.rows, "output.")
+            config["output"] = {"rows": output_rows, "model": self.output.model, "loss": self.output.loss}
+            arrays |= output_arrays
+            if self.output.labels is not None:
+                vocabularies["labels"] = self.output.labels
+        return Parts(self.kind, config, arrays, vocabularies)
+
+    @classmethod
+    def from_parts(cls, parts: Parts) -> SubwordVectors:
+        """The artifact that `to_parts` took apart."""
+        config, arrays = parts.config, parts.arrays
+        pruned = {int(b): int(row) for b, row in arrays["pruned"].tolist()} if "pruned" in arrays else None
+        output = None
+        if "output" in config:
+            output_rows = rows_from(config["output"]["rows"], arrays, "output.")
+            labels = parts.vocabularies.get("labels")
+            output = Output(output_rows, labels, config["output"]["model"], config["output"]["loss"])
+        return SubwordVectors(
+            parts.vocabularies["vocab"],
+            rows_from(config.get("rows", {}), arrays),
+            Subwords(**config["subwords"], pruned=pruned),
+            output=output,
+            metadata=config.get("metadata"),
+        )

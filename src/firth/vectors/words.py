@@ -1,0 +1,242 @@
+"""Words with vectors.
+
+`WordVectors` has a row for each word of its vocabulary. `SubwordVectors` also has rows for pieces of words, so that it
+has an answer for words that it never saw. Both are finished values: nothing here changes them, and whatever can be
+derived (unit rows, the index of the search) is derived when it is first needed. What can be asked of them is in
+`neighbours.py`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import cached_property
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from firth.errors import OptionError, UnknownWord
+from firth.serialization import Parts
+from firth.show import notebook
+from firth.text.vocabulary import Vocabulary
+from firth.vectors.neighbors import Neighbours, unit_rows
+from firth.vectors.rows import DenseRows, Floats, Ids, Int8Rows, Rows, rows_from, rows_of, rows_to
+
+Unknown = Literal["zeros", "skip", "error"]
+BLOCK = 4096  # words at a time, where all of them are needed
+
+
+class WordVectors(Neighbours):
+    """A vector for each word of a vocabulary.
+
+    >>> vectors = WordVectors(["tea", "coffee", "rain"], [[1, 0.1], [1, 0.2], [0, 1]])
+    >>> vectors["tea"]
+    array([1. , 0.1], dtype=float32)
+    >>> vectors[["tea", "rain"]].shape, "milk" in vectors, len(vectors)
+    ((2, 2), False, 3)
+    >>> vectors["cofee"]
+    Traceback (most recent call last):
+    firth.errors.UnknownWord: 'cofee' is not in the vocabulary. Near spellings: 'coffee'
+    """
+
+    kind = "word-vectors"
+
+    def __init__(
+        self,
+        vocabulary: Vocabulary | Iterable[str],
+        rows: Rows | NDArray[Any] | Sequence[Sequence[float]],
+        *,
+        metadata: Mapping[str, Any] | None = None,
+    ) -> None:
+        self.vocabulary = vocabulary if isinstance(vocabulary, Vocabulary) else Vocabulary(vocabulary)
+        self.rows = rows_of(rows)
+        self.metadata: dict[str, Any] = dict(metadata or {})
+        self._check()
+
+    def _check(self) -> None:
+        if self.rows.shape[0] != len(self.vocabulary):
+            raise OptionError(f"{len(self.vocabulary)} words need as many rows, but there are {self.rows.shape[0]}")
+
+    @property
+    def dim(self) -> int:
+        """The length of a vector."""
+        return self.rows.shape[1]
+
+    @property
+    def known(self) -> Rows:
+        """The rows of the words of the vocabulary, by id."""
+        return self.rows
+
+    @cached_property
+    def matrix(self) -> Floats:
+        """All words' vectors as one float32 array: the array itself, maybe a memory map, where that is what we have."""
+        return self.rows.block(0, len(self.vocabulary))
+
+    @cached_property
+    def unit(self) -> Floats:
+        """All words' vectors, scaled to length 1; a row of zeros stays zero."""
+        unit = np.empty((len(self), self.dim), np.float32)
+        for start in range(0, len(self), BLOCK):
+            unit[start : start + BLOCK] = unit_rows(self.known.block(start, min(start + BLOCK, len(self))))
+        return unit
+
+    @cached_property
+    def key_to_index(self) -> dict[str, int]:
+        """The id of each word, as gensim names it."""
+        return {word: id for id, word in enumerate(self.vocabulary)}
+
+    @property
+    def index_to_key(self) -> Vocabulary:
+        """The words by id, as gensim names it."""
+        return self.vocabulary
+
+    def __len__(self) -> int:
+        return len(self.vocabulary)
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.vocabulary)
+
+    def __contains__(self, word: object) -> bool:
+        return word in self.vocabulary
+
+    def __getitem__(self, words: str | Iterable[str]) -> Floats:
+        if isinstance(words, str):
+            row: Floats = self.of([words])[0]
+            return row
+        return self.of(list(words))
+
+    def take(self, ids: Sequence[int] | Ids) -> Floats:
+        """The vectors of the words with these ids."""
+        return self.rows.take(ids)
+
+    def of(self, words: Sequence[str]) -> Floats:
+        """The vectors of words, one row each; a word that has none raises `UnknownWord`."""
+        vectors, found = self._look_up(words)
+        if not found.all():
+            word = words[int(np.argmin(found))]
+            raise UnknownWord(word, self.vocabulary.near(word))
+        return vectors
+
+    def _look_up(self, words: Sequence[str]) -> tuple[Floats, NDArray[np.bool_]]:
+        """A row for each word, zero where it has no vector, and whether it has one."""
+        ids = self.vocabulary.ids(words)
+        found = ids >= 0
+        if found.all():
+            return self.rows.take(ids), found
+        vectors = np.zeros((len(ids), self.dim), np.float32)
+        vectors[found] = self.rows.take(ids[found])
+        return vectors, found
+
+    def get_vector(self, word: str, norm: bool = False) -> Floats:
+        """The vector of a word, as gensim names it; scaled to length 1 where `norm` is on."""
+        vector: Floats = (unit_rows(self.of([word])) if norm else self.of([word]))[0]
+        return vector
+
+    def embed(self, sentences: Iterable[Sequence[str]], *, unknown: Unknown = "zeros") -> list[Floats]:
+        """For each sentence a (length, dim) array, a row a word.
+
+        A word without a vector gets a row of zeros; with "skip" it gets none, with "error" it raises `UnknownWord`.
+
+        >>> vectors = WordVectors(["tea", "rain"], [[1, 0], [0, 1]])
+        >>> [array.tolist() for array in vectors.embed([["more", "tea"], []])]
+        [[[0.0, 0.0], [1.0, 0.0]], []]
+        """
+        if unknown not in ("zeros", "skip", "error"):
+            raise OptionError(f"unknown is {unknown!r}, but must be 'zeros', 'skip' or 'error'")
+        lists = [list(sentence) for sentence in sentences]
+        words = [word for sentence in lists for word in sentence]
+        if not words:
+            return [np.zeros((0, self.dim), np.float32) for _ in lists]
+        if unknown == "error":
+            vectors, found = self.of(words), np.ones(len(words), bool)
+        else:
+            vectors, found = self._look_up(words)
+        edges = np.cumsum([len(sentence) for sentence in lists])[:-1]
+        arrays = np.split(vectors, edges)
+        if unknown == "skip":
+            return [array[kept] for array, kept in zip(arrays, np.split(found, edges))]
+        return arrays
+
+    def restrict(self, words: Iterable[str]) -> WordVectors:
+        """The vectors of those of these words that are in the vocabulary, in the order of their ids.
+
+        >>> WordVectors(["tea", "coffee", "rain"], np.eye(3)).restrict(["rain", "milk", "tea"]).vocabulary.words
+        ('tea', 'rain')
+        """
+        ids = np.unique(self.vocabulary.ids(words))
+        ids = ids[ids >= 0]
+        return WordVectors(self.vocabulary.take(ids), self.known.pick(ids), metadata=self.metadata)
+
+    def quantize(self, dtype: Literal["float16", "int8"]) -> WordVectors:
+        """The same words with smaller rows; `metadata["quantized"]` tells the worst cosine between old and new.
+
+        >>> small = WordVectors(["tea", "rain"], [[1, 0.25], [0, 1]]).quantize("int8")
+        >>> small.rows.nbytes, small.metadata["quantized"]["worst_cosine"] > 0.9999
+        (12, True)
+        """
+        rows = quantized(self.rows, dtype)
+        loss = {"dtype": dtype, "worst_cosine": worst_cosine(self.rows, rows)}
+        return self._with_rows(rows, {**self.metadata, "quantized": loss})
+
+    def _with_rows(self, rows: Rows, metadata: Mapping[str, Any]) -> WordVectors:
+        return WordVectors(self.vocabulary, rows, metadata=metadata)
+
+    def to_parts(self) -> Parts:
+        """The artifact taken apart, for a file."""
+        config, arrays = rows_to(self.rows)
+        return Parts(self.kind, {"rows": config, "metadata": self.metadata}, arrays, {"vocab": self.vocabulary})
+
+    @classmethod
+    def from_parts(cls, parts: Parts) -> WordVectors:
+        """The artifact that `to_parts` took apart."""
+        rows = rows_from(parts.config.get("rows", {}), parts.arrays)
+        return WordVectors(parts.vocabularies["vocab"], rows, metadata=parts.config.get("metadata"))
+
+    def facts(self) -> list[notebook.Fact]:
+        """What there is to say about these vectors, by name."""
+        first = ", ".join(map(notebook.printable, self.vocabulary[:6])) + (", …" if len(self) > 6 else "")
+        facts = [
+            ("words", f"{len(self):,}"),
+            ("dim", str(self.dim)),
+            ("rows", f"{self.rows.dtype_name}, {notebook.in_bytes(self.rows.nbytes)}"),
+            ("from", notebook.origin(self.metadata)),
+            ("first", first),
+        ]
+        return [(name, value) for name, value in facts if value]
+
+    def __repr__(self) -> str:
+        facts = dict(self.facts())
+        first = f": {facts['first']}" if len(self) else ""
+        return f"{type(self).__name__}({facts['words']} words × {self.dim}, {facts['rows']}{first})"
+
+    def __rich__(self) -> Any:
+        return notebook.as_table(type(self).__name__, self.facts())
+
+    def _repr_html_(self) -> str:
+        return notebook.as_html(type(self).__name__, self.facts())
+
+
+def quantized(rows: Rows, dtype: Literal["float16", "int8"]) -> Rows:
+    """The rows in fewer bytes."""
+    if dtype == "int8":
+        return Int8Rows.from_rows(rows)
+    if dtype != "float16":
+        raise OptionError(f"dtype is {dtype!r}, but must be 'float16' or 'int8'")
+    array = np.empty(rows.shape, np.float16)
+    for start in range(0, len(array), BLOCK):
+        block = rows.block(start, min(start + BLOCK, len(array)))
+        if np.abs(block).max(initial=0) > np.finfo(np.float16).max:
+            raise OptionError("a number is too large for float16. Use int8, which scales each row")
+        array[start : start + BLOCK] = block
+    return DenseRows(array)
+
+
+def worst_cosine(before: Rows, after: Rows) -> float:
+    """The smallest cosine between rows with the same id; rows of zeros are left out."""
+    worst = 1.0
+    for start in range(0, before.shape[0], BLOCK):
+        stop = min(start + BLOCK, before.shape[0])
+        old, new = (unit_rows(rows.block(start, stop)).astype(np.float64) for rows in (before, after))
+        products = (old * new).sum(axis=1)[old.any(axis=1)]
+        worst = min(worst, float(products.min(initial=1.0)))
+    return worst

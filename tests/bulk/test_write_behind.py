@@ -1,0 +1,62 @@
+"""What happens behind the model, in order, whatever goes wrong."""
+
+from __future__ import annotations
+
+import threading
+import time
+
+import pytest
+
+from firth.bulk.write_behind import Behind
+
+
+def test_a_block_is_written_while_the_one_before_it_is_settled() -> None:
+    writing, settled = threading.Event(), []
+
+    def write(number: int) -> int:
+        if number == 1:
+            writing.set()
+        return number
+
+    def settle(number: int) -> None:
+        if number == 0:
+            assert writing.wait(10), "the next block was not written meanwhile"
+        settled.append(number)
+
+    with Behind(write, settle) as behind:
+        for number in range(4):
+            behind.take(number)
+    assert settled == [0, 1, 2, 3]
+
+
+def test_what_was_taken_counts_when_the_model_fails() -> None:
+    settled: list[int] = []
+
+    def failing() -> None:
+        with Behind(lambda number: number, settled.append) as behind:
+            behind.take(1)
+            behind.take(2)
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        failing()
+    assert settled == [1, 2]
+
+
+def test_an_error_of_the_writer_stops_the_work_and_settles_no_later_block() -> None:
+    settled: list[int] = []
+
+    def write(number: int) -> int:
+        time.sleep(0.01)
+        if number == 1:
+            raise OSError("no space left")
+        return number
+
+    def work() -> None:
+        with Behind(write, settled.append) as behind:
+            for number in range(4):
+                behind.take(number)
+
+    with pytest.raises(OSError, match="no space left"):
+        work()
+    assert settled == [0]

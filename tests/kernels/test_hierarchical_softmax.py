@@ -1,0 +1,104 @@
+"""Huffman's tree, hierarchical softmax and the textbook softmax."""
+
+from __future__ import annotations
+
+import heapq
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from firth.kernels import full_softmax, hierarchical_softmax
+from firth.kernels.simd_float import matrix
+from firth.kernels.word2vec import make_desk
+from firth.models.huffman import Tree
+
+DIM, SIZE = 10, 7
+COUNTS = np.array([20, 11, 9, 5, 3, 2, 1])
+LAID = np.array([4, 1, 2], np.uint32), np.array([0, 1, 0], np.int32), np.array([0, 1, 0], np.int32)  # 4 and 2 around 1
+
+
+def network(seed: int = 0) -> tuple[np.ndarray, np.ndarray]:
+    rng = np.random.default_rng(seed)
+    inputs, outputs = matrix(SIZE, DIM), matrix(SIZE, DIM)
+    inputs[:, :DIM], outputs[:, :DIM] = rng.normal(size=(2, SIZE, DIM)) * 0.5
+    return inputs, outputs
+
+
+def path_loss(x: np.ndarray, y: np.ndarray, tree: Tree, word: int) -> float:
+    """-log p(word | x), turn by turn."""
+    places = slice(tree.starts[word], tree.starts[word + 1])
+    signs = 1 - 2.0 * tree.turns[places]
+    return float(np.log1p(np.exp(-signs * (y[tree.nodes[places]] @ x))).sum())
+
+
+def softmax_loss(x: np.ndarray, y: np.ndarray, word: int) -> float:
+    scores = y @ x
+    return float(np.log(np.exp(scores).sum()) - scores[word])
+
+
+@settings(deadline=None)
+@given(st.lists(st.integers(1, 50), min_size=2, max_size=30))
+def test_no_other_code_is_shorter_and_none_begins_another(counts):
+    counts = sorted(counts, reverse=True)
+    tree = Tree.of_counts(np.array(counts))
+    codes = [tree.code(word) for word in range(len(counts))]
+    assert sum(2.0 ** -len(code) for code in codes) == 1
+    assert not any(a != b and b.startswith(a) for a in codes for b in codes)
+    heap, shortest = list(counts), 0
+    heapq.heapify(heap)
+    while len(heap) > 1:
+        joined = heapq.heappop(heap) + heapq.heappop(heap)
+        shortest += joined
+        heapq.heappush(heap, joined)
+    assert sum(count * len(code) for count, code in zip(counts, codes)) == shortest
+    assert tree.nodes.max() == len(counts) - 2
+
+
+def test_the_chances_of_all_words_add_up_to_one():
+    inputs, outputs = network()
+    tree = Tree.of_counts(COUNTS)
+    assert sum(np.exp(-path_loss(inputs[3], outputs, tree, word)) for word in range(SIZE)) == pytest.approx(1)
+    chances = np.zeros(SIZE, np.float32)
+    full_softmax.softmax(inputs, 3, outputs, chances)
+    assert chances.sum() == pytest.approx(1)
+
+
+@pytest.mark.parametrize("objective", ["hierarchical", "softmax"])
+@pytest.mark.parametrize("architecture", ["skip-gram", "mean", "sum"])
+@pytest.mark.parametrize("python", [False, True])
+def test_a_step_follows_the_gradient(objective, architecture, python):
+    """Each number moves by -rate · dloss/dnumber; after a mean, inputs get it times their count."""
+    inputs, outputs = network(1)
+    x, y, tree = inputs.astype(np.float64), outputs.astype(np.float64), Tree.of_counts(COUNTS)
+    rate, small, desk = 1e-3, 1e-5, make_desk(1, 1, DIM)
+
+    def loss() -> float:
+        rows = x[[4, 2]]
+        hidden = {"skip-gram": rows, "mean": rows.mean(axis=0)[None], "sum": rows.sum(axis=0)[None]}[architecture]
+        if objective == "softmax":
+            return sum(softmax_loss(row, y, 1) for row in hidden)
+        return sum(path_loss(row, y, tree, 1) for row in hidden)
+
+    before = loss()
+    module = full_softmax if objective == "softmax" else hierarchical_softmax
+    chosen = module.skip_gram if architecture == "skip-gram" else module.cbow
+    chosen = chosen.py_func if python else chosen
+    mean = [] if architecture == "skip-gram" else [architecture == "mean"]
+    if objective == "softmax":
+        found = chosen(*LAID, *mean, inputs, outputs, rate, rate, desk, np.zeros(SIZE, np.float32))
+    else:
+        found = chosen(*LAID, 1, *mean, inputs, outputs, tree.starts, tree.nodes, tree.turns, rate, rate, desk)
+    assert found[0] == pytest.approx(before, rel=1e-4)
+    assert found[1] == (2 if architecture == "skip-gram" else 1)
+    times = 2 if architecture == "mean" else 1
+    for table, moved, scale in ((x, inputs, times), (y, outputs, 1)):
+        for row in range(SIZE):
+            for d in range(DIM):
+                table[row, d] += small
+                up = loss()
+                table[row, d] -= 2 * small
+                slope = (up - loss()) / (2 * small)
+                table[row, d] += small
+                assert moved[row, d] - table[row, d] == pytest.approx(-rate * slope * scale, abs=3e-6)

@@ -1,0 +1,262 @@
+"""Sentences to vectors: the stored numbers of other programs, and the same vectors in any company."""
+
+from __future__ import annotations
+
+import functools
+import json
+import random
+from pathlib import Path
+
+import h5py
+import numpy as np
+import pytest
+import torch
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from firth.errors import OptionError, UnknownWord
+from firth.formats.registry import load
+from firth.neural.architecture import PRESETS
+from firth.neural.bilm import BiLM
+from firth.neural.inference import embed as embedding
+from firth.neural.inference import sentence_arrays, token_vectors
+from firth.neural.layers import WordTable
+from firth.neural.mix import ScalarMix
+from firth.progress import Progress
+from firth.text.vocabulary import Vocabulary
+
+MODELS = {"allennlp": "sentences.json", "bilm-tf/model": "lm_embeddings_sentences.json"}
+WORDS = ["tea", "rain", "the", "", "<S>", "x" * 60, "\ud800", "😀", "naïve", "日本語", "\x00\x07"]
+
+
+@functools.cache
+def tiny() -> BiLM:
+    return BiLM(PRESETS["tiny"])
+
+
+def turns(data: Path, model: str) -> list[list[str]]:
+    """The thirty sentences as the stored numbers were made: ten batches of three."""
+    rows = json.loads((data / "fixtures" / "elmo" / model / MODELS[model]).read_text())
+    return [rows[row][batch].split() for batch in range(10) for row in range(3)]
+
+
+def stored(data: Path, name: str) -> np.ndarray:
+    with np.load(data / "fixtures" / "elmo" / "derived" / "allennlp_2.10.1_expected.npz") as arrays:
+        return arrays[name][:, 1:-1]
+
+
+@pytest.mark.parametrize("model", MODELS)
+def test_batches_in_turn_give_the_numbers_of_the_originals(data: Path, model: str) -> None:
+    bilm = load(data / "fixtures" / "elmo" / model)
+    arrays, _ = bilm.embed(turns(data, model), layers="top", stateful=True, batch_size=3)
+    for row in range(3):
+        with h5py.File(data / "fixtures" / "elmo" / model / f"lm_embeddings_{row}.hdf5") as file:
+            for batch in range(10):
+                expected = np.concatenate(list(file[str(batch)][()]), 1)
+                assert np.abs(arrays[3 * batch + row] - expected).max() < 2e-6
+
+
+def test_every_layer_is_that_of_allennlp_with_and_without_a_carried_state(data: Path) -> None:
+    bilm, sentences = load(data / "fixtures" / "elmo" / "allennlp"), turns(data, "allennlp")
+    carried, _ = bilm.embed(sentences, layers="all", stateful=True, batch_size=3)
+    fresh = bilm.embed(sentences, layers="all")
+    for place in range(30):
+        batch, row = divmod(place, 3)
+        assert np.abs(carried[place] - stored(data, f"stateful.{batch}.{row}")).max() < 2e-6
+        assert np.abs(fresh[place] - stored(data, f"reset.{batch}.{row}")).max() < 2e-6
+
+
+def test_a_state_goes_on_where_it_was_left(data: Path) -> None:
+    bilm, sentences = load(data / "fixtures" / "elmo" / "bilm-tf" / "model"), turns(data, "bilm-tf/model")
+    whole, last = bilm.embed(sentences, stateful=True, batch_size=3)
+    first, state = bilm.embed(sentences[:12], stateful=True, batch_size=3)
+    rest, end = bilm.embed(sentences[12:], stateful=True, batch_size=3, state=state)
+    for one, other in zip(whole, first + rest):
+        assert np.array_equal(one, other)
+    assert torch.equal(last.cells, end.cells)
+
+
+@settings(max_examples=25)
+@given(st.lists(st.lists(st.sampled_from(WORDS), max_size=9), min_size=1, max_size=8), st.integers(1, 60), st.randoms())
+def test_a_sentence_has_its_vectors_in_any_company(sentences: list[list[str]], budget: int, rng: random.Random) -> None:
+    order = rng.sample(range(len(sentences)), len(sentences))
+    together = tiny().embed([sentences[place] for place in order], layers="all", batch_tokens=budget)
+    with torch.no_grad():
+        for place, found in zip(order, together):
+            (alone,) = tiny().embed([sentences[place]], layers="all")
+            reference = tiny()([sentences[place]])[0][:, 0, 1:-1].numpy()
+            assert found.shape == (3, len(sentences[place]), 32)
+            assert np.abs(found - alone).max(initial=0) <= 1e-6
+            assert np.abs(found - reference).max(initial=0) <= 1e-6
+
+
+@pytest.mark.parametrize("pooling", ["mean", "max", "first-last"])
+def test_a_sentence_vector_never_sees_padding(pooling: str) -> None:
+    sentences = [["tea"], ["rain"] * 30, ["the", "rain"], []]
+    for layers, shape in (("all", (3, 32)), ("mix", (32,)), (1, (32,))):
+        together = tiny().embed(sentences, layers=layers, pooling=pooling)
+        for sentence, found in zip(sentences, together):
+            (words,) = tiny().embed([sentence], layers=layers)
+            if not sentence:
+                expected = np.zeros(shape)
+            elif pooling == "first-last":
+                expected = np.concatenate([words[..., -1, :16], words[..., 0, 16:]], -1)
+            else:
+                expected = getattr(np, pooling)(words, axis=-2)
+            assert found.shape == shape
+            assert np.abs(found - expected).max() <= 1e-6
+
+
+def test_layers_are_chosen_by_name_by_number_and_by_mix() -> None:
+    (every,) = tiny().embed([["tea", "rain"]], layers="all")
+    mix = ScalarMix(3, weights=[0.1, 0.2, 0.3], gamma=2.0, dropout=0.5)  # a mix in training still drops nothing here
+    shares = np.exp([0.1, 0.2, 0.3]) / np.exp([0.1, 0.2, 0.3]).sum()
+    expected = {"mix": every.mean(0), "top": every[2], 0: every[0], 1: every[1], 2: every[2]}
+    for layers, array in [*expected.items(), (mix, 2 * np.einsum("l,lnd->nd", shares, every))]:
+        (found,) = tiny().embed([["tea", "rain"]], layers=layers)
+        assert found.dtype == np.float32
+        assert np.allclose(found, array, atol=1e-6)
+
+
+def test_text_is_cut_into_words_as_one_sentence() -> None:
+    text, words = tiny().embed(["It's late. Go!", ["It", "'s", "late", ".", "Go", "!"]])
+    assert np.array_equal(text, words)
+
+
+def test_odd_sentences_and_long_ones_work() -> None:
+    empty, long_word, odd = tiny().embed([[], ["x" * 100_000], WORDS], layers="all")
+    assert empty.shape == (3, 0, 32)
+    assert np.allclose(long_word[0], tiny().embed([["x" * 48]], layers="all")[0][0], atol=1e-6)
+    assert np.isfinite(odd).all()
+    assert tiny().embed([]) == []
+    (long,) = tiny().embed([["tea", "rain"] * 5000], layers="top")
+    assert long.shape == (10_000, 32)
+    (short,) = tiny().embed([["tea", "rain"] * 100], layers="top")
+    assert np.abs(long[:50, :16] - short[:50, :16]).max() <= 1e-6
+
+
+def test_arrays_do_not_hold_on_to_their_batch() -> None:
+    for array in tiny().embed([["tea"], ["rain", "fell"]], layers="top"):
+        assert array.base is None or array.base.nbytes == array.nbytes
+
+
+@pytest.mark.parametrize("layers", ["mix", "all", "top", 1])
+@pytest.mark.parametrize("pooling", [None, "mean"])
+@pytest.mark.parametrize("ahead", [0, 2])
+def test_blocks_have_the_arrays_of_their_sentences_however_many_are_begun_ahead(
+    monkeypatch: pytest.MonkeyPatch, layers: object, pooling: object, ahead: int
+) -> None:
+    monkeypatch.setattr(embedding, "AHEAD", ahead)
+    blocks = [[["tea", "and", "rain"], [], ["tea"]], [], [["rain"] * 7, ["fog"]], [["tea"]]]
+    choices = {"layers": layers, "pooling": pooling, "batch_tokens": 9}
+    found = list(tiny().embed_blocks(iter(blocks), **choices))
+    assert [len(arrays) for arrays in found] == [3, 0, 2, 1]
+    for block, arrays in zip(blocks, found):
+        wanted = tiny().embed(block, layers=layers, pooling=pooling)
+        assert [array.shape for array in arrays] == [array.shape for array in wanted]
+        assert all(np.abs(a - b).max(initial=0) <= 1e-6 for a, b in zip(arrays, wanted))
+
+
+@pytest.mark.parametrize("pooling", [None, "max"])
+def test_float16_is_float32_rounded(pooling: object) -> None:
+    sentences = [["tea", "and", "rain"], [], ["fog"]]
+    for layers in ("all", "mix"):
+        wide = tiny().embed(sentences, layers=layers, pooling=pooling)
+        half = tiny().embed(sentences, layers=layers, pooling=pooling, dtype="float16")
+        assert all(array.dtype == np.float16 for array in half)
+        assert all(np.array_equal(a.astype(np.float16), b) for a, b in zip(wide, half))
+
+
+@pytest.mark.parametrize("pooling", [None, "mean"])
+def test_a_number_too_large_for_float16_is_an_error(pooling: object) -> None:
+    mix = ScalarMix(3, gamma=1e9)
+    with pytest.raises(OptionError, match="too large for float16"):
+        tiny().embed([["tea"]], layers=mix, pooling=pooling, dtype="float16")
+
+
+def test_large_results_are_copied_in_pieces_that_are_views_of_no_batch(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sentence_arrays, "PIECE", 40 * 8)
+    rows, lengths = np.arange(2 * 60 * 4, dtype=np.float32).reshape(-1, 4), np.array([9, 0, 30, 1, 20, 0])
+    wanted = sentence_arrays.divided(rows, lengths, 2)
+    found = sentence_arrays.copied_in_pieces(rows, lengths, 2)
+    assert [array.shape for array in found] == [array.shape for array in wanted]
+    assert all(np.array_equal(a, b) for a, b in zip(found, wanted))
+    assert not any(np.shares_memory(array, rows) for array in found)
+    assert sentence_arrays.copied_in_pieces(rows[:0], lengths[:0], None) == []
+
+
+def test_a_word_that_cannot_be_encoded_is_not_remembered() -> None:
+    table = WordTable(4, Vocabulary(["tea", "rain"]), None)
+    torch.nn.init.ones_(table.table)
+    known = token_vectors.TokenVectors()
+    for _ in range(2):
+        with pytest.raises(UnknownWord):
+            known.of(table, ["tea", "fog"])
+    assert known.of(table, ["tea", "rain", "tea"]).shape == (3, 4)
+    assert set(known.rows) == {"tea", "rain"}
+
+
+def test_words_are_kept_within_bounds_and_encoded_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    bilm = BiLM(PRESETS["tiny"])
+    monkeypatch.setattr(token_vectors, "ROOM", 64 * 16 * 4)  # 64 words
+    for start in range(0, 300, 10):
+        words = [f"word{number}" for number in range(start, start + 10)]
+        (found,) = bilm.embed([words], layers=0)
+        with torch.no_grad():
+            assert np.allclose(found[:, :16], bilm.encoder(words).numpy(), atol=1e-6)
+        assert len(bilm.known_words.rows) <= 64
+    bilm.embed([["y" * 1000]])
+    assert max(map(len, bilm.known_words.rows)) < 1000
+
+
+def test_what_comes_back_can_be_used_in_training_whatever_mode_it_was_made_in() -> None:
+    bilm = BiLM(PRESETS["tiny"])
+    with torch.inference_mode():
+        bilm.embed([["tea"]])
+    bilm.embed([["rain"]])
+    _, state = bilm.embed([["tea", "and", "rain"]], stateful=True)
+    layers, _, _ = bilm([["tea"]], state)
+    layers.sum().backward()
+
+
+def test_progress_counts_every_token_once() -> None:
+    seen: list[Progress] = []
+    tiny().embed([["tea"], ["rain", "fell"], []], batch_tokens=4, report=seen.append)
+    assert (seen[-1].done, seen[-1].total) == (3, 3)
+
+
+@pytest.mark.parametrize(
+    "wrong, problem",
+    [
+        ({"layers": 3}, "from 0 to 2"),
+        ({"layers": -1}, "from 0 to 2"),
+        ({"layers": "bottom"}, "'mix', 'all', 'top'"),
+        ({"layers": True}, "must be"),
+        ({"layers": ScalarMix(2)}, "this biLM has 3"),
+        ({"layers": ScalarMix(3, normalized=True)}, "Run the batch yourself"),
+        ({"pooling": "sum"}, "mean, max, first-last"),
+        ({"precision": "float8"}, "float32"),
+        ({"dtype": "float64"}, "float16"),
+        ({"batch_tokens": 0}, "at least 1"),
+        ({"stateful": True, "batch_size": 0}, "at least 1"),
+        ({"state": "old"}, "stateful=True"),
+    ],
+)
+def test_what_cannot_be_chosen_is_refused(wrong: dict[str, object], problem: str) -> None:
+    with pytest.raises(OptionError, match=problem):
+        tiny().embed([["tea"]], **wrong)  # type: ignore[call-overload]
+
+
+@pytest.mark.parametrize(
+    "sentences, problem",
+    [
+        ("one text", r"write \[text\]"),
+        (b"bytes", r"write \[text\]"),
+        ([["tea"], 5], "sentence 1 is 5"),
+        ([["tea", None]], "sentence 0"),
+        ([b"tea"], "sentence 0"),
+    ],
+)
+def test_what_is_no_list_of_sentences_is_refused(sentences: object, problem: str) -> None:
+    with pytest.raises(OptionError, match=problem):
+        tiny().embed(sentences)  # type: ignore[call-overload]

@@ -1,0 +1,70 @@
+"""The path for a GPU against the reference; where there is no GPU, its plain form runs on the CPU."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+import torch
+
+from firth.errors import OptionError
+from firth.neural.architecture import Architecture
+from firth.neural.bilm import BiLM
+from firth.neural.inference.embed import padded_rows
+from firth.neural.inference.lstm_gpu import GpuCnn, GpuLayers
+
+DEVICE = "cuda" if torch.cuda.is_available() else "cpu"
+LENGTHS = [9, 9, 5, 3, 2]
+
+
+def model(**more: object) -> BiLM:
+    sizes = Architecture.from_dict({**Architecture.named("tiny").as_dict(), **more})
+    return BiLM(sizes, seed=3).to(DEVICE).eval()
+
+
+def both(bilm: BiLM, precision: str) -> tuple[torch.Tensor, torch.Tensor]:
+    """All layers by the fast path and by the reference, (layers, tokens, 2 · dim)."""
+    vectors = torch.randn(sum(LENGTHS), bilm.architecture.dim, generator=torch.Generator().manual_seed(1)).to(DEVICE)
+    with torch.no_grad():
+        found = GpuLayers(bilm, precision).run(vectors, LENGTHS)
+        plain, _ = bilm.contextualize(padded_rows(vectors, LENGTHS), torch.tensor(LENGTHS, device=DEVICE))
+    return found, torch.cat([plain[:, row, :length] for row, length in enumerate(LENGTHS)], 1)
+
+
+@pytest.mark.parametrize(
+    "sizes",
+    [{}, {"skip": False}, {"normalized": True}, {"cell": 16}, {"cell_clip": 0.05, "projection_clip": 0.02}],
+    ids=["plain", "no skip", "normalized", "no projection", "tight clips"],
+)
+def test_float32_is_the_reference(sizes: dict[str, object]) -> None:
+    found, plain = both(model(**sizes), "float32")
+    assert plain[1:].abs().max() > 0.01
+    torch.testing.assert_close(found, plain, atol=1e-6, rtol=0)
+
+
+def test_bfloat16_stays_near() -> None:
+    found, plain = both(model(), "bfloat16")
+    assert float(torch.cosine_similarity(found, plain, dim=2).min()) > 0.999
+    assert not torch.equal(found, plain)
+
+
+def test_words_stand_for_vectors() -> None:
+    bilm = model()
+    vectors = torch.randn(4, bilm.architecture.dim, device=DEVICE)
+    words = np.random.default_rng(1).integers(0, 4, sum(LENGTHS)).tolist()
+    with torch.no_grad():
+        layers = GpuLayers(bilm, "float32")
+        torch.testing.assert_close(
+            layers.run(vectors, LENGTHS, words), layers.run(vectors[words], LENGTHS), atol=1e-6, rtol=0
+        )
+
+
+def test_a_precision_that_a_gpu_does_not_have_is_refused() -> None:
+    with pytest.raises(OptionError, match="Use float32 or bfloat16"):
+        GpuLayers(model(), "int8")
+
+
+def test_words_are_encoded_as_the_reference_encodes_them() -> None:
+    bilm = model()
+    words = ["tea", "", "a", "x" * 60, "چای", "<S>"]
+    with torch.no_grad(), torch.backends.cudnn.flags(enabled=False):
+        torch.testing.assert_close(GpuCnn(bilm.encoder)(words), bilm.encoder(words), atol=1e-6, rtol=0)

@@ -1,0 +1,91 @@
+"""How gradients become steps: rows alone against whole tables, the schedule, and the bound of the gradient."""
+
+from __future__ import annotations
+
+import math
+
+import pytest
+import torch
+from torch import nn
+
+from firth.neural.softmax import sparse_rows
+from firth.neural.training.optimizers import Kind, Optimizer, Schedule, add_up_gradients, clip_gradients
+from firth.runtime import Runtime
+
+
+@pytest.mark.parametrize("kind", ["adam", "adagrad"])
+def test_rows_change_as_in_a_whole_table_where_all_rows_are_met(kind: Kind) -> None:
+    torch.manual_seed(1)
+    start = torch.randn(6, 3)
+    whole, rows = nn.Parameter(start.clone()), nn.Parameter(start.clone())
+    dense, sparse = Optimizer(kind, {"a": whole}, [], 0.0), Optimizer(kind, {"a": rows}, ["a"], 0.0)
+    for step in range(5):
+        grad = torch.randn(6, 3)
+        whole.grad, rows.grad = grad.clone(), sparse_rows(torch.arange(6), grad, rows.shape)
+        for one in (dense, sparse):
+            one.step(0.1 / (1 + step))
+    assert torch.allclose(whole, rows, atol=1e-6)
+    assert not torch.allclose(whole, start, atol=0.1)
+
+
+@pytest.mark.parametrize("kind", ["adam", "adagrad"])
+def test_rows_that_are_not_met_stay(kind: Kind) -> None:
+    table = nn.Parameter(torch.ones(5, 2))
+    optimizer = Optimizer(kind, {"a": table}, ["a"], 0.5)
+    table.grad = sparse_rows(torch.tensor([1, 3]), torch.ones(2, 2), table.shape)
+    optimizer.step(0.1)
+    assert (table.detach()[[0, 2, 4]] == 1).all()
+    assert (table.detach()[[1, 3]] < 1).all()
+    assert table.grad is None
+
+
+def test_adagrad_is_that_of_the_original() -> None:
+    one = nn.Parameter(torch.tensor([1.0, 2.0]))
+    optimizer = Optimizer("adagrad", {"a": one}, [], 0.0)
+    for _ in range(2):
+        one.grad = torch.tensor([3.0, 0.0])
+        optimizer.step(0.2)
+    assert one.tolist() == pytest.approx([1 - 0.2 * 3 / math.sqrt(1 + 9) - 0.2 * 3 / math.sqrt(1 + 18), 2.0])
+
+
+@pytest.mark.parametrize("kind", ["adam", "adagrad"])
+def test_what_is_remembered_can_be_kept_and_loaded(kind: Kind) -> None:
+    def made() -> tuple[dict[str, nn.Parameter], Optimizer]:
+        torch.manual_seed(1)
+        parameters = {"a": nn.Parameter(torch.randn(4, 2)), "b": nn.Parameter(torch.randn(3))}
+        return parameters, Optimizer(kind, parameters, ["a"], 0.01)
+
+    def learn(parameters: dict[str, nn.Parameter], optimizer: Optimizer, steps: range) -> None:
+        for step in steps:
+            torch.manual_seed(step)
+            parameters["a"].grad = sparse_rows(torch.tensor([0, 2]), torch.randn(2, 2), (4, 2))
+            parameters["b"].grad = torch.randn(3)
+            optimizer.step(0.1)
+
+    whole = made()
+    learn(*whole, range(6))
+    first = made()
+    learn(*first, range(3))
+    second = made()
+    for name, one in second[0].items():
+        one.data.copy_(first[0][name].data)
+    second[1].load({name: one.clone() for name, one in first[1].tensors()}, torch.device("cpu"))
+    learn(*second, range(3, 6))
+    for name, one in whole[0].items():
+        assert torch.equal(one, second[0][name])
+
+
+def test_the_bound_counts_sparse_rows_too_and_rows_met_twice_once() -> None:
+    table, bias = nn.Parameter(torch.zeros(4, 1)), nn.Parameter(torch.zeros(2))
+    table.grad = sparse_rows(torch.tensor([1]), torch.tensor([[2.0]]), (4, 1))
+    table.grad = table.grad + sparse_rows(torch.tensor([1]), torch.tensor([[1.0]]), (4, 1))
+    bias.grad = torch.tensor([4.0, 0.0])
+    add_up_gradients([table, bias], Runtime(1))
+    assert clip_gradients([table, bias], 1.0).item() == pytest.approx(5)
+    assert table.grad.to_dense()[1].item() == pytest.approx(0.6)
+    assert bias.grad.tolist() == pytest.approx([0.8, 0])
+    assert clip_gradients([table, bias], 0.0).item() == pytest.approx(1)
+
+
+def test_a_rate_without_rise_and_fall_never_changes() -> None:
+    assert {Schedule(0.2).rate(step, step / 10) for step in (0, 3, 10)} == {0.2}

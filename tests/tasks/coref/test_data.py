@@ -1,0 +1,212 @@
+"""Documents in columns: CoNLL-2012, OntoGUM's three columns, archives and their parts."""
+
+from __future__ import annotations
+
+import tarfile
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from firth.errors import FormatError, OptionError
+from firth.tasks.coref.data import Document, columns, read_documents, write_documents
+from firth.tasks.coref.sentence_ends import sentence_ends
+
+CONLL_2012 = """#begin document (bc/cctv/00/cctv_0000); part 000
+bc/cctv/00/cctv_0000   0   0   Mary    NNP  (TOP(S(NP*)   -   -   -   Ann   *   (4)
+bc/cctv/00/cctv_0000   0   1    saw    VBD        (VP*    -   -   -   Ann   *    -
+bc/cctv/00/cctv_0000   0   2    her   PRP$        (NP*    -   -   -   Ann   *   (7|(4)
+bc/cctv/00/cctv_0000   0   3  sister    NN         *)))   -   -   -   Ann   *    7)
+
+bc/cctv/00/cctv_0000   0   0      I    PRP        (TOP*   -   -   -   Bob   *   (9)
+bc/cctv/00/cctv_0000   0   1   know    VBP           *)   -   -   -   Bob   *    -
+
+#end document
+#begin document (bc/cctv/00/cctv_0000); part 001
+bc/cctv/00/cctv_0000   1   0      I    PRP       (TOP*)   -   -   -    -    *   (0)
+
+#end document
+"""
+
+
+def written(folder: Path, text: str, name: str = "some.conll") -> Path:
+    (folder / name).write_text(text, encoding="utf-8")
+    return folder / name
+
+
+def gum(*rows: str) -> str:
+    lines = [f"{number}\t{row.replace(' ', chr(9))}" for number, row in enumerate(rows)]
+    return "\n".join(["# begin document ", *lines, "# end document", ""])
+
+
+def test_conll_2012_gives_sentences_clusters_speakers_and_genre(tmp_path: Path) -> None:
+    first, second = read_documents(written(tmp_path, CONLL_2012))
+    assert first.sentences == (("Mary", "saw", "her", "sister"), ("I", "know"))
+    assert first.clusters == (((0, 1), (2, 3)), ((2, 4),), ((4, 5),))
+    assert first.speakers == ("Ann",) * 4 + ("Bob",) * 2
+    assert (first.genre, first.name, second.name) == ("bc", "bc/cctv/00/cctv_0000", "bc/cctv/00/cctv_0000.1")
+    assert second.speakers is None
+
+
+def test_three_columns_are_cut_into_sentences(tmp_path: Path) -> None:
+    """Marks stand one behind the other without a bar, and a full stop within a mention ends no sentence."""
+    rows = (
+        "NASA (5(1)",
+        "Administrator _",
+        "Bolden 5)",
+        "left _",
+        ". _",
+        "He (5)",
+        "likes _",
+        "Mr (2",
+        ". _",
+        "T 2)",
+        "! _",
+    )
+    (document,) = read_documents(written(tmp_path, gum(*rows), "GUM_news_nasa.conll"))
+    assert [len(sentence) for sentence in document.sentences] == [5, 6]
+    assert document.clusters == (((0, 1),), ((0, 3), (5, 6)), ((7, 10),))
+    assert (document.name, document.genre) == ("GUM_news_nasa", "news")
+
+
+def test_a_mention_within_one_of_its_own_cluster_closes_first(tmp_path: Path) -> None:
+    (document,) = read_documents(written(tmp_path, gum("a (1", "b (1", "c 1)", "d 1)")))
+    assert document.clusters == (((0, 4), (1, 3)),)
+
+
+@pytest.mark.parametrize(
+    ("text", "problem"),
+    [
+        (gum("a (1", "b _"), r"some.conll:2: a mention of 1 does not end. Add '1\)'"),
+        (gum("a 1)"), r"some.conll:2: a mention of 1 ends that did not begin"),
+        (gum("a (1))"), r"some.conll:2: the mentions '\(1\)\)' cannot be read"),
+        (gum("a b (1) x"), r"some.conll:2: expected 3 columns .* found 5"),
+        ("# begin document\n" * 2, r"some.conll:2: a document begins within another"),
+        ("0\ta\t_\n", r"some.conll:1: a word stands outside of a document"),
+        ("# begin document\n0\ta\t_\n", r"some.conll:2: the last document does not end. The file may be cut short"),
+        ("# begin document\n# end document\n", r"some.conll:2: the document 'some' has no words"),
+        ("# end document\n", r"some.conll:1: a document ends that did not begin"),
+        ("", r"some.conll: holds no documents"),
+    ],
+)
+def test_a_mistake_is_told_with_its_line(tmp_path: Path, text: str, problem: str) -> None:
+    with pytest.raises(FormatError, match=problem):
+        read_documents(written(tmp_path, text))
+
+
+def archive(folder: Path, count: int, splits: str | None = None) -> Path:
+    source = folder / "in"
+    source.mkdir()
+    for number in range(count):
+        written(source, gum(f"word{number} _"), f"doc{number:02}.conll")
+    written(source, "nothing to see", "README.txt")
+    if splits is not None:
+        written(source, splits, "splits.md")
+    with tarfile.open(folder / "all.tar.xz", "w:xz") as made:
+        made.add(source, "in")
+    return folder / "all.tar.xz"
+
+
+def names(path: Path | str) -> list[str]:
+    return [document.name for document in read_documents(path)]
+
+
+def test_parts_of_an_archive_are_those_of_its_splits(tmp_path: Path) -> None:
+    splits = "# Splits\n\n## dev\n\n  * doc01\n\n## train\n\n  * doc00\n  * doc02\n"
+    path = archive(tmp_path, 3, splits)
+    assert names(path) == names(tmp_path / "in") == ["doc00", "doc01", "doc02"]
+    assert names(f"{path}:dev") == names(f"{tmp_path / 'in'}:dev") == ["doc01"]
+    assert names(f"{path}:train") == ["doc00", "doc02"]
+    with pytest.raises(OptionError, match=r"splits.md has no part 'test'. There are: dev, train"):
+        read_documents(f"{path}:test")
+
+
+def test_parts_without_splits_are_tenths(tmp_path: Path) -> None:
+    path = archive(tmp_path, 12)
+    assert names(f"{path}:dev") == ["doc08"]
+    assert names(f"{path}:test") == ["doc09"]
+    assert len(names(f"{path}:train")) == 10
+    with pytest.raises(OptionError, match="the parts are train, dev and test, not 'held'"):
+        read_documents(f"{path}:held")
+
+
+def test_what_is_not_there_is_an_error(tmp_path: Path) -> None:
+    with pytest.raises(OptionError, match="no such file, folder or archive"):
+        read_documents(tmp_path / "none.conll")
+    written(tmp_path, "x", "notes.txt")
+    with pytest.raises(FormatError, match="holds no columns"):
+        read_documents(tmp_path)
+    (tmp_path / "latin.conll").write_bytes("# begin document\n0\té\t_\n".encode("latin-1"))
+    with pytest.raises(FormatError, match=r"latin.conll:2: is not UTF-8"):
+        read_documents(tmp_path / "latin.conll")
+
+
+def test_an_archive_that_is_cut_short_is_an_error(tmp_path: Path) -> None:
+    whole = archive(tmp_path, 300).read_bytes()
+    (tmp_path / "cut.tar.xz").write_bytes(whole[: len(whole) * 2 // 3])
+    with pytest.raises(FormatError, match=r"cut.tar.xz: .*broken or cut short"):
+        read_documents(tmp_path / "cut.tar.xz")
+
+
+def test_of_ontonotes_the_truth_is_read_and_not_the_guesses(tmp_path: Path) -> None:
+    written(tmp_path, CONLL_2012, "a.v4_gold_conll")
+    written(tmp_path, "no columns at all", "a.v4_auto_conll")
+    assert len(read_documents(tmp_path)) == 2
+
+
+@st.composite
+def documents(draw: st.DrawFn) -> Document:
+    """Any sentences; mentions that do not cross, which is all that brackets of one cluster can tell apart."""
+    sentences = draw(st.lists(st.lists(st.sampled_from(["tea", "rain", "."]), min_size=1, max_size=5), min_size=1))
+    spans, at = [], 0
+    for sentence in sentences:
+        inner = draw(st.integers(0, len(sentence) - 1))
+        spans += [(at, at + len(sentence)), *[(at + place, at + place + 1) for place in range(inner)]]
+        at += len(sentence)
+    chosen = draw(st.lists(st.sampled_from(sorted(set(spans))), unique=True))
+    homes = [draw(st.integers(0, 2)) for _ in chosen]
+    clusters = [tuple(sorted(span for span, home in zip(chosen, homes) if home == number)) for number in range(3)]
+    return Document(tuple(map(tuple, sentences)), tuple(sorted(filter(None, clusters))), None, None, "some")
+
+
+@given(documents())
+def test_what_is_written_is_read_again(tmp_path_factory: pytest.TempPathFactory, document: Document) -> None:
+    path = tmp_path_factory.mktemp("columns") / "some.conll"
+    write_documents([document], path)
+    assert read_documents(path) == [document]
+
+
+def test_a_sentence_without_a_stop_is_cut_at_last() -> None:
+    assert sentence_ends(["word"] * 250, []) == [100, 200, 250]
+    assert sentence_ends(["word"] * 250, [[(90, 130)]]) == [130, 230, 250]
+
+
+def test_the_sets_at_hand_are_read_whole(data: Path) -> None:
+    """LitBank has, as published, 29,103 mentions in 7,927 clusters, of which 5,763 stand alone."""
+    folder = data / "data" / "tasks" / "coref"
+    litbank = read_documents(folder / "litbank-conll.tar.xz")
+    clusters = [cluster for document in litbank for cluster in document.clusters or ()]
+    assert (len(litbank), len(clusters), sum(map(len, clusters))) == (100, 7927, 29103)
+    assert sum(len(cluster) == 1 for cluster in clusters) == 5763
+    assert sum(len(document.words) for document in litbank) == 210_532
+    parts = {part: read_documents(f"{folder / 'ontogum-conll.tar.xz'}:{part}") for part in ("train", "dev", "test")}
+    assert [len(part) for part in parts.values()] == [191, 32, 32]
+    assert max(len(sentence) for document in parts["dev"] for sentence in document.sentences) <= 120
+    again = "\n".join(columns(litbank[0])).count("(")
+    assert again >= sum(map(len, litbank[0].clusters or ()))
+
+
+def test_a_mention_that_begins_as_one_cluster_and_ends_as_another_is_left_out(tmp_path: Path) -> None:
+    (document,) = read_documents(written(tmp_path, gum("a (2", "b (3)", "c 3)", "d (2)", "e (3)")))
+    assert document.clusters == (((1, 2), (4, 5)), ((3, 4),))
+    twice = gum("a (2", "b (4", "c 3)", "d 5)")
+    with pytest.raises(FormatError, match=r"some.conll:4: a mention of 3 ends that did not begin"):
+        read_documents(written(tmp_path, twice))
+
+
+def test_the_document_of_ontogum_that_has_such_a_slip_is_read(data: Path) -> None:
+    documents = read_documents(f"{data / 'data' / 'tasks' / 'coref' / 'ontogum-conll.tar.xz'}:test2")
+    assert len(documents) == 26
+    (road,) = [document for document in documents if document.name == "GENTLE_poetry_road"]
+    assert sum(map(len, road.clusters or ())) == 20
