@@ -234,7 +234,7 @@ def rate(precision: str) -> float:
 
     multiply(0)
     start = time.perf_counter()
-    runtime.spread(multiply, range(8 * runtime.threads))
+    runtime.map(multiply, range(8 * runtime.threads))
     return 8 * runtime.threads * 2 * 192 * 512 * 16384 / (time.perf_counter() - start)
 
 

@@ -34,7 +34,7 @@ import numpy as np
 import torch
 
 from firth.bulk import append_only, embed_file, hdf5, journal, lines, shards
-from firth.bulk.write_behind import Behind
+from firth.bulk.write_behind import WriteBehind
 from firth.neural.architecture import Architecture
 from firth.neural.bilm import BiLM
 from firth.neural.inference import embed, lstm_gpu, token_vectors
@@ -64,8 +64,8 @@ PARTS = [
     (embed_file.Pump, "_cast", "cast (already done)"),
     (hdf5.Hdf5Writer, "append", "lay out HDF5"),
     (shards.ShardWriter, "append", "lay out shards"),
-    (append_only.Growing, "append", "write"),
-    (journal.Ledger, "settle", "wait for the disk"),
+    (append_only.AppendOnlyFile, "append", "write"),
+    (journal.Journal, "settle", "wait for the disk"),
 ]
 
 
@@ -277,13 +277,13 @@ class Bench:
                     print(f"plain write of as much, {way}: {spent:.2f} GB/s; handed over at {handed:.2f} GB/s")
 
     def written(self, out: Path, format: str, blocks: list[Any], ready: list[Any]) -> float:
-        with journal.Ledger(out, {}, restart=True) as made:
+        with journal.Journal(out, {}, restart=True) as made:
             writer = embed_file.writer_for(
                 format, made, embed_file.Bulk(dtype="float16"), (2 * self.bilm.architecture.dim,)
             )
             pump = embed_file.Pump(lines.Lines((), WORDS), None, made, writer, "float16")  # type: ignore[arg-type]
             start = time.perf_counter()
-            with Behind(pump.append, made.settle) as behind:
+            with WriteBehind(pump.append, made.settle) as behind:
                 for block, arrays in zip(blocks, ready):
                     behind.take(block, arrays, {"zero_rows": 0})
             made.publish(writer.finish(), made.state)

@@ -69,20 +69,20 @@ class Stage:
             self.run("skip-gram", [block])
         self.laid = laid[-4:]
         self.few = [(words % np.uint32(FEW), before, after) for words, before, after in self.laid]
-        self.centres = sum(len(words) for words, _, _ in self.laid)
+        self.centers = sum(len(words) for words, _, _ in self.laid)
         self.pairs = sum(int(b[: len(w)].sum() + a[: len(w)].sum()) for w, b, a in self.laid)
 
     def lay(self, schedule: Schedule, step: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         block = schedule.block(step)
         words, before, after = (np.empty(len(block.ids), kind) for kind in (np.uint32, np.int32, np.int32))
         state = np.uint64(step)
-        count = kernel.lay_windows(block.ids, block.ends, self.keep, WINDOW, True, state, words, before, after)
+        count = kernel.draw_windows(block.ids, block.ends, self.keep, WINDOW, True, state, words, before, after)
         return words[:count], before, after
 
     def run(self, name: str, laid: list, noise: np.ndarray | None = None) -> None:
         """Trains some windows with one of the kernels."""
         noise = self.noise if noise is None else noise
-        desk = kernel.make_desk(WINDOW, NEGATIVES, self.dim)
+        desk = kernel.make_scratch(WINDOW, NEGATIVES, self.dim)
         layers = self.inputs, self.outputs, noise, NEGATIVES
         rest = RATE, RATE, np.uint64(7), desk
         for one in laid:
@@ -91,12 +91,12 @@ class Stage:
             elif name == "skip-gram, per pair":
                 kernel.skip_gram_by_pair(*one, WINDOW, *layers, *rest)
             else:
-                kernel.cbow_in_twos(*one, WINDOW, True, *layers, SHARE, *rest)
+                kernel.cbow_two_centers(*one, WINDOW, True, *layers, SHARE, *rest)
 
 
 def report(stage: Stage, flops: float, row: float) -> None:
-    """Prints nanoseconds a centre: as it is, from the nearest cache, and the two limits."""
-    around = stage.pairs / stage.centres
+    """Prints nanoseconds a center: as it is, from the nearest cache, and the two limits."""
+    around = stage.pairs / stage.centers
     # A prediction is a product, an error and a change for each of six targets: three times two operations a number.
     work = 6 * (1 + NEGATIVES) * stage.dim
     predictions = {"skip-gram": around, "skip-gram, per pair": around, "cbow": 1.0}
@@ -107,8 +107,8 @@ def report(stage: Stage, flops: float, row: float) -> None:
     }
     few = random_kernel.alias_table(np.ones(FEW))
     for name, times in predictions.items():
-        real = seconds(lambda n=name: stage.run(n, stage.laid)) / stage.centres
-        near = seconds(lambda n=name: stage.run(n, stage.few, few)) / stage.centres
+        real = seconds(lambda n=name: stage.run(n, stage.laid)) / stage.centers
+        near = seconds(lambda n=name: stage.run(n, stage.few, few)) / stage.centers
         arithmetic = (work * times + (4 * around * stage.dim if name == "cbow" else 0)) / flops
         memory = rows[name] * row
         cells = (f"{1e9 * value:10.0f}" for value in (real, near, arithmetic, memory))
@@ -133,7 +133,7 @@ def main() -> None:
         source, target = np.ones(30_000_000, np.float32), np.ones(30_000_000, np.float32)
         copied = 2 * source.nbytes / seconds(lambda: np.copyto(target, source))
         print(f"a matrix product: {flops / 1e9:.0f} G operations/s; a copy: {copied / 1e9:.1f} GB/s read and written")
-        print(f"\n{'ns a centre':22} {'dim':>4}{'as it is':>10}{'near':>10}{'arithm.':>10}{'rows':>10}{'limits':>10}")
+        print(f"\n{'ns a center':22} {'dim':>4}{'as it is':>10}{'near':>10}{'arithm.':>10}{'rows':>10}{'limits':>10}")
         for dim in (100, 300):
             stage = Stage(path, dim)
             bits = np.random.default_rng(1).integers(0, 2**64, 200_000, np.uint64)

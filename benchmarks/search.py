@@ -24,9 +24,9 @@ TOPN = 10
 def clustered(size: int, dim: int, seed: int = 1) -> np.ndarray:
     """Vectors that lie in clusters of many sizes, with lengths of many sizes, as those of words do."""
     rng = np.random.default_rng(seed)
-    centres = rng.standard_normal((2000, dim), dtype=np.float32)
+    centers = rng.standard_normal((2000, dim), dtype=np.float32)
     chosen = np.minimum(rng.zipf(1.3, size) - 1, 1999)
-    rows = 0.7 * centres[chosen] + rng.standard_normal((size, dim), dtype=np.float32)
+    rows = 0.7 * centers[chosen] + rng.standard_normal((size, dim), dtype=np.float32)
     return rows * rng.lognormal(0, 0.4, (size, 1)).astype(np.float32)
 
 

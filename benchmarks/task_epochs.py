@@ -17,14 +17,14 @@ from firth.neural.architecture import Architecture
 from firth.neural.bilm import BiLM
 from firth.runtime import Runtime
 from firth.tasks.inputs import Embedding
-from firth.tasks.ner.task import Entities
+from firth.tasks.ner.task import Ner
 from firth.tasks.sentiment.task import Sentiment
 from firth.tasks.sources import Sources
 from firth.tasks.training import Training, fit
 
 EPOCHS = 4
 CASES: dict[str, tuple[Any, str, Any]] = {
-    "ner": (Entities(), "ner/wikigold.conll", "input"),
+    "ner": (Ner(), "ner/wikigold.conll", "input"),
     "sentiment, plain": (Sentiment(architecture="plain", phrases=False), "sentiment/sst5-train.txt", "input"),
     "sentiment, biattentive": (Sentiment(phrases=False), "sentiment/sst5-train.txt", "both"),
 }

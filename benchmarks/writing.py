@@ -20,9 +20,9 @@ import numpy as np
 
 from firth.bulk.embed_file import Bulk, Pump, writer_for
 from firth.bulk.embedder import Embed
-from firth.bulk.journal import Ledger
+from firth.bulk.journal import Journal
 from firth.bulk.lines import Block, Lines
-from firth.bulk.write_behind import Behind
+from firth.bulk.write_behind import WriteBehind
 from firth.text.tokenize import Tokenizer
 
 DIM, LENGTH, TOKENS = 1024, 25, 16_384
@@ -64,11 +64,11 @@ def plain(size: int, count: int) -> tuple[float, float]:
 
 
 def written(format: str, dtype: str, block: Block, arrays: list[np.ndarray], count: int) -> tuple[float, float]:
-    with tempfile.TemporaryDirectory(dir=".") as folder, Ledger(Path(folder) / "out", {}) as ledger:
+    with tempfile.TemporaryDirectory(dir=".") as folder, Journal(Path(folder) / "out", {}) as ledger:
         writer = writer_for(format, ledger, Bulk(dtype=dtype), (DIM,))
         pump = Pump(Lines((), Tokenizer()), Embed(lambda sentences: arrays), ledger, writer, dtype)
         begin, cpu = time.perf_counter(), time.process_time()
-        with Behind(pump.append, ledger.settle) as behind:
+        with WriteBehind(pump.append, ledger.settle) as behind:
             for _ in range(count):
                 behind.take(block, arrays, {"zero_rows": 0})
         ledger.publish(writer.finish(), ledger.state)

@@ -9,7 +9,7 @@ from typing import Any
 
 from firth.evaluate import Score
 from firth.pretrained import shipped
-from firth.show.notebook import in_bytes
+from firth.show.notebook import format_bytes
 from firth.vectors.subwords import SubwordVectors
 from firth.vectors.words import WordVectors
 
@@ -49,7 +49,7 @@ def static_card(name: str, folder: Path, vectors: WordVectors, listed: Both, uns
     about = [
         ("words", f"{len(vectors):,}, the most frequent of {metadata['words_trained']:,} that were trained"),
         ("numbers a word", str(vectors.dim)),
-        ("rows", f"{rows.dtype_name}, {in_bytes(rows.nbytes)}"),
+        ("rows", f"{rows.dtype_name}, {format_bytes(rows.nbytes)}"),
     ]
     if isinstance(vectors, SubwordVectors):
         grams = vectors.subwords
@@ -70,11 +70,11 @@ def static_card(name: str, folder: Path, vectors: WordVectors, listed: Both, uns
     parts = [("Use", [code(use, "python"), code(ways, "sh")]), ("What it is", [table(about, "", "value")])]
     parts += [("Text", data_of(metadata["texts"], metadata))]
     parts += [("Recipe", [recipe_of(metadata)]), ("How good it is", judged)]
-    parts += [("Neighbours", [neighbours(name, vectors)])]
+    parts += [("Neighbors", [neighbors(name, vectors)])]
     return page(name, folder, parts, f"python scripts/pretrained.py {name}")
 
 
-def neighbours(name: str, vectors: WordVectors) -> str:
+def neighbors(name: str, vectors: WordVectors) -> str:
     """Some words and those nearest to them; of a model with n-grams also words that are not in its list."""
     language = name.rsplit("-", 1)[1]
     asked = ASKED[language] + (UNSEEN[language] if isinstance(vectors, SubwordVectors) else ())
@@ -105,7 +105,7 @@ def elmo_card(name: str, folder: Path, bilm: Any, before: Mapping[str, Any], aft
         f"Perplexity is on the {words:,} words and sentence ends of held-out Wikipedia articles (wikitext-103, valid), "
         "each one told by the whole softmax. Senses: of how many words with two senses (tests/senses.tsv) the "
         "occurrences in one sense are nearer to each other than to those in the other, and how many occurrences have "
-        "their nearest neighbour in the same sense (43 % by chance). `trained`: as it came from training; `here`: with "
+        "their nearest neighbor in the same sense (43 % by chance). `trained`: as it came from training; `here`: with "
         "int8 rows, as it lies in this folder.",
         table(rows, "", "trained", "here"),
     ]
@@ -130,7 +130,7 @@ def page(name: str, folder: Path, parts: Sequence[tuple[str, Sequence[str]]], co
     size = sum(file.stat().st_size for file in folder.iterdir() if file.name != "README.md")
     head = ["---", f"language: {language}", f"license: {licence}", "library_name: firth", "tags:"]
     lines = ["\n".join([*head, "- word-representations", f"- {name.rsplit('-', 1)[0]}", "---"]), f"# {name}"]
-    lines.append(f"{shipped.SHIPPED[name]}. {in_bytes(size)} on disk.")
+    lines.append(f"{shipped.SHIPPED[name]}. {format_bytes(size)} on disk.")
     for title, paragraphs in parts:
         lines += [f"## {title}", *paragraphs]
     lines += ["## Licence", meaning, "## Make it again", code(command, "sh")]

@@ -23,7 +23,7 @@ from numpy.typing import NDArray
 
 from firth.formats.registry import load
 from firth.text.tokenize import Tokenizer
-from firth.vectors.occurrences import marked_word
+from firth.vectors.occurrences import find_marked_word
 
 TABLE = Path(__file__).resolve().parents[1] / "tests" / "senses.tsv"
 ROUNDING = 1e-6  # cosines that differ by less are alike: without context all of a word's are 1 but for rounding
@@ -56,7 +56,7 @@ def read_senses(path: Path = TABLE) -> dict[str, dict[str, list[Occurrence]]]:
     tokenizer = Tokenizer(mode="whitespace")
     for line in path.read_text(encoding="utf-8").splitlines()[1:]:
         word, sense, sentence = line.split("\t")
-        table.setdefault(word, {}).setdefault(sense, []).append(marked_word(sentence, tokenizer))
+        table.setdefault(word, {}).setdefault(sense, []).append(find_marked_word(sentence, tokenizer))
     return table
 
 

@@ -29,14 +29,14 @@ from firth.runtime import Runtime
 from firth.show.cards import write_card
 from firth.studies.settings import Part, read
 from firth.tasks.card import task_card
-from firth.tasks.coref.task import Coreference
+from firth.tasks.coref.task import Coref
 from firth.tasks.entailment.task import Entailment
 from firth.tasks.inputs import Embedding
 from firth.tasks.model import TaskModel
-from firth.tasks.ner.task import Entities
-from firth.tasks.qa.task import Questions
+from firth.tasks.ner.task import Ner
+from firth.tasks.qa.task import Qa
 from firth.tasks.sentiment.task import Sentiment
-from firth.tasks.srl.task import Roles
+from firth.tasks.srl.task import Srl
 from firth.tasks.task import Task
 from firth.tasks.training import Training, fit
 
@@ -85,7 +85,7 @@ COUNTERFACTUAL, SNLI = "entailment/snli-counterfactual-{}.tsv", "entailment/snli
 WIKIGOLD, SQUAD = "ner/wikigold.conll", "qa/squad-dev.json.xz"
 RECIPES = {
     "ner": Plan(
-        Entities(hidden=(128, 64), dropout=0.4),
+        Ner(hidden=(128, 64), dropout=0.4),
         words(characters=48, mix_decay=0.01),
         Training(epochs=40, patience=10, halve_after=4, batch=16, average=0.99),
         train=(Part(WIKIGOLD, 0, 0.8),),
@@ -112,7 +112,7 @@ RECIPES = {
         quick={"epochs": 3, "share": 0.4},
     ),
     "srl": Plan(
-        Roles(layers=4, hidden=100, predicate_dim=24, finder=48, highway="between"),
+        Srl(layers=4, hidden=100, predicate_dim=24, finder=48, highway="between"),
         words(mix_decay=0.001),
         Training(epochs=12, patience=4, halve_after=1, batch=48, clip=1.0, average=0.999),
         train=(Part("srl/ewt-train.conll.xz"),),
@@ -121,7 +121,7 @@ RECIPES = {
         quick={"epochs": 3, "share": 0.1, "batch": 16, "average": 0.99},
     ),
     "coref": Plan(
-        Coreference(
+        Coref(
             hidden=64,
             feedforward=100,
             antecedents=150,
@@ -138,7 +138,7 @@ RECIPES = {
         quick={"epochs": 3, "share": 0.15, "average": 0.9},
     ),
     "qa": Plan(
-        Questions(hidden=60),
+        Qa(hidden=60),
         words(at="both", mix_decay=0.001, characters=48),
         Training(epochs=4, patience=2, halve_after=1, batch=64, learning_rate=1e-3, average=0.999, cache=8.0),
         train=(Part("qa/squad-train.json.xz"),),
@@ -215,7 +215,7 @@ def judged(model: TaskModel, given: dict[str, list[Any]], runtime: Runtime) -> d
 def to_bytes(model: TaskModel) -> None:
     """Rounds what was learnt to what a file of signed bytes holds."""
     arrays = {name: tensor.detach().cpu().numpy() for name, tensor in model.state().items()}
-    rounded = precision.rounded(arrays, "int8")
+    rounded = precision.round_arrays(arrays, "int8")
     model.load_state({name: torch.from_numpy(array) for name, array in rounded.items()})
 
 

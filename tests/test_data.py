@@ -54,7 +54,7 @@ def test_any_file_is_found_by_its_path(tmp_path: Path) -> None:
     assert places.find(file) == places.find(str(file)) == file
 
 
-def test_an_unknown_name_without_a_neighbour_lists_the_sets() -> None:
+def test_an_unknown_name_without_a_neighbor_lists_the_sets() -> None:
     with pytest.raises(OptionError, match=r"no such test set or file\. There are: wordsim353, "):
         places.find("zzzz")
 

@@ -16,7 +16,7 @@ import pytest
 import zstandard
 
 from firth.errors import FormatError, OptionError
-from firth.files import expand, open_bytes, packing, whole_file, whole_folder, write_bytes
+from firth.files import atomic_file, atomic_folder, compression, expand, open_bytes, write_bytes
 
 TEXT = b"".join(b"line %d\n" % i for i in range(20_000))
 ZST = zstandard.ZstdCompressor(write_checksum=True)
@@ -57,14 +57,14 @@ def test_names_that_mean_nothing_are_refused(tmp_path: Path) -> None:
 def test_packing_is_told_by_the_first_bytes_and_undone(tmp_path: Path, how: str) -> None:
     path = tmp_path / "anything.txt"
     path.write_bytes(PACKERS[how](TEXT))
-    assert packing(path) == how
+    assert compression(path) == how
     assert read(path) == TEXT
 
 
 @pytest.mark.parametrize("content", [b"", b"a", b"plain text", b"\x1f", b"BZ"])
 def test_plain_files_are_read_as_they_are(tmp_path: Path, content: bytes) -> None:
     (tmp_path / "a.gz").write_bytes(content)
-    assert packing(tmp_path / "a.gz") is None
+    assert compression(tmp_path / "a.gz") is None
     assert read(tmp_path / "a.gz") == content
 
 
@@ -120,7 +120,7 @@ def test_what_is_written_is_packed_as_the_name_says_and_read_back(tmp_path: Path
     with write_bytes(tmp_path / "new" / name) as file:
         file.write(TEXT)
     path = tmp_path / "new" / name
-    assert packing(path) == (None if name == "a.txt" else name[2:])
+    assert compression(path) == (None if name == "a.txt" else name[2:])
     assert read(path) == TEXT
     assert [other.name for other in path.parent.iterdir()] == [name]
 
@@ -150,7 +150,7 @@ def _write_half(file: IO[bytes]) -> None:
 
 def test_a_file_appears_only_when_whole_and_with_the_usual_rights(tmp_path: Path) -> None:
     path = tmp_path / "a.txt"
-    with whole_file(path) as draft:
+    with atomic_file(path) as draft:
         draft.write_text("new")
         assert not path.exists()
     plain = tmp_path / "b.txt"
@@ -162,11 +162,11 @@ def test_a_file_appears_only_when_whole_and_with_the_usual_rights(tmp_path: Path
 def test_a_folder_is_replaced_as_a_whole(tmp_path: Path) -> None:
     target = tmp_path / "model"
     for content in ("one", "two"):
-        with whole_folder(target) as draft:
+        with atomic_folder(target) as draft:
             (draft / "config.json").write_text(content)
             (draft / content).write_text("")
     assert sorted(path.name for path in target.iterdir()) == ["config.json", "two"]
-    with pytest.raises(ZeroDivisionError), whole_folder(target) as draft:
+    with pytest.raises(ZeroDivisionError), atomic_folder(target) as draft:
         (draft / "config.json").write_text(str(1 / 0))
     assert (target / "config.json").read_text() == "two"
     assert list(tmp_path.iterdir()) == [target]
@@ -174,8 +174,8 @@ def test_a_folder_is_replaced_as_a_whole(tmp_path: Path) -> None:
 
 def test_a_folder_of_other_files_is_never_replaced(tmp_path: Path) -> None:
     (tmp_path / "photo.jpg").write_text("")
-    with pytest.raises(OptionError, match="holds other files"), whole_folder(tmp_path):
+    with pytest.raises(OptionError, match="holds other files"), atomic_folder(tmp_path):
         pass
-    with pytest.raises(OptionError, match="is a file"), whole_folder(tmp_path / "photo.jpg"):
+    with pytest.raises(OptionError, match="is a file"), atomic_folder(tmp_path / "photo.jpg"):
         pass
     assert (tmp_path / "photo.jpg").exists()

@@ -57,7 +57,7 @@ def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def write_text(sentences: int = 300, path: str = "text.txt") -> str:
-    """Labelled lines of a few words, which are a text for every recipe."""
+    """Labeled lines of a few words, which are a text for every recipe."""
     rng = np.random.default_rng(0)
     kinds = [[f"{kind}{i}" for i in range(20)] for kind in ("tea", "rain")]
     lines = (f"__label__{i % 2} " + " ".join(rng.choice(kinds[i % 2], 7)) for i in range(sentences))

@@ -96,7 +96,7 @@ def test_the_persian_sets_are_answered_with_their_coverage(trained: WordVectors,
     assert 0 < groups.value <= 1
 
 
-def test_the_command_line_trains_on_persian_text_and_shows_neighbours(
+def test_the_command_line_trains_on_persian_text_and_shows_neighbors(
     text: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ):
     (tmp_path / "fa.txt").write_text(text[:400_000], encoding="utf-8")

@@ -26,7 +26,7 @@ def test_results_come_in_the_order_of_the_items() -> None:
         time.sleep(0.01 if i == 0 else 0)
         return i
 
-    assert Runtime(3).spread(slow_first, range(10)) == list(range(10))
+    assert Runtime(3).map(slow_first, range(10)) == list(range(10))
 
 
 def test_the_first_error_is_raised() -> None:
@@ -36,7 +36,7 @@ def test_the_first_error_is_raised() -> None:
         return i
 
     with pytest.raises(ValueError, match="item 2"):
-        Runtime(2).spread(fail, range(5))
+        Runtime(2).map(fail, range(5))
 
 
 def test_a_stream_reads_only_a_little_ahead() -> None:

@@ -59,7 +59,7 @@ def expand(names: Name | Iterable[Name]) -> list[str]:
     return found
 
 
-def packing(path: Name) -> str | None:
+def compression(path: Name) -> str | None:
     """How a file is packed ("gz", "bz2", "xz", "zst" or None), by its first bytes and not by its name."""
     with open(path, "rb") as file:
         return _packing_of(file.read(6))
@@ -72,12 +72,12 @@ def _packing_of(head: bytes) -> str | None:
 @contextmanager
 def open_bytes(path: Name) -> Iterator[IO[bytes]]:
     """The unpacked bytes of a file, or of standard input for '-'; broken packing is a FormatError."""
-    with open_counted(path) as (file, _):
+    with open_with_position(path) as (file, _):
         yield file
 
 
 @contextmanager
-def open_counted(path: Name) -> Iterator[tuple[IO[bytes], Callable[[], int | None]]]:
+def open_with_position(path: Name) -> Iterator[tuple[IO[bytes], Callable[[], int | None]]]:
     """As `open_bytes`, with a function that tells how many bytes on disk have been read so far (None for a pipe).
 
     The file is opened once and only looked into, so that a pipe loses nothing.
@@ -181,7 +181,7 @@ def write_bytes(path: Name) -> Iterator[IO[bytes]]:
         yield sys.stdout.buffer
         sys.stdout.buffer.flush()
         return
-    with whole_file(path) as draft:
+    with atomic_file(path) as draft:
         openers: dict[str, Any] = {".gz": _gzip_without_time, ".bz2": bz2.open, ".xz": lzma.open, ".zst": _write_zst}
         with openers.get(Path(path).suffix, open)(draft, "wb") as file:
             yield file
@@ -192,7 +192,7 @@ def _gzip_without_time(path: Name, mode: str) -> IO[bytes]:
 
 
 @contextmanager
-def whole_file(path: Name) -> Iterator[Path]:
+def atomic_file(path: Name) -> Iterator[Path]:
     """A path to write to beside `path`; renamed to it at the end, removed on any failure."""
     target = Path(path)
     target.parent.mkdir(parents=True, exist_ok=True)
@@ -200,7 +200,7 @@ def whole_file(path: Name) -> Iterator[Path]:
     os.close(handle)
     draft = Path(name)
     try:
-        with naming(target):
+        with name_in_errors(target):
             yield draft
         os.chmod(draft, 0o666 & ~_umask())
         os.replace(draft, target)
@@ -209,7 +209,7 @@ def whole_file(path: Name) -> Iterator[Path]:
 
 
 @contextmanager
-def whole_folder(path: Name) -> Iterator[Path]:
+def atomic_folder(path: Name) -> Iterator[Path]:
     """A folder to fill beside `path`; takes its place at the end, removed on any failure.
 
     A folder that already has the name must be empty or one that firth wrote (it holds a config.json).
@@ -217,11 +217,11 @@ def whole_folder(path: Name) -> Iterator[Path]:
     target = Path(path)
     if target.exists() and not target.is_dir():
         raise OptionError(f"{target}: is a file, but a folder is to be written there. Choose another name")
-    check_place(target)
+    check_output(target)
     target.parent.mkdir(parents=True, exist_ok=True)
     draft = Path(tempfile.mkdtemp(dir=target.parent, prefix=f".{target.name}.", suffix=".part"))
     try:
-        with naming(target):
+        with name_in_errors(target):
             yield draft
         os.chmod(draft, 0o777 & ~_umask())
         if target.exists():
@@ -235,10 +235,10 @@ def whole_folder(path: Name) -> Iterator[Path]:
         shutil.rmtree(draft, ignore_errors=True)
 
 
-def check_place(path: Name) -> None:
+def check_output(path: Name) -> None:
     """Refuses a folder that holds what is not ours, and a place below a file or below a folder that is closed to us.
 
-    >>> check_place("README.md/model")
+    >>> check_output("README.md/model")
     Traceback (most recent call last):
     firth.errors.OptionError: README.md/model: cannot be written, because README.md is no folder that we may write to
     """
@@ -251,7 +251,7 @@ def check_place(path: Name) -> None:
 
 
 @contextmanager
-def naming(path: Name) -> Iterator[None]:
+def name_in_errors(path: Name) -> Iterator[None]:
     """Adds its name to the error of a file that cannot be written any further: the system leaves it out."""
     try:
         yield

@@ -10,12 +10,12 @@ from typing import Any
 from firth.errors import MissingExtra, OptionError
 
 
-def fetched(places: Mapping[str, str], name: str, kind: str, extra: str) -> Any:
+def import_class(places: Mapping[str, str], name: str, kind: str, extra: str) -> Any:
     """What a table of `module:Class` has under a name; `kind` is what the names stand for, `extra` what they may need.
 
-    >>> fetched({"ordered": "collections:OrderedDict"}, "ordered", "table", "all").__name__
+    >>> import_class({"ordered": "collections:OrderedDict"}, "ordered", "table", "all").__name__
     'OrderedDict'
-    >>> fetched({"ordered": "collections:OrderedDict"}, "orderd", "table", "all")
+    >>> import_class({"ordered": "collections:OrderedDict"}, "orderd", "table", "all")
     Traceback (most recent call last):
     firth.errors.OptionError: no table is called 'orderd'. Did you mean 'ordered'?
     """

@@ -60,7 +60,7 @@ class Runtime:
 
     With the device "cuda", what has a twin for a GPU runs there, and everything else on the CPU as ever.
 
-    >>> Runtime(threads=2).spread(abs, [-1, 2, -3])
+    >>> Runtime(threads=2).map(abs, [-1, 2, -3])
     [1, 2, 3]
     >>> Runtime(threads=2).shares(5)
     [slice(0, 2, None), slice(2, 5, None)]
@@ -184,7 +184,7 @@ class Runtime:
         edges = [count * i // self.threads for i in range(self.threads + 1)]
         return [slice(a, b) for a, b in itertools.pairwise(edges) if a < b]
 
-    def spread(self, function: Callable[[Item], Result], items: Iterable[Item]) -> list[Result]:
+    def map(self, function: Callable[[Item], Result], items: Iterable[Item]) -> list[Result]:
         """The function of every item, computed in threads, in the order of the items; the first error is raised.
 
         The calling thread works too and the others are kept between calls, so that a call costs microseconds.
@@ -216,15 +216,15 @@ class Runtime:
         """As `spread`, one result at a time, never more than two items a thread ahead of the reader."""
         if self.threads == 1:
             return map(function, items)
-        return worked_ahead(function, items, threads=self.threads, ahead=2 * self.threads)
+        return map_ahead(function, items, threads=self.threads, ahead=2 * self.threads)
 
 
-def worked_ahead(
+def map_ahead(
     function: Callable[[Item], Result], items: Iterable[Item], *, threads: int, ahead: int
 ) -> Iterator[Result]:
     """The function of every item, in their order, from threads that are never more than `ahead` items ahead.
 
-    >>> list(worked_ahead(abs, [-1, 2, -3], threads=1, ahead=2))
+    >>> list(map_ahead(abs, [-1, 2, -3], threads=1, ahead=2))
     [1, 2, 3]
     """
     pending: deque[Future[Result]] = deque()

@@ -13,7 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from firth.bulk import append_only
-from firth.bulk.append_only import PAGE, Growing, Stages
+from firth.bulk.append_only import PAGE, AppendOnlyFile, Stages
 
 
 def grown(path: Path, appends: list[list[int]]) -> bytes:
@@ -22,7 +22,7 @@ def grown(path: Path, appends: list[list[int]]) -> bytes:
     stages, whole = Stages(), b""
     for sizes in appends:
         pieces = [rng.integers(0, 256, size, dtype=np.uint8) for size in sizes]
-        file = Growing(path, len(whole))
+        file = AppendOnlyFile(path, len(whole))
         file.append([piece.tobytes() if len(piece) % 2 else piece for piece in pieces], stages)
         stages.finish()
         file.to_disk()

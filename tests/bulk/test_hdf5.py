@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from firth.bulk.hdf5 import Hdf5Writer
-from firth.bulk.journal import Ledger
+from firth.bulk.journal import Journal
 from firth.bulk.lines import Block
 from firth.errors import OptionError
 
@@ -19,7 +19,7 @@ h5py = pytest.importorskip("h5py")
 
 
 def written(folder: Path, lines: Sequence[str], arrays: Sequence[Any], dtype: str = "float32", **choices: Any) -> Path:
-    with Ledger(folder / "out.hdf5", {}) as ledger:
+    with Journal(folder / "out.hdf5", {}) as ledger:
         writer = Hdf5Writer(ledger, dtype, **choices)
         for start in range(0, len(lines), 100):
             part = slice(start, start + 100)

@@ -10,7 +10,7 @@ import pytest
 
 from firth.bulk import index
 from firth.bulk.index import IndexWriter, index_file
-from firth.bulk.journal import Ledger
+from firth.bulk.journal import Journal
 from firth.bulk.lines import Block
 from firth.errors import FormatError, OptionError
 from firth.text.tokenize import Tokenizer
@@ -83,12 +83,12 @@ def test_a_kill_while_it_is_saved_costs_no_work_of_the_model(
 def test_words_that_were_not_committed_are_forgotten(tmp_path: Path) -> None:
     tea, rain = (Block([line], [line.split()], "", 0) for line in ("hot tea", "hot rain"))
     rows = [np.ones((2, 2), np.float16)]
-    with Ledger(tmp_path / "out", {}) as ledger:
+    with Journal(tmp_path / "out", {}) as ledger:
         writer = IndexWriter(ledger, "float16")
         writer.append(tea, rows)
         ledger.commit(writer.state)
         writer.append(rain, rows)
-    with Ledger(tmp_path / "out", {}) as ledger:
+    with Journal(tmp_path / "out", {}) as ledger:
         writer = IndexWriter(ledger, "float16")
         writer.append(Block(["cold rain"], [["cold", "rain"]], "", 0), rows)
         ledger.commit(writer.state)

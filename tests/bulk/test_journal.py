@@ -6,17 +6,17 @@ from pathlib import Path
 
 import pytest
 
-from firth.bulk.journal import Ledger
+from firth.bulk.journal import Journal
 from firth.errors import OptionError
 
 
 def test_what_was_not_committed_is_cut_off(tmp_path: Path) -> None:
-    with Ledger(tmp_path / "out", {}) as ledger:
+    with Journal(tmp_path / "out", {}) as ledger:
         ledger.append("numbers", b"one")
         ledger.commit({"count": 1})
         ledger.append("numbers", b" and half of two")
         ledger.append("letters", b"never committed")
-    with Ledger(tmp_path / "out", {}) as ledger:
+    with Journal(tmp_path / "out", {}) as ledger:
         assert ledger.state == {"count": 1}
         assert ledger.path("numbers").read_bytes() == b"one"
         assert not ledger.path("letters").exists()
@@ -24,7 +24,7 @@ def test_what_was_not_committed_is_cut_off(tmp_path: Path) -> None:
 
 def test_a_published_file_takes_the_place_of_an_older_one(tmp_path: Path) -> None:
     (tmp_path / "out").write_text("old")
-    with Ledger(tmp_path / "out", {}) as ledger:
+    with Journal(tmp_path / "out", {}) as ledger:
         ledger.append("new", b"new")
         ledger.publish("new", {})
     assert (tmp_path / "out").read_text() == "new"
@@ -34,25 +34,25 @@ def test_a_published_file_takes_the_place_of_an_older_one(tmp_path: Path) -> Non
 def test_a_published_folder_takes_the_place_of_an_older_one(tmp_path: Path) -> None:
     (tmp_path / "out").mkdir()
     (tmp_path / "out" / "old").touch()
-    with Ledger(tmp_path / "out", {}) as ledger:
+    with Journal(tmp_path / "out", {}) as ledger:
         ledger.append("result/new", b"new")
         ledger.publish("result", {})
     assert [path.name for path in (tmp_path / "out").iterdir()] == ["new"]
 
 
 def test_other_settings_do_not_go_on_with_an_unfinished_run(tmp_path: Path) -> None:
-    with Ledger(tmp_path / "out", {"layers": "all"}) as ledger:
+    with Journal(tmp_path / "out", {"layers": "all"}) as ledger:
         ledger.commit({"count": 1})
     with pytest.raises(OptionError, match='layers was "all" and is "top" now'):
-        Ledger(tmp_path / "out", {"layers": "top"})
-    with Ledger(tmp_path / "out", {"layers": "top"}, restart=True) as ledger:
+        Journal(tmp_path / "out", {"layers": "top"})
+    with Journal(tmp_path / "out", {"layers": "top"}, restart=True) as ledger:
         assert ledger.state == {}
 
 
 def test_two_runs_do_not_write_to_one_place(tmp_path: Path) -> None:
     pytest.importorskip("fcntl")
-    with Ledger(tmp_path / "out", {}), pytest.raises(OptionError, match="another run is writing there"):
-        Ledger(tmp_path / "out", {})
+    with Journal(tmp_path / "out", {}), pytest.raises(OptionError, match="another run is writing there"):
+        Journal(tmp_path / "out", {})
 
 
 def test_a_folder_of_somebody_elses_is_left_alone(tmp_path: Path) -> None:
@@ -60,19 +60,19 @@ def test_a_folder_of_somebody_elses_is_left_alone(tmp_path: Path) -> None:
     (tmp_path / "out.part" / "diary.txt").write_text("mine")
     for restart in (False, True):
         with pytest.raises(OptionError, match="holds other files"):
-            Ledger(tmp_path / "out", {}, restart=restart)
+            Journal(tmp_path / "out", {}, restart=restart)
     assert (tmp_path / "out.part" / "diary.txt").read_text() == "mine"
 
 
 def test_what_comes_before_a_mark_is_settled_does_not_change_it(tmp_path: Path) -> None:
     state: dict[str, list[int]] = {"rows": [1]}
-    with Ledger(tmp_path / "out", {}) as ledger:
+    with Journal(tmp_path / "out", {}) as ledger:
         ledger.append("data", b"one")
         mark = ledger.mark(state)
         ledger.append("data", b"two")
         ledger.close_file("data")
         state["rows"].append(2)
         ledger.settle(mark)
-    with Ledger(tmp_path / "out", {}) as ledger:
+    with Journal(tmp_path / "out", {}) as ledger:
         assert ledger.state == {"rows": [1]}
         assert ledger.path("data").read_bytes() == b"one"

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from firth.bulk.journal import Ledger
+from firth.bulk.journal import Journal
 from firth.bulk.lines import Block
 from firth.bulk.parquet import ParquetWriter
 
@@ -34,7 +34,7 @@ def written(
     row: tuple[int, ...] = (2,),
     **choices: Any,
 ) -> Path:
-    with Ledger(out, {}) as ledger:
+    with Journal(out, {}) as ledger:
         writer = ParquetWriter(ledger, dtype, row, **choices)
         append(writer, lines, arrays)
         ledger.publish(writer.finish(), {})
@@ -82,12 +82,12 @@ def test_half_a_character_does_not_stop_the_table(tmp_path: Path) -> None:
 
 
 def test_after_a_kill_numbers_and_files_go_on_where_they_were(tmp_path: Path) -> None:
-    with Ledger(tmp_path / "out", {}) as ledger:
+    with Journal(tmp_path / "out", {}) as ledger:
         writer = ParquetWriter(ledger, "float32", (2,))
         append(writer, LINES[:2], ARRAYS[:2])
         ledger.commit(writer.state)
         append(writer, ["never committed"], [np.ones((2, 2), np.float32)])
-    with Ledger(tmp_path / "out", {}) as ledger:
+    with Journal(tmp_path / "out", {}) as ledger:
         writer = ParquetWriter(ledger, "float32", (2,))
         append(writer, LINES[2:], ARRAYS[2:])
         ledger.publish(writer.finish(), {})

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from firth.bulk import shards
-from firth.bulk.journal import Ledger
+from firth.bulk.journal import Journal
 from firth.bulk.lines import Block
 from firth.bulk.shards import Shards, ShardWriter
 from firth.errors import FormatError
@@ -34,7 +34,7 @@ def append(writer: ShardWriter, arrays: Sequence[Any]) -> None:
 
 
 def written(out: Path, arrays: Sequence[Any], row: tuple[int, ...], dtype: str = "float32", **choices: Any) -> Path:
-    with Ledger(out, {}) as ledger:
+    with Journal(out, {}) as ledger:
         writer = ShardWriter(ledger, dtype, row, **choices)
         append(writer, arrays)
         ledger.publish(writer.finish(), {})
@@ -77,7 +77,7 @@ def test_layers_are_turned_in_groups_with_the_same_result(tmp_path: Path, monkey
     block = Block([""] * len(arrays), [[]] * len(arrays), "", 0)
     for group in (1 << 20, 30, 1):
         monkeypatch.setattr(shards, "GROUP", group)
-        with Ledger(tmp_path / f"{group}", {}) as ledger:
+        with Journal(tmp_path / f"{group}", {}) as ledger:
             writer = ShardWriter(ledger, "float32", (2, 3))
             writer.append(block, arrays)
             ledger.publish(writer.finish(), {})
@@ -90,12 +90,12 @@ def test_a_kill_in_any_shard_leaves_the_same_files_in_the_end(
 ) -> None:
     monkeypatch.setattr(shards, "SHARD", 3 * ROW_BYTES)
     arrays = arrays_of((3,))
-    with Ledger(tmp_path / "out", {}) as ledger:
+    with Journal(tmp_path / "out", {}) as ledger:
         writer = ShardWriter(ledger, "float32", (3,))
         append(writer, arrays[:done])
         ledger.commit(writer.state)
         append(writer, arrays[done : done + 3])  # maybe in a new shard, and never committed
-    with Ledger(tmp_path / "out", {}) as ledger:
+    with Journal(tmp_path / "out", {}) as ledger:
         writer = ShardWriter(ledger, "float32", (3,))
         append(writer, arrays[done:])
         ledger.publish(writer.finish(), {})

@@ -7,7 +7,7 @@ import time
 
 import pytest
 
-from firth.bulk.write_behind import Behind
+from firth.bulk.write_behind import WriteBehind
 
 
 def test_a_block_is_written_while_the_one_before_it_is_settled() -> None:
@@ -23,7 +23,7 @@ def test_a_block_is_written_while_the_one_before_it_is_settled() -> None:
             assert writing.wait(10), "the next block was not written meanwhile"
         settled.append(number)
 
-    with Behind(write, settle) as behind:
+    with WriteBehind(write, settle) as behind:
         for number in range(4):
             behind.take(number)
     assert settled == [0, 1, 2, 3]
@@ -33,7 +33,7 @@ def test_what_was_taken_counts_when_the_model_fails() -> None:
     settled: list[int] = []
 
     def failing() -> None:
-        with Behind(lambda number: number, settled.append) as behind:
+        with WriteBehind(lambda number: number, settled.append) as behind:
             behind.take(1)
             behind.take(2)
             raise KeyboardInterrupt
@@ -53,7 +53,7 @@ def test_an_error_of_the_writer_stops_the_work_and_settles_no_later_block() -> N
         return number
 
     def work() -> None:
-        with Behind(write, settled.append) as behind:
+        with WriteBehind(write, settled.append) as behind:
             for number in range(4):
                 behind.take(number)
 

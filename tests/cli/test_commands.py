@@ -76,7 +76,7 @@ def test_an_unknown_word_names_near_spellings(capsys: pytest.CaptureFixture[str]
     "arguments, message",
     [
         (("neighbors", "no-such-file.bin", "tea"), "no-such-file.bin"),
-        (("neighbours", "x"), "neighbours"),
+        (("neighbors", "x"), "neighbors"),
         (("train", "counts", "no-such-corpus", "--out", "x"), "no such file, folder or pattern"),
         (("train", "counts", "-", "--out", "x", "--window", "0"), "window is 0, but must be at least 1"),
         (("train", "counts", "-", "--out", "x", "--windw", "3"), "--windw"),
@@ -175,7 +175,7 @@ def test_the_tour_walks_over_a_text_of_the_users(capsys: pytest.CaptureFixture[s
 def test_a_classifier_is_trained_tested_asked_and_made_small(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    lines = tmp_path / "labelled.txt"
+    lines = tmp_path / "labeled.txt"
     lines.write_text("__label__drink hot tea\n__label__sky hot sun\n__label__drink cold milk\n" * 20)
     model = str(tmp_path / "c.bin")
     options = ("--dim", "8", "--learning-rate", "0.5", "--buckets", "0", "--out", model)

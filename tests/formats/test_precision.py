@@ -13,7 +13,7 @@ from hypothesis.extra.numpy import arrays
 
 from firth.errors import FormatError, OptionError
 from firth.formats import safetensors
-from firth.formats.precision import lessened, restored, rounded
+from firth.formats.precision import reduce_precision, restore, round_arrays
 from firth.formats.registry import load, save
 from firth.models.quantization import quantize_rows
 from firth.text.subwords import Subwords
@@ -27,8 +27,8 @@ HALF_A_STEP = 0.501 / 127
 @settings(max_examples=60, deadline=None)
 @given(arrays(np.float32, (5, 40), elements=st.floats(-1000, 1000, width=32)))
 def test_no_number_moves_by_more_than_half_a_step_of_its_row(array: np.ndarray) -> None:
-    small, coded = lessened({"weight": array}, "int8")
-    again = restored(small, coded)["weight"]
+    small, coded = reduce_precision({"weight": array}, "int8")
+    again = restore(small, coded)["weight"]
     largest = np.abs(array).max(axis=1, keepdims=True)
     # A scale that float16 cannot hold to three digits is kept as float32, so the bound holds for any size of row.
     assert np.all(np.abs(again - array) <= HALF_A_STEP * largest + 1e-30)
@@ -37,8 +37,8 @@ def test_no_number_moves_by_more_than_half_a_step_of_its_row(array: np.ndarray) 
 def test_what_was_rounded_once_is_not_moved_again() -> None:
     array = np.random.default_rng(1).standard_normal((20, 64)).astype(np.float32)
     for precision in ("int8", "float16"):
-        once = rounded({"weight": array, "bias": array[0]}, precision)
-        twice = rounded(once, precision)
+        once = round_arrays({"weight": array, "bias": array[0]}, precision)
+        twice = round_arrays(once, precision)
         assert all(np.array_equal(once[name], twice[name]) for name in ("weight", "bias"))
         assert once["bias"].dtype == np.float32
         assert not np.array_equal(once["weight"], array)
@@ -47,30 +47,30 @@ def test_what_was_rounded_once_is_not_moved_again() -> None:
 def test_scales_beyond_float16_are_float32() -> None:
     array = np.full((2, 40), 1e-9, np.float32)
     array[1] = 1e9
-    small, coded = lessened({"weight": array}, "int8")
+    small, coded = reduce_precision({"weight": array}, "int8")
     assert small["weight.scales"].dtype == np.float32
-    assert np.allclose(restored(small, coded)["weight"], array)
-    assert lessened({"bias": np.array([1e9], np.float32)}, "float16")[0]["bias"].dtype == np.float32
+    assert np.allclose(restore(small, coded)["weight"], array)
+    assert reduce_precision({"bias": np.array([1e9], np.float32)}, "float16")[0]["bias"].dtype == np.float32
 
 
 def test_short_rows_and_vectors_become_float16_and_whole_numbers_stay() -> None:
     given = {"table": np.ones((262, 4), np.float32), "bias": np.ones(64, np.float32), "ids": np.arange(3)}
-    small, coded = lessened(given, "int8")
+    small, coded = reduce_precision(given, "int8")
     assert coded == []
     assert [array.dtype.name for array in small.values()] == ["float16", "float16", "int64"]
 
 
 def test_a_filter_of_three_axes_keeps_its_shape() -> None:
     array = np.random.default_rng(1).standard_normal((8, 16, 5)).astype(np.float32)
-    small, coded = lessened({"filters": array}, "int8")
+    small, coded = reduce_precision({"filters": array}, "int8")
     assert small["filters.codes"].shape == (8, 16, 5)
     assert small["filters.scales"].shape == (8,)
-    assert np.abs(restored(small, coded)["filters"] - array).max() < 0.03
+    assert np.abs(restore(small, coded)["filters"] - array).max() < 0.03
 
 
 def test_numbers_that_are_none_are_not_written() -> None:
     with pytest.raises(OptionError, match="'weight' has numbers that are NaN"):
-        lessened({"weight": np.full((2, 40), np.nan, np.float32)}, "int8")
+        reduce_precision({"weight": np.full((2, 40), np.nan, np.float32)}, "int8")
 
 
 @pytest.mark.parametrize(
@@ -86,7 +86,7 @@ def test_numbers_that_are_none_are_not_written() -> None:
 )
 def test_codes_and_scales_that_do_not_fit_are_refused(codes: np.ndarray, scales: np.ndarray, problem: str) -> None:
     with pytest.raises(OptionError, match=problem):
-        restored({"w.codes": codes, "w.scales": scales}, ["w"])
+        restore({"w.codes": codes, "w.scales": scales}, ["w"])
 
 
 def test_word_vectors_in_int8_have_packed_words_and_come_back(tmp_path: Path) -> None:

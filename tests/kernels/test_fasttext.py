@@ -86,7 +86,7 @@ STEPS = (RATE, RATE / 2)
 
 
 def plain_skip_gram(stage, share):
-    """As fastText does it: every pair sums the rows of the centre anew. With share 0 it also draws anew."""
+    """As fastText does it: every pair sums the rows of the center anew. With share 0 it also draws anew."""
     inputs, outputs = stage.weights()
     stream, loss, pairs = drawn(), 0.0, 0
     for c, word in enumerate(stage.words):
@@ -105,9 +105,9 @@ def plain_skip_gram(stage, share):
 
 
 def plain_cbow(stage, share):
-    """As fastText does it: every centre sums the rows of its neighbours anew."""
+    """As fastText does it: every center sums the rows of its neighbors anew."""
     inputs, outputs = stage.weights()
-    stream, loss, centres = drawn(), 0.0, 0
+    stream, loss, centers = drawn(), 0.0, 0
     for c, word in enumerate(stage.words):
         if c % share == 0:
             negatives = take(stream, NEGATIVES)
@@ -119,8 +119,8 @@ def plain_cbow(stage, share):
         hidden, rate = inputs[rows].mean(axis=0), rate_at(c, len(stage.words))
         found, error = logistic(hidden, outputs, [int(word), *negatives], signs, weights, rate)
         np.add.at(inputs, rows, error)
-        loss, centres = loss + found, centres + 1
-    return inputs, outputs, loss, centres
+        loss, centers = loss + found, centers + 1
+    return inputs, outputs, loss, centers
 
 
 def agree(stage, expected, found, tolerance=2e-5):
@@ -132,7 +132,7 @@ def agree(stage, expected, found, tolerance=2e-5):
 
 
 def desk(negatives=NEGATIVES):
-    return kernel.make_desk(WINDOW, negatives, DIM)
+    return kernel.make_scratch(WINDOW, negatives, DIM)
 
 
 @pytest.mark.parametrize("seed", range(4))

@@ -168,7 +168,7 @@ def test_an_inverse_root_has_four_digits(number: float):
 def test_pieces_hold_all_cells_of_their_tile_in_equal_shares(counts: list[int], size: int):
     tiles = np.array(counts)
     firsts, starts = np.empty(len(tiles) + 1, np.int64), np.full(tiles.sum() + len(tiles) + 2, -1)
-    pieces = kernel.lay_pieces(tiles, size, firsts, starts)
+    pieces = kernel.cut_pieces(tiles, size, firsts, starts)
     lengths = np.diff(starts[: pieces + 1])
     for tile, count in enumerate(counts):
         inside = lengths[firsts[tile] : firsts[tile + 1]]
@@ -180,13 +180,13 @@ def test_pieces_hold_all_cells_of_their_tile_in_equal_shares(counts: list[int], 
 @given(st.integers(1, 60), st.integers(0, 2**40), st.integers(0, 9))
 @settings(deadline=None)
 def test_a_shuffled_order_is_a_permutation_and_depends_on_its_key_alone(count: int, seed: int, epoch: int):
-    order = kernel.shuffled(count, seed, epoch)
+    order = kernel.shuffle_order(count, seed, epoch)
     assert sorted(order.tolist()) == list(range(count))
-    np.testing.assert_array_equal(order, kernel.shuffled(count, seed, epoch))
+    np.testing.assert_array_equal(order, kernel.shuffle_order(count, seed, epoch))
 
 
 def test_every_order_of_three_is_drawn_about_as_often():
-    orders = [tuple(kernel.shuffled(3, seed, 1).tolist()) for seed in range(6000)]
+    orders = [tuple(kernel.shuffle_order(3, seed, 1).tolist()) for seed in range(6000)]
     counts = [orders.count(order) for order in sorted(set(orders))]
     assert len(counts) == 6
     assert min(counts) > 850

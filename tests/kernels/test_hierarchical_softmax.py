@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from firth.kernels import full_softmax, hierarchical_softmax
 from firth.kernels.simd_float import matrix
-from firth.kernels.word2vec import make_desk
+from firth.kernels.word2vec import make_scratch
 from firth.models.huffman import Tree
 
 DIM, SIZE = 10, 7
@@ -72,7 +72,7 @@ def test_a_step_follows_the_gradient(objective, architecture, python):
     """Each number moves by -rate · dloss/dnumber; after a mean, inputs get it times their count."""
     inputs, outputs = network(1)
     x, y, tree = inputs.astype(np.float64), outputs.astype(np.float64), Tree.of_counts(COUNTS)
-    rate, small, desk = 1e-3, 1e-5, make_desk(1, 1, DIM)
+    rate, small, desk = 1e-3, 1e-5, make_scratch(1, 1, DIM)
 
     def loss() -> float:
         rows = x[[4, 2]]

@@ -1,4 +1,4 @@
-"""Products in three precisions against NumPy, and the law that a row does not feel its neighbours."""
+"""Products in three precisions against NumPy, and the law that a row does not feel its neighbors."""
 
 from __future__ import annotations
 

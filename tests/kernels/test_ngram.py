@@ -88,7 +88,7 @@ def test_keys_are_unpacked_to_words_and_children():
     assert found_words.tolist() == words[5:].tolist()
 
 
-def test_links_lead_to_the_n_gram_without_its_first_word_and_count_its_left_neighbours():
+def test_links_lead_to_the_n_gram_without_its_first_word_and_count_its_left_neighbors():
     nodes, starts, words = trie_of(TEXT, 5, 3)
     suffixes = np.full(len(nodes), kernel.NONE)
     edges = [0, 5, 5 + sum(len(gram) == 2 for gram in nodes)]

@@ -52,8 +52,8 @@ def check(matrix: np.ndarray, queries: np.ndarray, topn: int, threads: int = 2, 
 
 def clustered(seed: int, size: int, dim: int, spread: float = 1.0) -> np.ndarray:
     rng = np.random.default_rng(seed)
-    centres = rng.standard_normal((7, dim))
-    rows = centres[rng.integers(0, 7, size)] + spread * rng.standard_normal((size, dim))
+    centers = rng.standard_normal((7, dim))
+    rows = centers[rng.integers(0, 7, size)] + spread * rng.standard_normal((size, dim))
     return (rows * rng.lognormal(0, 1, (size, 1))).astype(np.float32)
 
 
@@ -186,7 +186,7 @@ def test_a_processor_without_byte_products_gives_the_same_answer() -> None:
     assert printed.decode().strip() == str(Index.of(DenseRows(matrix)).search(matrix[:9], 5)[0].tolist())
 
 
-def test_the_graph_finds_nearly_all_neighbours_with_exact_cosines() -> None:
+def test_the_graph_finds_nearly_all_neighbors_with_exact_cosines() -> None:
     pytest.importorskip("faiss")
     matrix = clustered(13, 3000, 16)
     exact = Index.of(DenseRows(matrix))

@@ -12,10 +12,10 @@ from firth.kernels import simd_float
 from firth.kernels.simd_float import (
     LANES,
     choose,
-    exp_of_minus,
-    larger,
+    exp_negative,
     load,
     log_of_one_plus,
+    maximum,
     power_of_two,
     prefetch,
     rounded,
@@ -30,7 +30,7 @@ from firth.kernels.simd_float import (
 def every_word(numbers, out):
     a, b, c = load(numbers, 0, 0), load(numbers, 1, 16), load(numbers, np.uint32(2), 0)
     store(out, 0, 0, a + b * c - a / (c * c + 1.0))
-    store(out, 1, 0, larger(a, b))
+    store(out, 1, 0, maximum(a, b))
     store(out, 2, 0, choose(a, b, c))
     store(out, 3, 0, rounded(a * np.float32(3.0)))
     store(out, 4, 0, power_of_two(rounded(b)))
@@ -42,7 +42,7 @@ def every_word(numbers, out):
 
 @njit
 def curves(values, out):
-    store(out, 0, 0, exp_of_minus(load(values, 0, 0)))
+    store(out, 0, 0, exp_negative(load(values, 0, 0)))
     store(out, 1, 0, log_of_one_plus(load(out, 0, 0)))
 
 

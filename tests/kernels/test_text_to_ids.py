@@ -74,7 +74,7 @@ def test_the_first_broken_byte_is_where_python_says(text: bytes) -> None:
         place = -1
     except UnicodeDecodeError as error:
         place = error.start
-    assert kernel.first_broken(np.frombuffer(text + PADDING, np.uint8), len(text)) == place
+    assert kernel.find_invalid_utf8(np.frombuffer(text + PADDING, np.uint8), len(text)) == place
 
 
 @pytest.mark.parametrize("length", [1, 7, 8, 9, 15, 16, 17, 24, 25, 1000])

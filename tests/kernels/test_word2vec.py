@@ -27,7 +27,7 @@ def text(length: int = 40, seed: int = 0) -> tuple[np.ndarray, np.ndarray, np.nd
     keep = np.full(SIZE, random_kernel.SURE, np.uint32)
     words, before, after = np.zeros(length, np.uint32), np.zeros(length, np.int32), np.zeros(length, np.int32)
     ends = np.array([length // 3, length])
-    assert kernel.lay_windows(ids, ends, keep, WINDOW, True, STATE, words, before, after) == length
+    assert kernel.draw_windows(ids, ends, keep, WINDOW, True, STATE, words, before, after) == length
     return words, before, after
 
 
@@ -54,7 +54,7 @@ def reference(words, before, after, inputs, outputs, noise, negatives, share, ra
     """word2vec written out in float64: (loss, predictions). `mode` is "shared", "pair", "mean" or "sum"."""
     x, y = inputs.astype(np.float64), outputs.astype(np.float64)
     drawn, loss, count = Drawn(noise, negatives), 0.0, 0
-    for c, centre in enumerate(words.tolist()):
+    for c, center in enumerate(words.tolist()):
         if mode != "pair" and c % share == 0:
             negative = drawn.next()
         around = [words[i] for i in range(c - before[c], c + after[c] + 1) if i != c]
@@ -62,7 +62,7 @@ def reference(words, before, after, inputs, outputs, noise, negatives, share, ra
         for rows in groups:
             if mode == "pair":
                 negative = drawn.next()
-            targets = [(centre, 1)] + [(word, -1) for word in negative if word != centre]
+            targets = [(center, 1)] + [(word, -1) for word in negative if word != center]
             hidden = x[rows].copy()
             if mode in ("mean", "sum"):
                 hidden = hidden.sum(axis=0, keepdims=True) / (len(rows) if mode == "mean" else 1)
@@ -85,7 +85,7 @@ def reference(words, before, after, inputs, outputs, noise, negatives, share, ra
 
 
 def run(mode, words, before, after, inputs, outputs, noise, negatives, share, rate, python=False):
-    desk = kernel.make_desk(WINDOW, negatives, DIM)
+    desk = kernel.make_scratch(WINDOW, negatives, DIM)
     chosen = {"shared": kernel.skip_gram, "pair": kernel.skip_gram_by_pair}.get(mode, kernel.cbow)
     chosen = chosen.py_func if python else chosen
     laid = words, before, after, WINDOW
@@ -141,7 +141,7 @@ def test_the_python_of_a_kernel_gives_the_same_numbers(mode):
 
 
 def in_twos(words, before, after, inputs, outputs, noise, negatives, share, rate, mean):
-    """CBOW in float64 where two centres in a row step at once, from the same numbers, against the same negatives."""
+    """CBOW in float64 where two centers in a row step at once, from the same numbers, against the same negatives."""
     x, y = inputs.astype(np.float64), outputs.astype(np.float64)
     drawn, loss, count = Drawn(noise, negatives), 0.0, 0
     for first in range(0, len(words), 2):
@@ -167,13 +167,13 @@ def in_twos(words, before, after, inputs, outputs, noise, negatives, share, rate
 @pytest.mark.parametrize("negatives, share, length", [(5, 2, 40), (5, 4, 41), (2, 2, 40), (13, 2, 15)])
 def test_two_centres_step_at_once(mean, negatives, share, length):
     words, before, after = text(length)
-    before[20:22] = after[20:22] = 0  # two centres with nothing around them, in different twos
+    before[20:22] = after[20:22] = 0  # two centers with nothing around them, in different twos
     inputs, outputs, noise = network()
     start, rate = inputs.copy(), 1e-4
     loss, count, x, y = in_twos(words, before, after, inputs, outputs, noise, negatives, share, rate, mean)
-    rest = rate, rate, STATE, kernel.make_desk(WINDOW, negatives, DIM)
+    rest = rate, rate, STATE, kernel.make_scratch(WINDOW, negatives, DIM)
     laid = words, before, after, WINDOW, mean
-    found = kernel.cbow_in_twos(*laid, inputs, outputs, noise, negatives, share, *rest)
+    found = kernel.cbow_two_centers(*laid, inputs, outputs, noise, negatives, share, *rest)
     assert found[1] == count
     assert found[0] == pytest.approx(loss, rel=5e-4)  # groups of six take their step one after the other
     assert abs(inputs - start).max() > 3e-4
@@ -185,10 +185,10 @@ def test_a_lone_centre_steps_in_twos_as_it_steps_alone():
     words, before, after = np.array([4, 7, 2], np.uint32), np.array([0, 0, 2], np.int32), np.zeros(3, np.int32)
     alone, twos = network(), network()
     one = kernel.cbow(
-        words, before, after, WINDOW, True, *alone, 5, 4, 0.1, 0.1, STATE, kernel.make_desk(WINDOW, 5, DIM)
+        words, before, after, WINDOW, True, *alone, 5, 4, 0.1, 0.1, STATE, kernel.make_scratch(WINDOW, 5, DIM)
     )
-    two = kernel.cbow_in_twos(
-        words, before, after, WINDOW, True, *twos, 5, 4, 0.1, 0.1, STATE, kernel.make_desk(WINDOW, 5, DIM)
+    two = kernel.cbow_two_centers(
+        words, before, after, WINDOW, True, *twos, 5, 4, 0.1, 0.1, STATE, kernel.make_scratch(WINDOW, 5, DIM)
     )
     assert one[1] == two[1] == 1
     assert one[0] == pytest.approx(two[0], rel=1e-6)
@@ -228,7 +228,7 @@ def test_windows_are_laid_after_unknown_and_dropped_words_are_gone():
     ids = np.array([0, 9, 1, 2, 1, 0, 9, 2], np.uint32)
     keep = np.array([random_kernel.SURE, random_kernel.SURE, 0], np.uint32)  # 2 is always dropped, 9 is unknown
     words, before, after = np.zeros(8, np.uint32), np.zeros(8, np.int32), np.zeros(8, np.int32)
-    count = kernel.lay_windows(ids, np.array([5, 8]), keep, 2, False, STATE, words, before, after)
+    count = kernel.draw_windows(ids, np.array([5, 8]), keep, 2, False, STATE, words, before, after)
     assert words[:count].tolist() == [0, 1, 1, 0]
     assert before[:count].tolist() == [0, 1, 2, 0]
     assert after[:count].tolist() == [2, 1, 0, 0]
@@ -237,7 +237,7 @@ def test_windows_are_laid_after_unknown_and_dropped_words_are_gone():
 def test_a_dynamic_window_takes_every_reach_equally_often():
     ids, keep = np.zeros(30_000, np.uint32), np.full(1, random_kernel.SURE, np.uint32)
     words, before, after = np.zeros(30_000, np.uint32), np.zeros(30_000, np.int32), np.zeros(30_000, np.int32)
-    kernel.lay_windows(ids, np.array([30_000]), keep, 5, True, STATE, words, before, after)
+    kernel.draw_windows(ids, np.array([30_000]), keep, 5, True, STATE, words, before, after)
     shares = np.bincount(before, minlength=6)[1:] / 30_000
     np.testing.assert_allclose(shares, 0.2, atol=0.02)
 
@@ -245,7 +245,7 @@ def test_a_dynamic_window_takes_every_reach_equally_often():
 def test_subsampling_keeps_its_share():
     ids, keep = np.zeros(50_000, np.uint32), np.array([2**32 // 4], np.uint32)
     words, before, after = np.zeros(50_000, np.uint32), np.zeros(50_000, np.int32), np.zeros(50_000, np.int32)
-    count = kernel.lay_windows(ids, np.array([50_000]), keep, 5, True, STATE, words, before, after)
+    count = kernel.draw_windows(ids, np.array([50_000]), keep, 5, True, STATE, words, before, after)
     assert count / 50_000 == pytest.approx(0.25, abs=0.01)
 
 

@@ -39,7 +39,7 @@ def bits_at(state: int, number: int) -> int:
 
 
 def laid_by_hand(ids, sentence_of, keep, window, dynamic, state):
-    """What `lay_windows` should find: (words, before, after)."""
+    """What `draw_windows` should find: (words, before, after)."""
     words, sentences, reaches = [], [], []
     for i, id in enumerate(ids):
         bits = bits_at(state, i + 1)
@@ -61,12 +61,12 @@ def trained_by_hand(words, before, after, inputs, outputs, noise, negatives, sha
     `group` targets are trained at once, and the next ones see what these have changed.
     """
     loss, pairs, state = 0.0, 0, int(state)
-    for c, centre in enumerate(words):
+    for c, center in enumerate(words):
         around = [*words[c - before[c] : c], *words[c + 1 : c + 1 + after[c]]]
         draws = [bits_at(state, c // share * negatives + k) for k in range(1, negatives + 1)]
         places = [(bits >> 32) * len(noise) >> 32 for bits in draws]
         drawn = [int(noise[p, 1]) if bits & LOW > noise[p, 0] else p for bits, p in zip(draws, places)]
-        slots = [(int(centre), 1.0), *((word, -1.0 if word != centre else 0.0) for word in drawn)]
+        slots = [(int(center), 1.0), *((word, -1.0 if word != center else 0.0) for word in drawn)]
         pairs += len(around)
         now = rate + (last_rate - rate) * c / len(words)
         for at in range(0, len(slots), group):
@@ -108,7 +108,7 @@ def test_the_reference_is_what_the_cpu_computes(negatives, share):
     first, second, noise = small_network(50, dim)
     inputs, outputs = matrix(50, dim), matrix(50, dim)
     inputs[:, :dim], outputs[:, :dim] = first, second
-    desk = cpu.make_desk(window, negatives, dim)
+    desk = cpu.make_scratch(window, negatives, dim)
     loss, pairs = cpu.skip_gram(*laid, window, inputs, outputs, noise, negatives, share, 0.1, 0.05, state, desk)
     x, y = first.astype(np.float64), second.astype(np.float64)
     expected, count = trained_by_hand(*laid, x, y, noise, negatives, share, 0.1, 0.05, state, cpu.GROUP)
@@ -157,10 +157,10 @@ def rows_on_gpu(rows):
 
 
 def laid_on_gpu(kernels, ids, sentence_of, keep, window, dynamic, state):
-    """The desk after `lay_windows`, and what lies on it as arrays."""
-    desk = kernel.make_desk(len(ids))
+    """The desk after `draw_windows`, and what lies on it as arrays."""
+    desk = kernel.make_scratch(len(ids))
     arguments = on_gpu(ids), on_gpu(sentence_of), on_gpu(keep), window, dynamic, np.uint64(state)
-    kernel.lay_windows(kernels, *arguments, desk)
+    kernel.draw_windows(kernels, *arguments, desk)
     count = int(desk[3])
     words, before, after = (tensor[:count].cpu().numpy() for tensor in desk[:3])
     return desk, (words.view(np.uint32), before, after)
@@ -169,7 +169,7 @@ def laid_on_gpu(kernels, ids, sentence_of, keep, window, dynamic, state):
 @needs_gpu
 @pytest.mark.parametrize("window, dynamic", [(5, True), (3, False), (40, True)])
 def test_the_gpu_lays_the_windows_of_the_reference(window, dynamic):
-    kernels = kernel.compiled(128, 5)
+    kernels = kernel.compile_kernels(128, 5)
     keep = np.linspace(2**29, LOW, 60).astype(np.uint32)
     for words in (1, 31, 1024, 5000):
         ids, sentence_of = small_text(words + 12, 60, seed=words)
@@ -184,7 +184,7 @@ def test_the_gpu_lays_the_windows_of_the_reference(window, dynamic):
 def test_one_warp_trains_as_the_reference_does(dim, negatives, share):
     import torch
 
-    kernels = kernel.compiled(kernel.width(dim), negatives)
+    kernels = kernel.compile_kernels(kernel.width(dim), negatives)
     ids, sentence_of = text_without_repeats(700, 60)
     keep = np.full(60, LOW, np.uint32)
     desk, laid = laid_on_gpu(kernels, ids, sentence_of, keep, 5, True, 9)
@@ -209,7 +209,7 @@ def test_many_warps_lose_no_step():
     """From outputs of 0, with a rate so small that they stay near it, every step is known: any order gives one sum."""
     import torch
 
-    kernels = kernel.compiled(128, 5)
+    kernels = kernel.compile_kernels(128, 5)
     ids, sentence_of = text_without_repeats(5000, 60)
     desk, laid = laid_on_gpu(kernels, ids, sentence_of, np.full(60, LOW, np.uint32), 5, True, 9)
     first, _, noise = small_network(60, 128)

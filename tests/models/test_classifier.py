@@ -157,7 +157,7 @@ def test_movie_reviews_are_told_apart_better_than_by_chance(data: Path) -> None:
     if not folder.is_dir():
         pytest.skip("needs the sentiment data")
 
-    def labelled(path: Path) -> list[str]:
+    def labeled(path: Path) -> list[str]:
         found = []
         for line in path.read_text(encoding="utf-8").splitlines():
             words = re.findall(r"\(\d ([^()]+)\)", line)
@@ -165,5 +165,5 @@ def test_movie_reviews_are_told_apart_better_than_by_chance(data: Path) -> None:
         return found
 
     recipe = FastTextClassifier(dim=20, learning_rate=0.5)
-    model = recipe.fit(plain(labelled(folder / "sst5-train.txt")), runtime=Runtime(1))
-    assert Classifier(model).test(labelled(folder / "sst5-dev.txt")).precision > 0.36
+    model = recipe.fit(plain(labeled(folder / "sst5-train.txt")), runtime=Runtime(1))
+    assert Classifier(model).test(labeled(folder / "sst5-dev.txt")).precision > 0.36

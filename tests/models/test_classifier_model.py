@@ -27,7 +27,7 @@ QUESTIONS = ["tea with milk", "the sun", "unknown words only", "", "café im Reg
 
 
 def lines(count: int = 300, seed: int = 0) -> list[str]:
-    """Labelled lines: each label has words of its own, and there are words for all."""
+    """Labeled lines: each label has words of its own, and there are words for all."""
     rng = np.random.default_rng(seed)
     own = {"drink": ["tea", "milk", "café"], "sky": ["sun", "rain", "wind"], "food": ["bread", "soup", "salt"]}
     found = []

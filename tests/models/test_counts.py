@@ -76,7 +76,7 @@ def test_i_like_deep_learning_at_window_one():
     assert counts.matrix.sum() == 2 * (4 + 3 + 3)
 
 
-def test_a_penny_saved_with_its_right_neighbour_only():
+def test_a_penny_saved_with_its_right_neighbor_only():
     folded = Tokenizer(normalizer=Normalizer(fold_case=True))
     text = "Penny wise and pound foolish. A penny saved is a penny earned."
     counts = matrix(Counts(window=1, direction="right"), Corpus.of([text], tokenizer=folded))
@@ -141,8 +141,8 @@ def test_little_memory_sends_runs_to_disk(tmp_path, monkeypatch):
     opened = []
     from firth.models import spill
 
-    new_file = spill.Shelf._new_file
-    monkeypatch.setattr(spill.Shelf, "_new_file", lambda shelf: opened.append(1) or new_file(shelf))
+    new_file = spill.RunStore._new_file
+    monkeypatch.setattr(spill.RunStore, "_new_file", lambda shelf: opened.append(1) or new_file(shelf))
     Counts(memory_limit="40 KB", spill_folder=str(tmp_path)).fit(long_text(), runtime=Runtime(1))
     assert len(opened) > 10
 

@@ -179,7 +179,7 @@ def test_progress_tells_words_loss_and_rate(corpus):
         ("", {}, "no words"),
         ("tea tea tea", {}, "only one word"),
         ("tea milk", {"min_count": 5}, "min_count"),
-        ("tea\nmilk\n", {}, "neighbour"),
+        ("tea\nmilk\n", {}, "neighbor"),
     ],
 )
 def test_a_text_that_teaches_nothing_is_refused(words, options, message):

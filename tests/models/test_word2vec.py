@@ -58,7 +58,7 @@ def test_skip_gram_pairs_of_the_sample():
     ],
     ids=lambda options: "-".join(map(str, options.values())),
 )
-def test_words_of_one_topic_become_neighbours(architecture, options):
+def test_words_of_one_topic_become_neighbors(architecture, options):
     recipe = Word2Vec(
         dim=16, min_count=1, subsample=0, epochs=8, architecture=architecture, learning_rate=0.1, **options
     )
@@ -108,7 +108,7 @@ def test_an_interrupted_training_ends_in_the_same_bits(architecture, tmp_path: P
     assert whole.metadata["loss"] == resumed.metadata["loss"]
 
 
-def test_two_threads_learn_the_same_neighbours():
+def test_two_threads_learn_the_same_neighbors():
     vectors = Word2Vec(dim=16, min_count=1, epochs=2).fit(two_topics(30_000), runtime=Runtime(2))
     assert {word for word, _ in vectors.most_similar("rain", topn=4)} == {"cloud", "wind", "storm", "thunder"}
 
@@ -164,7 +164,7 @@ def test_subsampling_follows_its_formula():
         ),
         (["a a a a a a b"], {"min_count": 5}, "only one word, 'a', is seen 5 times"),
         (["a a a"], {"min_count": 1}, "only one word, 'a', is seen 1 times"),
-        (["a", "b", "a"], {"min_count": 1}, "no word is left with a neighbour"),
+        (["a", "b", "a"], {"min_count": 1}, "no word is left with a neighbor"),
     ],
 )
 def test_a_corpus_that_teaches_nothing_is_a_clear_error(lines, options, message):

@@ -13,7 +13,7 @@ import torch
 from firth.errors import FormatError, OptionError
 from firth.formats.registry import detect, load, save
 from firth.neural.architecture import PRESETS, Architecture
-from firth.neural.bilm import BiLM, turned
+from firth.neural.bilm import BiLM, reverse_sentences
 from firth.neural.state import State
 from firth.text.vocabulary import Vocabulary
 
@@ -99,9 +99,9 @@ def test_backwards_is_forwards_over_the_turned_sentence() -> None:
     vectors[1, 3:] = 0
     with torch.no_grad():
         straight, _ = bilm.contextualize(vectors, lengths)
-        mirrored, _ = bilm.contextualize(turned(vectors, lengths), lengths)
+        mirrored, _ = bilm.contextualize(reverse_sentences(vectors, lengths), lengths)
     for layer, mirror in zip(straight, mirrored):
-        assert torch.allclose(layer[..., 16:], turned(mirror, lengths)[..., :16], atol=1e-6)
+        assert torch.allclose(layer[..., 16:], reverse_sentences(mirror, lengths)[..., :16], atol=1e-6)
 
 
 def test_skip_connections_add_what_a_layer_was_given() -> None:

@@ -20,7 +20,7 @@ from torch import Tensor, nn
 from firth.models.elmo import Elmo
 from firth.neural.softmax import sparse_rows
 from firth.neural.training.checkpoints import Checkpoints
-from firth.neural.training.optimizers import add_up_gradients
+from firth.neural.training.optimizers import all_reduce_gradients
 from firth.neural.training.pretrain import Pretraining
 from firth.neural.training.record import Watch
 from firth.runtime import Runtime
@@ -127,7 +127,7 @@ def test_of_a_large_table_only_rows_travel() -> None:
     table, bias = nn.Parameter(torch.zeros(10_000, 8)), nn.Parameter(torch.zeros(3))
     table.grad = sparse_rows(torch.tensor([5, 70, 9000]), torch.ones(3, 8), table.shape)
     bias.grad = torch.ones(3)
-    add_up_gradients([table, bias], Pair(1, size=2))
+    all_reduce_gradients([table, bias], Pair(1, size=2))
     assert sum(Pair.sent) == 3 + 3 + 3 * 8
     assert table.grad.is_sparse
     assert table.grad.coalesce().values().unique().tolist() == [2.0]

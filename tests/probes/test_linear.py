@@ -14,8 +14,8 @@ def clouds(words: int, seed: int) -> tuple[np.ndarray, np.ndarray]:
     """Words of four classes as overlapping clouds, in two layers of which the second says nothing."""
     rng = np.random.default_rng(seed)
     labels = rng.integers(0, 4, words)
-    centres = np.random.default_rng(0).normal(size=(4, 6)) * 1.5
-    told = (centres[labels] + 2 * rng.normal(size=(words, 6))) * np.array([1, 1, 1, 20, 5, 0.01])
+    centers = np.random.default_rng(0).normal(size=(4, 6)) * 1.5
+    told = (centers[labels] + 2 * rng.normal(size=(words, 6))) * np.array([1, 1, 1, 20, 5, 0.01])
     return np.stack([told, rng.normal(size=(words, 6))]).astype(np.float32), labels
 
 

@@ -7,14 +7,14 @@ import pytest
 import torch
 
 from firth.probes.ambiguous import counted, gathered, most_ambiguous, uses
-from firth.probes.nearest import neighbours, shares
+from firth.probes.nearest import neighbors, shares
 from firth.probes.sense_files import Mark, Sentence
 
 
-def test_neighbours_are_the_nearest_by_the_cosine() -> None:
+def test_neighbors_are_the_nearest_by_the_cosine() -> None:
     rng = np.random.default_rng(0)
     vectors, queries = rng.normal(size=(2, 20, 5)), rng.normal(size=(2, 3, 5))
-    places, cosines = neighbours(torch.tensor(vectors), torch.tensor(queries), 4)
+    places, cosines = neighbors(torch.tensor(vectors), torch.tensor(queries), 4)
     for layer in range(2):
         for query in range(3):
             lengths = np.linalg.norm(vectors[layer], axis=1) * np.linalg.norm(queries[layer, query])
@@ -24,7 +24,7 @@ def test_neighbours_are_the_nearest_by_the_cosine() -> None:
             assert np.allclose(cosines[layer, query], expected[order])
 
 
-def test_an_occurrence_of_the_same_document_is_no_neighbour() -> None:
+def test_an_occurrence_of_the_same_document_is_no_neighbor() -> None:
     vectors = torch.tensor([[[1.0, 0.0], [1.0, 0.01], [0.9, 0.5]]])
     [found] = shares(vectors, ["a", "a", "b"], ["one", "one", "two"])
     assert (found.same, found.asked) == (0.0, 3)

@@ -26,7 +26,7 @@ from firth.studies.senses import FIRST, FOUR, FREQUENT, Senses, groups, scored
 from firth.studies.study import Study
 from firth.tasks.inputs import Embedding, Inputs
 from firth.tasks.model import TaskModel
-from firth.tasks.seq2seq.task import Translation
+from firth.tasks.seq2seq.task import Seq2Seq
 
 ACT, SHOW, GAME = "play%2:36:00::", "play%1:10:01::", "play%2:33:00::"
 USES = [("We play chess", "VERB", GAME), ("They play Hamlet", "VERB", ACT), ("The play is long", "NOUN", SHOW)]
@@ -180,7 +180,7 @@ def test_words_that_are_joined_are_left_out_of_a_treebank(folder: Path) -> None:
 
 
 def test_contexts_are_judged_by_biLM_static_vectors_and_an_encoder(folder: Path) -> None:
-    task = Translation(hidden=6, layers=2, dim=4)
+    task = Seq2Seq(hidden=6, layers=2, dim=4)
     torch.manual_seed(1)
     inputs = Inputs(Embedding(characters=5))
     labels = {"words": ["tea"]}
@@ -193,8 +193,8 @@ def test_contexts_are_judged_by_biLM_static_vectors_and_an_encoder(folder: Path)
     assert scores["biLM layer 1"]["change"] is not None
 
 
-def test_the_neighbours_of_a_word_are_shown_and_counted(folder: Path) -> None:
-    found = run(Play(elmo=str(folder / "tiny"), static="glove-en", neighbours=2, uses=20), folder)
+def test_the_neighbors_of_a_word_are_shown_and_counted(folder: Path) -> None:
+    found = run(Play(elmo=str(folder / "tiny"), static="glove-en", neighbors=2, uses=20), folder)
     counts = found.values["counts"]
     assert found.values["occurrences"] == 37
     assert counts["glove-en"]["pos"]["same"] == counts["glove-en"]["pos"]["chance"]

@@ -33,13 +33,13 @@ def test_what_a_task_is_used_to_need_not_be_named():
 
 
 def test_every_setting_names_files_that_are_there_and_makes_options_that_fit(data):
-    from firth.tasks.registry import task_named
+    from firth.tasks.registry import find_task
 
     for name, setting in SETTINGS.items():
         for part in (*setting.train, *setting.dev, *setting.test):
             assert path_of(part.file).startswith(str(data)), name
-        task_named(setting.task)(**setting.network)
-        task_named(setting.task)(**(dict(setting.network) | dict(setting.quick)))
+        find_task(setting.task)(**setting.network)
+        find_task(setting.task)(**(dict(setting.network) | dict(setting.quick)))
         assert Run(name).training().seed == 1
         assert Run(name, elmo="elmo-en").embedding().elmo == "elmo-en"
 

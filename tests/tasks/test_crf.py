@@ -77,7 +77,7 @@ def test_the_slopes_are_those_of_small_steps(scheme: Scheme) -> None:
     assert torch.autograd.gradcheck(lambda *_: crf.log_likelihood(words, tags, mask), (words, *crf.parameters()))
 
 
-def test_forbidden_neighbours_learn_nothing_and_are_never_answered() -> None:
+def test_forbidden_neighbors_learn_nothing_and_are_never_answered() -> None:
     crf, words, mask = drawn("BIO", ["X"])
     crf.log_likelihood(words, crf.best(words, mask), mask).sum().backward()
     outside, inside = 0, 2

@@ -13,7 +13,7 @@ from firth.formats.registry import save
 from firth.neural.architecture import Architecture
 from firth.neural.bilm import BiLM
 from firth.tasks.frozen import FrozenLayers
-from firth.tasks.inputs import Embedding, Inputs, Sizes, inputs_for
+from firth.tasks.inputs import Embedding, Inputs, Sizes, build_inputs
 from firth.tasks.sources import Sources, is_bilm
 from firth.text.vocabulary import Vocabulary
 from firth.vectors.words import WordVectors
@@ -121,7 +121,7 @@ def test_dropout_is_for_training_alone(bilm: BiLM) -> None:
 
 
 def test_tuned_vectors_begin_as_they_were_and_only_words_of_the_training_text_learn() -> None:
-    inputs = inputs_for(Embedding(static="v", tuned=True), Sources((VECTORS,)), [("cup", "milk"), ("cup",)])
+    inputs = build_inputs(Embedding(static="v", tuned=True), Sources((VECTORS,)), [("cup", "milk"), ("cup",)])
     before = inputs([("cup", "tea", "milk")]).vectors
     assert before[0].tolist() == [[4, 5, 6], [7, 8, 9], [0, 0, 0]]
     before.sum().backward()
@@ -131,7 +131,7 @@ def test_tuned_vectors_begin_as_they_were_and_only_words_of_the_training_text_le
 
 
 def test_words_learnt_from_nothing_share_a_vector_when_they_are_rare() -> None:
-    inputs = inputs_for(Embedding(words=6), Sources(), [("to", "be", "or"), ("not", "to", "be")])
+    inputs = build_inputs(Embedding(words=6), Sources(), [("to", "be", "or"), ("not", "to", "be")])
     assert set(inputs.vocabulary.words) == {"to", "be"}
     to, be, rare, new = inputs([("to", "be", "or", "never-seen")]).vectors[0]
     assert not torch.equal(to, be)

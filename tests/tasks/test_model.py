@@ -19,7 +19,7 @@ from firth.tasks.inputs import Embedding, Inputs
 from firth.tasks.model import TaskModel, open_task
 from firth.tasks.sentiment.task import Phrase, Sentiment
 from firth.tasks.seq2seq.cove import Cove
-from firth.tasks.seq2seq.task import Translation
+from firth.tasks.seq2seq.task import Seq2Seq
 from firth.tasks.training import Training, fit
 from firth.vectors.words import WordVectors
 
@@ -143,7 +143,7 @@ def test_a_biLM_that_learnt_is_saved_with_the_task(tmp_path: Path, places: Path)
 
 
 def test_an_encoder_embeds_and_other_networks_say_that_they_cannot(model: TaskModel) -> None:
-    task = Translation(hidden=4, layers=1, dim=3)
+    task = Seq2Seq(hidden=4, layers=1, dim=3)
     inputs, labels = Inputs(Embedding(characters=5)), {"words": ["tea", "rain"]}
     encoder = TaskModel(task, labels, inputs, task.network(inputs.sizes, labels)).eval()
     sentences = [["tea", "rain"], ["sun"]]

@@ -1,4 +1,4 @@
-"""Answers drawn for people: they say the same with and without colours, at any width."""
+"""Answers drawn for people: they say the same with and without colors, at any width."""
 
 from __future__ import annotations
 
@@ -10,35 +10,35 @@ from rich.console import Console
 
 from firth.tasks.coref.data import Document
 from firth.tasks.entailment.task import Entailment
-from firth.tasks.ner.task import Entities
-from firth.tasks.pictures import Under, clusters, drawn, told_picture
-from firth.tasks.qa.task import Questions
+from firth.tasks.ner.task import Ner
+from firth.tasks.pictures import Under, clusters, draw_answer, told_picture
+from firth.tasks.qa.task import Qa
 from firth.tasks.sentiment.task import Sentiment
-from firth.tasks.srl.task import Roles
+from firth.tasks.srl.task import Srl
 
 
 def printed(picture: Any, width: int = 60, **options: Any) -> str:
-    console = Console(width=width, color_system=options.get("colours"), force_terminal="colours" in options)
+    console = Console(width=width, color_system=options.get("colors"), force_terminal="colors" in options)
     with console.capture() as capture:
         console.print(picture)
     return capture.get()
 
 
 def test_names_stand_in_brackets() -> None:
-    task = Entities()
+    task = Ner()
     [example] = task.ask("Elon Musk founded SpaceX.")
-    assert printed(drawn(task, example, ["B-PER", "I-PER", "O", "B-ORG", "O"])) == (
+    assert printed(draw_answer(task, example, ["B-PER", "I-PER", "O", "B-ORG", "O"])) == (
         "[Elon Musk PER] founded [SpaceX ORG] .\n"
     )
 
 
 def test_roles_stand_under_their_words() -> None:
-    task = Roles()
+    task = Srl()
     [example] = task.ask("John broke the vase.")
     tags = ["B-ARG0", "B-V", "B-ARG1", "I-ARG1", "O"]
-    shown = printed(drawn(task, example, {"predicates": [1], "frames": [{"predicate": 1, "tags": tags}]}))
+    shown = printed(draw_answer(task, example, {"predicates": [1], "frames": [{"predicate": 1, "tags": tags}]}))
     assert shown.splitlines() == ["John  broke  the vase  .", "ARG0  V      ARG1"]
-    assert "no predicate" in printed(drawn(task, example, {"predicates": [], "frames": []}))
+    assert "no predicate" in printed(draw_answer(task, example, {"predicates": [], "frames": []}))
 
 
 @pytest.mark.parametrize("width", [12, 20, 33, 80])
@@ -53,7 +53,7 @@ def test_a_long_sentence_goes_on_in_further_lines(width: int) -> None:
     assert " ".join(lines[::2]).split() == [text for text, _ in pieces]
 
 
-def test_mentions_of_one_thing_have_one_number_and_one_colour() -> None:
+def test_mentions_of_one_thing_have_one_number_and_one_color() -> None:
     document = Document((("Mary", "left", "."), ("She", "ran", "to", "her", "car", ".")))
     found = clusters(document, [[[0, 1], [3, 4], [6, 7]], [[6, 8]]])
     assert found.plain == "[Mary]1 left . [She]1 ran to [[her]1 car]2 ."
@@ -62,12 +62,12 @@ def test_mentions_of_one_thing_have_one_number_and_one_colour() -> None:
 
 
 def test_the_answer_stands_in_its_passage() -> None:
-    task = Questions()
+    task = Qa()
     passage = "It rained. " * 60 + "The cat sat on the mat." + " It rained." * 60
     [example] = task.ask(passage, "Where did the cat sit?")
     start = passage.index("on the mat")
     answer = {"text": "on the mat", "start": start, "end": start + 10, "probability": 0.5}
-    shown = " ".join(printed(drawn(task, example, answer)).split())
+    shown = " ".join(printed(draw_answer(task, example, answer)).split())
     assert "The cat sat [on the mat]. It" in shown
     assert "Where did the cat sit ? 50%" in shown
     assert shown.count("…") == 2
@@ -78,14 +78,14 @@ def test_labels_keep_their_order_and_the_likeliest_is_marked() -> None:
     task = Sentiment()
     [example] = task.ask("Fine!")
     answer = {"negative": 0.25, "neutral": 0.0, "positive": 0.75}
-    lines = [line.rstrip() for line in printed(drawn(task, example, answer)).splitlines()]
+    lines = [line.rstrip() for line in printed(draw_answer(task, example, answer)).splitlines()]
     assert lines == ["Fine !", "  negative  25%  ██████", "  neutral    0%", "> positive  75%  ██████████████████"]
 
 
 def test_a_pair_is_shown_as_one() -> None:
     task = Entailment()
     [example] = task.ask("All birds can fly.", "Penguins can fly.")
-    shown = printed(drawn(task, example, {"entailment": 0.9, "neutral": 0.1}))
+    shown = printed(draw_answer(task, example, {"entailment": 0.9, "neutral": 0.1}))
     assert "All birds can fly . => Penguins can fly ." in shown
     assert "> entailment  90%" in shown
 
@@ -95,10 +95,10 @@ def test_what_has_no_picture_is_told() -> None:
     assert "label" in printed(told_picture({"label": "good", "labels": {"good": 0.8, "bad": 0.2}}))
 
 
-def test_colours_add_nothing_to_the_words() -> None:
+def test_colors_add_nothing_to_the_words() -> None:
     document = Document((("Mary", "left", "."),))
     plain = printed(clusters(document, [[[0, 1]]]))
-    coloured = printed(clusters(document, [[[0, 1]]]), colours="standard")
+    colored = printed(clusters(document, [[[0, 1]]]), colors="standard")
     assert plain == "[Mary]1 left .\n"
-    assert coloured != plain
-    assert re.sub(r"\x1b\[[\d;]*m", "", coloured) == plain
+    assert colored != plain
+    assert re.sub(r"\x1b\[[\d;]*m", "", colored) == plain

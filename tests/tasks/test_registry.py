@@ -7,7 +7,7 @@ import dataclasses
 import pytest
 
 from firth.tasks.inputs import Embedding
-from firth.tasks.registry import TASKS, task_named
+from firth.tasks.registry import TASKS, find_task
 from firth.tasks.training import Training
 
 EMBEDDING, TRAINING = ({field.name for field in dataclasses.fields(one)} for one in (Embedding, Training))
@@ -15,14 +15,14 @@ EMBEDDING, TRAINING = ({field.name for field in dataclasses.fields(one)} for one
 
 @pytest.mark.parametrize("name", TASKS)
 def test_a_task_is_called_what_the_table_calls_it(name: str) -> None:
-    task = task_named(name)
+    task = find_task(name)
     assert task.name == name
     assert task() == task.from_dict(task().as_dict())
 
 
 @pytest.mark.parametrize("name", TASKS)
 def test_what_a_task_is_used_to_are_options_that_exist(name: str) -> None:
-    usual = task_named(name).usual
+    usual = find_task(name).usual
     assert set(usual) <= EMBEDDING | TRAINING
     Embedding(**{key: value for key, value in usual.items() if key in EMBEDDING})
     Training(**{key: value for key, value in usual.items() if key in TRAINING})
@@ -30,4 +30,4 @@ def test_what_a_task_is_used_to_are_options_that_exist(name: str) -> None:
 
 @pytest.mark.parametrize("name", TASKS)
 def test_no_flag_means_two_things(name: str) -> None:
-    assert not {field.name for field in dataclasses.fields(task_named(name))} & TRAINING
+    assert not {field.name for field in dataclasses.fields(find_task(name))} & TRAINING

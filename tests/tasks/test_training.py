@@ -22,7 +22,7 @@ from firth.tasks.inputs import Embedding
 from firth.tasks.model import TaskModel
 from firth.tasks.sentiment.task import Phrase, Sentiment
 from firth.tasks.sources import Sources
-from firth.tasks.training import Training, drawn, fit, usual
+from firth.tasks.training import Training, apply_defaults, draw_share, fit
 from firth.tasks.training_loop import batches_of
 
 ONE = Runtime(threads=1)
@@ -212,13 +212,13 @@ def test_an_epoch_has_every_example_once_and_like_lengths_together() -> None:
 
 
 def test_a_larger_share_of_the_examples_holds_a_smaller_one() -> None:
-    shares: list[Sequence[int]] = [drawn(range(1000), share, seed=7) for share in (0.01, 0.1, 0.5)]
+    shares: list[Sequence[int]] = [draw_share(range(1000), share, seed=7) for share in (0.01, 0.1, 0.5)]
     assert [len(one) for one in shares] == [10, 100, 500]
     assert set(shares[0]) < set(shares[1]) < set(shares[2])
-    assert drawn(range(1000), 0.1, seed=8) != shares[1]
-    assert len(drawn(range(3), 0.001, seed=1)) == 1
+    assert draw_share(range(1000), 0.1, seed=8) != shares[1]
+    assert len(draw_share(range(3), 0.001, seed=1)) == 1
 
 
 def test_a_task_has_options_it_is_used_to() -> None:
-    assert usual(Sentiment, Embedding, {"at": "input"}) == {"at": "input", "mix_decay": 0.001}
-    assert usual(Sentiment, Training, {})["batch"] == 64
+    assert apply_defaults(Sentiment, Embedding, {"at": "input"}) == {"at": "input", "mix_decay": 0.001}
+    assert apply_defaults(Sentiment, Training, {})["batch"] == 64

@@ -11,7 +11,7 @@ from firth.bulk.index import index_file
 from firth.errors import OptionError, UnknownWord
 from firth.formats.registry import load, save
 from firth.text.tokenize import Tokenizer
-from firth.vectors.occurrences import Occurrences, marked_word
+from firth.vectors.occurrences import Occurrences, find_marked_word
 from firth.vectors.words import WordVectors
 
 WHITESPACE = Tokenizer(mode="whitespace")
@@ -108,7 +108,7 @@ def test_parts_that_do_not_fit_are_refused() -> None:
     ],
 )
 def test_the_word_in_brackets_is_found(context: str, words: int, place: int) -> None:
-    split, found = marked_word(context, Tokenizer())
+    split, found = find_marked_word(context, Tokenizer())
     assert (len(split), found) == (words, place)
     assert split[found].lower() == "play"
 
@@ -119,4 +119,4 @@ def test_the_word_in_brackets_is_found(context: str, words: int, place: int) -> 
 )
 def test_brackets_around_anything_but_one_word_are_a_mistake(context: str, message: str) -> None:
     with pytest.raises(OptionError, match=message):
-        marked_word(context, Tokenizer())
+        find_marked_word(context, Tokenizer())

@@ -1,4 +1,4 @@
-"""Words and their vectors: look-up, neighbours, analogies, pieces of words."""
+"""Words and their vectors: look-up, neighbors, analogies, pieces of words."""
 
 from __future__ import annotations
 
@@ -256,7 +256,7 @@ def test_a_word_without_any_ngram_is_unknown() -> None:
     assert len(vectors.embed([["", "teacup"]], unknown="skip")[0]) == 1
 
 
-def test_an_unseen_word_has_neighbours_among_the_seen_ones() -> None:
+def test_an_unseen_word_has_neighbors_among_the_seen_ones() -> None:
     vectors = subword_vectors()
     near = vectors.most_similar("teapots", topn=4)
     assert near[0][0] == "teapot"

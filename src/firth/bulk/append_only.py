@@ -59,7 +59,7 @@ class Stages:
         self.thread.shutdown()
 
 
-class Growing:
+class AppendOnlyFile:
     """The file at a path, which has so many bytes. Its end is where the next bytes go."""
 
     def __init__(self, path: Path, size: int) -> None:

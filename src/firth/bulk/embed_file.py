@@ -26,11 +26,11 @@ from numpy.typing import NDArray
 
 from firth.bulk.embedder import Embed, Sentences, as_layers, embedder
 from firth.bulk.hdf5 import Hdf5Writer
-from firth.bulk.journal import Ledger, Mark
+from firth.bulk.journal import Journal, Mark
 from firth.bulk.lines import Block, Lines, ahead
 from firth.bulk.parquet import ParquetWriter
 from firth.bulk.shards import ShardWriter
-from firth.bulk.write_behind import Behind
+from firth.bulk.write_behind import WriteBehind
 from firth.errors import OptionError
 from firth.files import STDIN, Name
 from firth.formats.elmo_files import find_files
@@ -135,7 +135,7 @@ def embed_file(
         "block_tokens": block_tokens,
         "settings": {name: value for name, value in settings.items() if value is not None},
     }
-    with Ledger(out, job, restart=restart) as ledger:
+    with Journal(out, job, restart=restart) as ledger:
         resumed = ledger.state.get("sentences", 0)
         writer = writer_for(format, ledger, bulk, row)
         pump = Pump(lines, embed, ledger, writer, bulk.dtype, bulk.pooling is not None, report)
@@ -188,7 +188,7 @@ def check_target(out: Name, folder: bool) -> None:
         raise OptionError(f"{path}: the folder holds other files. Choose another name or empty it")
 
 
-def writer_for(format: str, ledger: Ledger, bulk: Bulk, row: tuple[int, ...]) -> Writer:
+def writer_for(format: str, ledger: Journal, bulk: Bulk, row: tuple[int, ...]) -> Writer:
     """The writer of a format."""
     pooled, texts = bulk.pooling is not None, not bulk.forget_sentences
     if bulk.use_sentence_keys and format != "hdf5":
@@ -206,7 +206,7 @@ class Pump:
 
     lines: Lines
     embed: Embed
-    ledger: Ledger
+    ledger: Journal
     writer: Writer
     dtype: str
     pooled: bool = False
@@ -217,7 +217,7 @@ class Pump:
         state = {"sentences": 0, "tokens": 0, "zero_rows": 0, "digest": "", **self.ledger.state}
         begin, before, size = time.perf_counter(), state["tokens"], self.lines.size
         read = self.lines.blocks(block_tokens, skip=state["sentences"], digest=state["digest"])
-        with closing(ahead(read)) as blocks, Behind(self.append, self.ledger.settle) as behind:
+        with closing(ahead(read)) as blocks, WriteBehind(self.append, self.ledger.settle) as behind:
             for block, arrays in self._embedded(blocks):
                 behind.hand_on()  # the state of the last block is whole now
                 state = {
@@ -257,7 +257,7 @@ class Pump:
         def cast(part: slice) -> list[NDArray[Any]]:
             return [as_dtype(array, self.dtype) for array in arrays[part]]
 
-        return list(chain.from_iterable(runtime.spread(cast, runtime.shares(len(arrays)))))
+        return list(chain.from_iterable(runtime.map(cast, runtime.shares(len(arrays)))))
 
 
 def zero_rows(arrays: Iterable[NDArray[Any]], pooled: bool) -> int:
@@ -289,7 +289,7 @@ def as_dtype(array: NDArray[Any], dtype: str) -> NDArray[Any]:
 def fingerprint(path: Name) -> str:
     """A sign of the content of a model: sizes and samples of its files, so that it costs little for large ones too."""
     seen = blake2b(digest_size=16)
-    for file in _files_of(shipped.located(path)):
+    for file in _files_of(shipped.locate(path)):
         size = file.stat().st_size
         seen.update(f"{file.name} {size}\n".encode())
         with open(file, "rb") as opened:

@@ -21,7 +21,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from firth.bulk.journal import Ledger
+from firth.bulk.journal import Journal
 from firth.bulk.lines import Block
 from firth.errors import OptionError
 
@@ -60,7 +60,7 @@ class Hdf5Writer:
     """Arrays as datasets of one file, called by their number, or by the sentence where `keys` says so."""
 
     def __init__(
-        self, ledger: Ledger, dtype: str, *, keys: Literal["number", "sentence"] = "number", texts: bool = True
+        self, ledger: Journal, dtype: str, *, keys: Literal["number", "sentence"] = "number", texts: bool = True
     ) -> None:
         self.ledger, self.dtype, self.keys = ledger, dtype, keys
         self.texts = texts and keys == "number"
@@ -290,7 +290,7 @@ def _padded(data: bytes) -> bytes:
     return data + bytes(-len(data) % 8)
 
 
-def _names_in(ledger: Ledger) -> Iterator[bytes]:
+def _names_in(ledger: Journal) -> Iterator[bytes]:
     """The names that were kept: each ends with a zero byte and is padded with more of them."""
     if not ledger.size(NAMES):
         return

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from firth.bulk.embed_file import Pump, check_target, row_shape, tokens_for
 from firth.bulk.embedder import as_layers, embedder
-from firth.bulk.journal import Ledger
+from firth.bulk.journal import Journal
 from firth.bulk.lines import Block, Lines
 from firth.errors import OptionError
 from firth.files import Name
@@ -28,7 +28,7 @@ VECTORS, PLACES, IDS, LENGTHS, WORDS = "vectors", "places", "ids", "lengths", "w
 class IndexWriter:
     """Rows of occurrences, and the text as numbers: a word's number is its turn to appear first."""
 
-    def __init__(self, ledger: Ledger, dtype: str, only: frozenset[str] | None = None) -> None:
+    def __init__(self, ledger: Journal, dtype: str, only: frozenset[str] | None = None) -> None:
         self.ledger, self.dtype, self.only = ledger, dtype, only
         self.state: dict[str, Any] = {}
         kept = ledger.path(WORDS).read_bytes().split(b"\n")[:-1] if ledger.size(WORDS) else []
@@ -112,7 +112,7 @@ def index_file(
         "block_tokens": block_tokens,
         "settings": kept,
     }
-    with Ledger(out, job, restart=restart) as ledger:
+    with Journal(out, job, restart=restart) as ledger:
         writer = IndexWriter(ledger, dtype, only)
         Pump(lines, embed, ledger, writer, dtype, report=report).run(block_tokens)
         native.write(writer.occurrences(row[0], {**about, "settings": kept}), out)

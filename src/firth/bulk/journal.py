@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Self
 
-from firth.bulk.append_only import Growing, Stages
+from firth.bulk.append_only import AppendOnlyFile, Stages
 from firth.errors import FormatError, OptionError
 from firth.files import Name
 
@@ -29,21 +29,21 @@ class Mark:
 
     sizes: dict[str, int]
     state: dict[str, Any]
-    files: list[Growing]
-    closing: list[Growing]
+    files: list[AppendOnlyFile]
+    closing: list[AppendOnlyFile]
 
 
-class Ledger:
+class Journal:
     """The unfinished output of one job.
 
     >>> from tempfile import TemporaryDirectory
     >>> with TemporaryDirectory() as folder:
     ...     out = Path(folder, "out")
-    ...     with Ledger(out, {"job": "count"}) as ledger:
+    ...     with Journal(out, {"job": "count"}) as ledger:
     ...         ledger.append("numbers", b"one ")
     ...         ledger.commit({"count": 1})
     ...         ledger.append("numbers", b"tw")  # and now the power fails
-    ...     with Ledger(out, {"job": "count"}) as ledger:
+    ...     with Journal(out, {"job": "count"}) as ledger:
     ...         ledger.append("numbers", b"two")
     ...         ledger.publish("numbers", ledger.state)
     ...     out.read_bytes()
@@ -56,8 +56,8 @@ class Ledger:
         self.job = json.loads(json.dumps(job))
         self.state: dict[str, Any] = {}
         self.published = False
-        self._files: dict[str, Growing] = {}
-        self._closing: list[Growing] = []
+        self._files: dict[str, AppendOnlyFile] = {}
+        self._closing: list[AppendOnlyFile] = []
         self._stages = Stages()
         self._sizes: dict[str, int] = {}
         if restart:
@@ -124,7 +124,7 @@ class Ledger:
         """Adds bytes, or arrays as bytes, to the end of a file."""
         if name not in self._files:
             self.path(name).parent.mkdir(exist_ok=True)
-            self._files[name] = Growing(self.path(name), self.size(name))
+            self._files[name] = AppendOnlyFile(self.path(name), self.size(name))
         self._files[name].append(pieces, self._stages)
         self._sizes[name] = self._files[name].size
 

@@ -12,7 +12,7 @@ from hashlib import blake2b
 from typing import IO, Literal, TypeVar
 
 from firth.errors import FormatError, OptionError
-from firth.files import STDIN, Name, expand, open_counted
+from firth.files import STDIN, Name, expand, open_with_position
 from firth.text.chunks import BYTE_ORDER_MARK, LONGEST_LINE
 from firth.text.tokenize import Tokenizer
 
@@ -96,7 +96,7 @@ class Lines:
         """Each line without its end, its file and number, and the bytes on disk read so far."""
         before = 0
         for path in self.paths:
-            with open_counted(path) as (file, position):
+            with open_with_position(path) as (file, position):
                 place = 0
                 for number, raw in enumerate(_lines_of(file, path), start=1):
                     if number % 256 == 1:

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from firth.bulk.journal import Ledger
+from firth.bulk.journal import Journal
 from firth.bulk.lines import Block
 from firth.errors import MissingExtra
 
@@ -25,7 +25,7 @@ class ParquetWriter:
     """A file a block, so that a finished block is a finished file."""
 
     def __init__(
-        self, ledger: Ledger, dtype: str, shape: tuple[int, ...], *, pooled: bool = False, texts: bool = True
+        self, ledger: Journal, dtype: str, shape: tuple[int, ...], *, pooled: bool = False, texts: bool = True
     ) -> None:
         try:
             import pyarrow
@@ -94,7 +94,7 @@ class ParquetWriter:
 class Sink(io.RawIOBase):
     """A file of a ledger, to be written by others: what they make goes there at once, not into memory first."""
 
-    def __init__(self, ledger: Ledger, name: str) -> None:
+    def __init__(self, ledger: Journal, name: str) -> None:
         self.ledger, self.file = ledger, name
 
     def writable(self) -> bool:

@@ -19,7 +19,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from firth.bulk.journal import Ledger
+from firth.bulk.journal import Journal
 from firth.bulk.lines import Block
 from firth.errors import FormatError
 from firth.files import Name
@@ -37,7 +37,7 @@ DTYPES = {"float32": "F32", "float16": "F16", "int64": "I64"}
 class ShardWriter:
     """Rows of all sentences, one behind the other; a shard ends with the block that brings it to its size."""
 
-    def __init__(self, ledger: Ledger, dtype: str, shape: tuple[int, ...], *, pooled: bool = False) -> None:
+    def __init__(self, ledger: Journal, dtype: str, shape: tuple[int, ...], *, pooled: bool = False) -> None:
         self.ledger, self.dtype, self.pooled = ledger, dtype, pooled
         self.row = shape  # (dim,) or (layers, dim)
         self.state: dict[str, Any] = {"shards": ledger.state.get("shards", [])}

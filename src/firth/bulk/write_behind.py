@@ -10,12 +10,12 @@ Given = ParamSpec("Given")
 Mark = TypeVar("Mark")
 
 
-class Behind(Generic[Given, Mark]):
+class WriteBehind(Generic[Given, Mark]):
     """Two steps for each block, each step in a thread of its own, blocks in their order.
 
     At its end, for whatever reason it comes, what was taken is written and settled.
 
-    >>> with Behind(lambda word: word.upper(), print) as behind:
+    >>> with WriteBehind(lambda word: word.upper(), print) as behind:
     ...     behind.take("tea")
     ...     behind.take("rain")
     TEA

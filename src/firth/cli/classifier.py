@@ -6,7 +6,7 @@ from cyclopts import Parameter
 from rich.console import Group
 from rich.text import Text
 
-from firth.cli.flags import Inputs, Json, Model, Out, Read, Reading, Target, given_lines
+from firth.cli.flags import CorpusOptions, Inputs, Json, Model, Out, Read, Target, read_texts
 from firth.cli.models import describe
 from firth.cli.output import answer, load_vectors
 from firth.errors import OptionError
@@ -45,7 +45,7 @@ def predict(
         firth predict classifier.bin "a warm cup of tea"
         firth predict lid.176.ftz - -k 3 < lines.txt
     """
-    given = given_lines(texts)
+    given = read_texts(texts)
     found = Classifier(load_subwords(model)).predict_all(given, k, threshold)
     values = [{"text": text, "labels": dict(labels)} for text, labels in zip(given, found)]
     tables = [terminal.bars(text, labels, header=("label", "probability")) for text, labels in zip(given, found)]
@@ -54,14 +54,14 @@ def predict(
 
 def examine(
     model: Model,
-    file: Annotated[str, Parameter(help="labelled lines")],
+    file: Annotated[str, Parameter(help="labeled lines")],
     /,
     *,
     k: K = 1,
     threshold: Threshold = 0.0,
     json: Json = False,
 ) -> None:
-    """Precision and recall of a classifier on labelled lines, in all and by label.
+    """Precision and recall of a classifier on labeled lines, in all and by label.
 
     For example:
 
@@ -106,7 +106,7 @@ def phrases(
     /,
     *,
     out: Out,
-    reading: Read = Reading(),
+    reading: Read = CorpusOptions(),
     json: Json = False,
 ) -> None:
     """Text with its phrases joined by underscores, one sentence a line.

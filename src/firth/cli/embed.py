@@ -8,7 +8,7 @@ from cyclopts import Parameter
 
 from firth.bulk.embed_file import Bulk, embed_file, fingerprint
 from firth.bulk.index import index_file
-from firth.cli.flags import Inputs, Json, Model, Reading
+from firth.cli.flags import CorpusOptions, Inputs, Json, Model
 from firth.cli.output import answer
 from firth.errors import OptionError
 from firth.formats.registry import load
@@ -18,7 +18,7 @@ from firth.text.tokenize import Tokenizer
 
 
 @dataclass(frozen=True)
-class Wording(Recipe):
+class TextOptions(Recipe):
     """How a line becomes words, and where the model runs."""
 
     tokens: Literal["running", "whitespace"] = option(
@@ -34,10 +34,10 @@ class Wording(Recipe):
 
     def tokenizer(self) -> Tokenizer:
         """The tokenizer that these flags describe."""
-        return Reading(tokens=self.tokens, language=self.language, fold_case=self.fold_case).tokenizer()
+        return CorpusOptions(tokens=self.tokens, language=self.language, fold_case=self.fold_case).tokenizer()
 
 
-Words = Annotated[Wording, Parameter(name="*")]
+Words = Annotated[TextOptions, Parameter(name="*")]
 Restart = Annotated[bool, Parameter(negative="", help="throw away what an unfinished run has left")]
 
 
@@ -48,7 +48,7 @@ def embed(
     *,
     out: Annotated[str, Parameter(help="a .hdf5 file, or a folder whose name ends in .safetensors or .parquet")],
     bulk: Annotated[Bulk, Parameter(name="*")] = Bulk(),
-    wording: Words = Wording(),
+    wording: Words = TextOptions(),
     restart: Restart = False,
     json: Json = False,
 ) -> None:
@@ -89,7 +89,7 @@ def index(
     layers: Annotated[str, Parameter(help="top, mix, or the number of a layer")] = "top",
     dtype: Annotated[Literal["float16", "float32"], Parameter(help="how numbers are kept")] = "float16",
     words: Annotated[tuple[str, ...], Parameter(help="keep the occurrences of these words alone")] = (),
-    wording: Words = Wording(),
+    wording: Words = TextOptions(),
     restart: Restart = False,
     json: Json = False,
 ) -> None:

@@ -34,7 +34,7 @@ Threads = Annotated[int | None, Parameter(help="how many threads; as many as the
 Top = Annotated[int, Parameter(name=["--topn", "-n"], help="how many answers")]
 
 
-def given_lines(texts: list[str]) -> list[str]:
+def read_texts(texts: list[str]) -> list[str]:
     """The texts of a command line; `-` stands for the lines of standard input that are not blank."""
     lines: list[str] = []
     for text in texts:
@@ -47,7 +47,7 @@ def given_lines(texts: list[str]) -> list[str]:
 
 
 @dataclass(frozen=True)
-class Reading(Recipe):
+class CorpusOptions(Recipe):
     """How text is read."""
 
     tokens: Literal["running", "whitespace"] = option(
@@ -81,4 +81,4 @@ class Reading(Recipe):
         )
 
 
-Read = Annotated[Reading, Parameter(name="*")]
+Read = Annotated[CorpusOptions, Parameter(name="*")]

@@ -16,12 +16,12 @@ from firth.errors import OptionError
 from firth.evaluate import Score
 from firth.evaluate import evaluate as evaluate_vectors
 from firth.formats.native import TASK
-from firth.formats.precision import lessened_vectors
+from firth.formats.precision import reduce_vectors
 from firth.formats.registry import FORMATS, load, save
 from firth.pretrained import shipped
 from firth.show import terminal
 from firth.show.cards import card_of, model_card
-from firth.show.notebook import in_bytes
+from firth.show.notebook import format_bytes
 from firth.vectors.words import WordVectors
 
 
@@ -50,7 +50,7 @@ def models(*, json: Json = False) -> None:
     """
     columns = "name", "kind", "bytes", "about"
     found = [(name, shipped.kind(name), shipped.size(name), shipped.SHIPPED[name]) for name in shipped.available()]
-    rows = [(name, kind, in_bytes(size), about) for name, kind, size, about in found]
+    rows = [(name, kind, format_bytes(size), about) for name, kind, size, about in found]
     values = [dict(zip(columns, one)) for one in found]
     answer(values, terminal.table("", ["name", "kind", "size", "what it is"], rows), json)
 
@@ -63,7 +63,7 @@ def card(model: Model, /, *, json: Json = False) -> None:
         firth card word2vec-en
         firth card vectors/
     """
-    written = card_of(Path(shipped.located(model)))
+    written = card_of(Path(shipped.locate(model)))
     page = written.read_text(encoding="utf-8") if written.is_file() else made_card(model)
     answer({"model": model, "card": page}, Markdown(page.removeprefix("---\n").split("\n---\n", 1)[-1]), json)
 
@@ -117,7 +117,7 @@ def convert(
     with terminal.progress():
         model = load(source, limit=limit, vocabulary=vocabulary)
         if precision is not None and isinstance(model, WordVectors):
-            model = lessened_vectors(model, precision)
+            model = reduce_vectors(model, precision)
         save(model, target, format=format, precision=precision)
     answer({"from": source, "to": target, **describe(model)}, Text(f"{target}: {model!r}"), json)
 

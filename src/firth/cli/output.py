@@ -8,21 +8,21 @@ from rich.console import RenderableType
 from firth.errors import OptionError
 from firth.formats.registry import load
 from firth.show import terminal
-from firth.show.json import jsonable
+from firth.show.json import to_json
 from firth.vectors.words import WordVectors
 
 
 def answer(values: object, picture: RenderableType, as_json: bool) -> None:
     """Prints the values as JSON, or the picture."""
     if as_json:
-        sys.stdout.write(json.dumps(jsonable(values), ensure_ascii=False, indent=2, allow_nan=False) + "\n")
+        sys.stdout.write(json.dumps(to_json(values), ensure_ascii=False, indent=2, allow_nan=False) + "\n")
     else:
         terminal.stdout().print(picture)
 
 
 def json_line(values: object) -> str:
     """The values as one line of JSON."""
-    return json.dumps(jsonable(values), ensure_ascii=False, allow_nan=False) + "\n"
+    return json.dumps(to_json(values), ensure_ascii=False, allow_nan=False) + "\n"
 
 
 def load_vectors(path: str) -> WordVectors:

@@ -11,11 +11,11 @@ from rich.console import Group, RenderableType
 from firth.cli.classifier import K, Threshold
 from firth.cli.classifier import examine as examine_classifier
 from firth.cli.classifier import predict as predict_labels
-from firth.cli.flags import Device, Json, given_lines
+from firth.cli.flags import Device, Json, read_texts
 from firth.cli.output import answer
 from firth.errors import OptionError
 from firth.formats import native
-from firth.pretrained.shipped import of_task
+from firth.pretrained.shipped import locate_task
 from firth.runtime import Runtime
 from firth.show import terminal
 
@@ -32,7 +32,7 @@ def is_task(name: str) -> bool:
     """Whether a name stands for a task's model, and not for a classifier of fastText; torch is not needed for it."""
     from firth.tasks.registry import TASKS
 
-    config = Path(of_task(name), native.CONFIG)
+    config = Path(locate_task(name), native.CONFIG)
     if config.is_file():
         try:
             told = json_module.loads(config.read_bytes())
@@ -78,21 +78,21 @@ def predict(
     if not is_task(model):
         predict_labels(model, texts, k=k, threshold=threshold, json=json)
         return
-    from firth.tasks.pictures import drawn
-    from firth.tasks.training import threads
+    from firth.tasks.pictures import draw_answer
+    from firth.tasks.training import limit_threads
 
-    lines = given_lines(texts)
-    with threads(1 if len(lines) < MANY else Runtime.from_env().threads):  # a few texts are no work to share
+    lines = read_texts(texts)
+    with limit_threads(1 if len(lines) < MANY else Runtime.from_env().threads):  # a few texts are no work to share
         answering = opened(model, embedding, device)
         task, examples = answering.task, answering.task.ask(*lines)
         pairs = list(zip(examples, answering.predict(examples)))
-    picture = () if json else (drawn(task, *pair) for pair in pairs)
+    picture = () if json else (draw_answer(task, *pair) for pair in pairs)
     answer([task.tell(*pair) for pair in pairs], Group(*picture), json)
 
 
 def examine(
     model: Model,
-    file: Annotated[str, Parameter(help="examples of the task, or labelled lines")],
+    file: Annotated[str, Parameter(help="examples of the task, or labeled lines")],
     /,
     *,
     embedding: Moved = None,
@@ -101,7 +101,7 @@ def examine(
     threshold: Threshold = 0.0,
     json: Json = False,
 ) -> None:
-    """How good a task's model is on examples, or a fastText classifier on labelled lines.
+    """How good a task's model is on examples, or a fastText classifier on labeled lines.
 
     For example:
 

@@ -8,7 +8,7 @@ from cyclopts import Parameter
 from rich.text import Text
 
 from firth.cli.embed import placed
-from firth.cli.flags import Inputs, Json, Model, Read, Reading, given_lines
+from firth.cli.flags import CorpusOptions, Inputs, Json, Model, Read, read_texts
 from firth.cli.models import is_bilm
 from firth.cli.output import answer
 from firth.errors import OptionError
@@ -36,7 +36,7 @@ def score(
         Literal["forward", "backward", "joint"] | None,
         Parameter(help="a biLM reads in both directions: rank by one of them, or by both (joint, if not given)"),
     ] = None,
-    reading: Read = Reading(),
+    reading: Read = CorpusOptions(),
     json: Json = False,
 ) -> None:
     """Sentences ranked by their probability per word.
@@ -48,7 +48,7 @@ def score(
         firth score bilm/ "strong tea" "powerful tea" --by backward
     """
     opened, tokenizer = load(model), reading.tokenizer()
-    split = [tokenizer.words(sentence) for sentence in given_lines(sentences)]
+    split = [tokenizer.words(sentence) for sentence in read_texts(sentences)]
     if is_bilm(opened):
         score_both_ways(opened, split, by or "joint", json)
         return
@@ -107,7 +107,7 @@ def perplexity(
         int | None, Parameter(help="a biLM: how many streams the text is dealt to; 32 if not given")
     ] = None,
     device: Annotated[str | None, Parameter(help="a biLM: where it runs, such as cpu or cuda")] = None,
-    reading: Read = Reading(),
+    reading: Read = CorpusOptions(),
     json: Json = False,
 ) -> None:
     """How surprised a language model is by a text: lower is better.
@@ -161,7 +161,7 @@ def generate(
     if getattr(opened, "kind", None) == TASK:
         say_for_source(opened, prompt, count, json)
         return
-    start = Reading().tokenizer().words(prompt)
+    start = CorpusOptions().tokenizer().words(prompt)
     if is_bilm(opened):
         draw = partial(opened.generate, start, top_p=top_p)
     elif top_p is not None:

@@ -27,9 +27,9 @@ ABOUT = {
     "table1": "Each task with ELMo and without, several seeds: Table 1 of the paper.",
     "layers": "Which layers of the biLM help, and where they join the network: Tables 2 and 3.",
     "weights": "The weights of the layers that each task has learnt: Figure 2.",
-    "senses": "Word senses by the nearest neighbour, layer by layer: Table 5.",
+    "senses": "Word senses by the nearest neighbor, layer by layer: Table 5.",
     "pos": "Parts of speech by a linear probe, layer by layer: Table 6.",
-    "play": "The nearest neighbours of a word, without its context and in it: Table 4.",
+    "play": "The nearest neighbors of a word, without its context and in it: Table 4.",
     "samples": "Scores by share of the training data, and by epochs: Figure 1.",
     "contexts": "Words in context: WiC, SCWS and CoSimLex, layers against static vectors.",
     "families": "Counts, word2vec, GloVe, fastText and ELMo compared: quality, time, memory, tasks.",
@@ -50,9 +50,9 @@ DEFAULTS: dict[str, Any] = {"work": None, "quick": False, "device": "cpu", "thre
 
 def runner(name: str) -> Callable[..., None]:
     """The command of one study."""
-    from firth.studies.registry import study_named
+    from firth.studies.registry import find_study
 
-    flags = flags_of(study_named(name), {}, "", "Study")
+    flags = flags_of(find_study(name), {}, "", "Study")
 
     def repeat(*, out: Any, study: Any, work: Any, quick: Any, device: Any, threads: Any, json: Any) -> None:
         chosen = plain(study).made_quick() if quick else plain(study)
@@ -72,11 +72,11 @@ def runner(name: str) -> Callable[..., None]:
 
 def picture(findings: Any, written: list[str]) -> RenderableType:
     """The tables, and where everything lies."""
-    from firth.studies.findings import shown
+    from firth.studies.findings import format_cell
 
     tables = []
     for table in findings.tables:
-        rows = [[cell if isinstance(cell, int) else shown(cell) for cell in row] for row in table.rows]
+        rows = [[cell if isinstance(cell, int) else format_cell(cell) for cell in row] for row in table.rows]
         tables.append(terminal.table(table.title, table.columns, rows))
     return Group(*tables, Text("\n".join(written)))
 

@@ -109,14 +109,14 @@ EXAMPLES = {
 def recipes(name: str) -> dict[str, type[Recipe]]:
     """The recipes whose fields are a task's flags, with the defaults that the task is used to."""
     from firth.tasks.inputs import Embedding
-    from firth.tasks.registry import task_named
-    from firth.tasks.training import Training, usual
+    from firth.tasks.registry import find_task
+    from firth.tasks.training import Training, apply_defaults
 
-    kind = task_named(name)
+    kind = find_task(name)
     return {
         "network": flags_of(kind, {}, "", "Network"),
-        "words": flags_of(Embedding, usual(kind, Embedding, {}), "embedding-", "Words", hidden=SOURCES),
-        "training": flags_of(Training, usual(kind, Training, {}), "", "Training"),
+        "words": flags_of(Embedding, apply_defaults(kind, Embedding, {}), "embedding-", "Words", hidden=SOURCES),
+        "training": flags_of(Training, apply_defaults(kind, Training, {}), "", "Training"),
     }
 
 

@@ -4,7 +4,7 @@ from typing import Annotated
 
 from cyclopts import Parameter
 
-from firth.cli.flags import Inputs, Json, Out, Read, Reading
+from firth.cli.flags import CorpusOptions, Inputs, Json, Out, Read
 from firth.cli.output import answer, json_line
 from firth.files import write_bytes
 from firth.show import terminal
@@ -15,7 +15,7 @@ def tokens(
     /,
     *,
     out: Out = "-",
-    reading: Read = Reading(),
+    reading: Read = CorpusOptions(),
     json: Json = False,
 ) -> None:
     """Running text as tokens: one sentence a line, one space between tokens.
@@ -45,7 +45,7 @@ def vocab(
     out: Annotated[str | None, Parameter(help="write all words with their counts to this file")] = None,
     min_count: Annotated[int, Parameter(help="leave out words that are rarer")] = 1,
     top: Annotated[int, Parameter(name=["--top", "-n"], help="how many words to show")] = 20,
-    reading: Read = Reading(),
+    reading: Read = CorpusOptions(),
     json: Json = False,
 ) -> None:
     """The words of a text and how often each occurs.

@@ -8,7 +8,7 @@ from typing import Annotated, Any, Literal
 
 from cyclopts import App, Parameter
 
-from firth.cli.flags import Inputs, Json, Read, Reading, Target
+from firth.cli.flags import CorpusOptions, Inputs, Json, Read, Target
 from firth.cli.models import describe, is_bilm
 from firth.cli.output import answer, load_vectors
 from firth.errors import OptionError
@@ -20,7 +20,7 @@ from firth.show import terminal
 from firth.show.cards import model_card, write_card
 from firth.show.curves import draw_curves
 
-TOKENS: dict[str, Any] = {"classifier": "whitespace"}  # labelled lines are cut at blanks, as fastText does
+TOKENS: dict[str, Any] = {"classifier": "whitespace"}  # labeled lines are cut at blanks, as fastText does
 Checkpoint = Annotated[
     str | None,
     Parameter(help="a folder that keeps the state: a run that was stopped goes on where it was"),
@@ -82,14 +82,14 @@ EXAMPLES = {
 
         firth train fasttext corpus.txt --out model.bin
         firth train fasttext new.txt --start model.bin --out grown.bin
-        firth train fasttext labelled.txt --labels --out classifier.bin      # as firth train classifier
+        firth train fasttext labeled.txt --labels --out classifier.bin      # as firth train classifier
     """,
     "classifier": """fastText's classifier of texts: one text a line, its labels written as __label__NAME.
 
     For example:
 
-        firth train classifier labelled.txt --word-ngrams 2 --epochs 20 --out classifier.bin
-        firth train classifier labelled.txt --start cc.fa.300.vec --dim 300 --out classifier.bin
+        firth train classifier labeled.txt --word-ngrams 2 --epochs 20 --out classifier.bin
+        firth train classifier labeled.txt --start cc.fa.300.vec --dim 300 --out classifier.bin
     """,
     "phrases": """Pairs of words that belong together, such as New York, in several passes.
 
@@ -137,7 +137,7 @@ def trainer(name: str, recipe_class: type[Recipe]) -> Callable[..., None]:
         *,
         out: Any,
         recipe: Any,
-        reading: Any = Reading(),
+        reading: Any = CorpusOptions(),
         checkpoint: Any = None,
         start: Any = None,
         held_out: Any = None,
@@ -179,7 +179,13 @@ def trainer(name: str, recipe_class: type[Recipe]) -> Callable[..., None]:
         "json": Json,
         "return": None,
     }
-    defaults = {"recipe": recipe_class(), "reading": Reading(), **dict.fromkeys(EXTRAS), "device": "cpu", "json": False}
+    defaults = {
+        "recipe": recipe_class(),
+        "reading": CorpusOptions(),
+        **dict.fromkeys(EXTRAS),
+        "device": "cpu",
+        "json": False,
+    }
     train.__kwdefaults__ = defaults
     return train
 

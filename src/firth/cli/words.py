@@ -17,7 +17,7 @@ from firth.models.count_matrix import CountMatrix
 from firth.show import terminal
 from firth.text.tokenize import Tokenizer
 from firth.vectors.neighbors import AnalogyMethod
-from firth.vectors.occurrences import Occurrence, Occurrences, marked_word
+from firth.vectors.occurrences import Occurrence, Occurrences, find_marked_word
 from firth.vectors.subwords import SubwordVectors
 
 
@@ -57,7 +57,7 @@ def neighbors(
     queries = [words] if together or negative else [[word] for word in words]
     found = [(" ".join(query), vectors.most_similar(query, negative, topn=topn)) for query in queries]
     values = [{"query": name, "neighbors": [{"word": w, "cosine": c} for w, c in near]} for name, near in found]
-    tables = [terminal.bars(name, near, header=("neighbour", "cosine")) for name, near in found]
+    tables = [terminal.bars(name, near, header=("neighbor", "cosine")) for name, near in found]
     answer(values, Group(*tables), json)
 
 
@@ -71,7 +71,7 @@ def neighbors_in_context(
         raise OptionError(f"{index or model}: holds a {kind}, not an index. Make one: firth index MODEL TEXT --out DIR")
     about = occurrences.metadata
     embedding = load(model if index else about["model"])
-    words, place = marked_word(context, Tokenizer.from_dict(about["tokenizer"]))
+    words, place = find_marked_word(context, Tokenizer.from_dict(about["tokenizer"]))
     embed = embedder(embedding, as_layers(about["layers"]), **about.get("settings", {}))
     found = occurrences.nearest(embed([words])[0][place], topn, word=words[place] if same_word else None)
     values = [{**asdict(one), "line": one.sentence + 1} for one in found]

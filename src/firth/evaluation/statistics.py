@@ -174,7 +174,7 @@ def _entropy(shares: Values) -> float:
 
 
 def k_means(points: NDArray[np.float32], k: int, *, seed: int = 0, starts: int = 10, rounds: int = 100) -> Labels:
-    """The cluster of each point: the tightest of several runs of k-means, each from centres spread by k-means++.
+    """The cluster of each point: the tightest of several runs of k-means, each from centers spread by k-means++.
 
     >>> k_means(np.array([[0, 0], [0, 1], [9, 9], [9, 8]], np.float32), 2).tolist() in ([0, 0, 1, 1], [1, 1, 0, 0])
     True
@@ -183,13 +183,13 @@ def k_means(points: NDArray[np.float32], k: int, *, seed: int = 0, starts: int =
     tightest = math.inf
     best = np.zeros(len(points), np.int64)
     for _ in range(starts):
-        labels, spread = _one_k_means(points, _spread_centres(points, k, rng), rounds)
+        labels, spread = _one_k_means(points, _spread_centers(points, k, rng), rounds)
         if spread < tightest:
             tightest, best = spread, labels
     return best
 
 
-def _spread_centres(points: NDArray[np.float32], k: int, rng: np.random.Generator) -> NDArray[np.float32]:
+def _spread_centers(points: NDArray[np.float32], k: int, rng: np.random.Generator) -> NDArray[np.float32]:
     """k points, each drawn with a chance that grows with its squared distance from those before it."""
     chosen = [int(rng.integers(len(points)))]
     distances = np.full(len(points), np.inf)
@@ -201,22 +201,22 @@ def _spread_centres(points: NDArray[np.float32], k: int, rng: np.random.Generato
     return points[chosen]
 
 
-def _one_k_means(points: NDArray[np.float32], centres: NDArray[np.float32], rounds: int) -> tuple[Labels, float]:
-    """Points move to their nearest centre and centres to the mean of their points, until no point moves."""
+def _one_k_means(points: NDArray[np.float32], centers: NDArray[np.float32], rounds: int) -> tuple[Labels, float]:
+    """Points move to their nearest center and centers to the mean of their points, until no point moves."""
     norms = (points**2).sum(axis=1)
     labels = np.full(len(points), -1, np.int64)
     for _ in range(rounds):
-        gaps = norms[:, None] - 2 * (points @ centres.T) + (centres**2).sum(axis=1)  # (points, centres), squared
+        gaps = norms[:, None] - 2 * (points @ centers.T) + (centers**2).sum(axis=1)  # (points, centers), squared
         nearest = gaps.argmin(axis=1)
         if np.array_equal(nearest, labels):
             break
         labels = nearest
-        members = labels == np.arange(len(centres))[:, None]  # (centres, points)
+        members = labels == np.arange(len(centers))[:, None]  # (centers, points)
         sizes = members.sum(axis=1)
-        centres = (members.astype(np.float32) @ points) / np.maximum(sizes, 1)[:, None].astype(np.float32)
+        centers = (members.astype(np.float32) @ points) / np.maximum(sizes, 1)[:, None].astype(np.float32)
         lost = np.flatnonzero(sizes == 0)
-        if len(lost):  # a centre without points starts again at one of the points that fit worst
+        if len(lost):  # a center without points starts again at one of the points that fit worst
             worst = np.argsort(-gaps[np.arange(len(points)), labels], kind="stable")
-            centres[lost] = points[worst[: len(lost)]]
-    spread = float(((points - centres[labels]) ** 2).sum(dtype=np.float64))
+            centers[lost] = points[worst[: len(lost)]]
+    spread = float(((points - centers[labels]) ** 2).sum(dtype=np.float64))
     return labels, spread

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from firth.errors import OptionError
-from firth.files import Name, whole_folder
+from firth.files import Name, atomic_folder
 from firth.formats.elmo import CELL, DIRECTIONS, import_h5py, regated
 from firth.formats.elmo_files import OPTIONS, SOFTMAX, VOCABULARY, WEIGHTS
 from firth.text.vocabulary import Vocabulary, to_bytes
@@ -30,7 +30,7 @@ def write(bilm: BiLM, path: Name) -> None:
     sizes, arrays = bilm.architecture, bilm.to_parts().arrays
     words = bilm.words if sizes.encoder == "words" else bilm.vocabulary
     _check(bilm, words, path)
-    with whole_folder(path) as folder:
+    with atomic_folder(path) as folder:
         text = json.dumps(options_of(sizes), indent=2)
         (folder / OPTIONS).write_text(text + "\n", encoding="ascii")
         _write_tensors(folder / WEIGHTS, _tensors(arrays, sizes))

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_matrix
 
 from firth.errors import FormatError, OptionError
-from firth.files import STDIN, Name, open_bytes, packing, write_bytes
+from firth.files import STDIN, Name, compression, open_bytes, write_bytes
 from firth.formats.reading import open_source
 from firth.models.count_matrix import CountMatrix
 from firth.models.glove_cells import Batch, MatrixCells
@@ -37,7 +37,7 @@ class Records:
             raise OptionError("co-occurrence records are read twice, which standard input cannot be. Save it first")
         self.path, self.vocabulary = path, vocabulary
         size = os.path.getsize(path)
-        if packing(path) is None and size % RECORD.itemsize:
+        if compression(path) is None and size % RECORD.itemsize:
             raise _cut_short(path, size)
 
     def __iter__(self) -> Iterator[Batch]:

@@ -18,7 +18,7 @@ from typing import Any
 from numpy.typing import NDArray
 
 from firth.errors import FormatError, MissingExtra, OptionError
-from firth.files import Name, whole_folder
+from firth.files import Name, atomic_folder
 from firth.formats import precision as precisions
 from firth.formats import safetensors
 from firth.formats.precision import Precision
@@ -53,7 +53,7 @@ LONGEST_CONFIG = 64 << 20
 def read(path: Name, part: Part) -> Artifact:
     """The artifact that lies in a folder."""
     parts = read_parts(path)
-    artifact = put_together(parts, path)
+    artifact = build_artifact(parts, path)
     if part.whole:
         return artifact
     if not isinstance(artifact, WordVectors):
@@ -70,12 +70,12 @@ def read_parts(path: Name) -> Parts:
     if not config.get("coded"):
         return parts
     try:
-        return replace(parts, arrays=precisions.restored(arrays, config["coded"]))
+        return replace(parts, arrays=precisions.restore(arrays, config["coded"]))
     except OptionError as error:
         raise FormatError(path, f"the parts of this {parts.kind} do not fit together: {error}") from error
 
 
-def put_together(parts: Parts, path: Name, **more: Any) -> Artifact:
+def build_artifact(parts: Parts, path: Name, **more: Any) -> Artifact:
     """The artifact that parts make; `more` goes to its `from_parts`."""
     made = KINDS[parts.kind] if parts.kind in KINDS else _neural(parts.kind)
     try:
@@ -134,7 +134,7 @@ def write(artifact: Artifact, path: Name, precision: Precision | None = None) ->
     """Writes an artifact as a folder, which appears under its name only when it is whole."""
     packed = PACKED if precision is not None else ""
     if precision is not None and isinstance(artifact, WordVectors):
-        artifact = precisions.lessened_vectors(artifact, precision)
+        artifact = precisions.reduce_vectors(artifact, precision)
     parts = artifact.to_parts()
     for name in parts.vocabularies:
         if not LIST_NAME.fullmatch(name):
@@ -149,9 +149,9 @@ def write(artifact: Artifact, path: Name, precision: Precision | None = None) ->
     if precision is not None:
         arrays: Mapping[str, NDArray[Any]] = parts.arrays
         if parts.kind in NEURAL:
-            arrays, config["coded"] = precisions.lessened(parts.arrays, precision)
-        parts = replace(parts, arrays=precisions.narrowed(arrays))
-    with whole_folder(path) as folder:
+            arrays, config["coded"] = precisions.reduce_precision(parts.arrays, precision)
+        parts = replace(parts, arrays=precisions.narrow_integers(arrays))
+    with atomic_folder(path) as folder:
         text = json.dumps(config, indent=2, ensure_ascii=True, sort_keys=False)
         (folder / CONFIG).write_text(text + "\n", encoding="ascii")
         for name, vocabulary in parts.vocabularies.items():

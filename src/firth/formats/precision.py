@@ -31,10 +31,10 @@ def check(precision: str) -> None:
         raise OptionError(f"precision is {precision!r}, but must be {' or '.join(map(repr, get_args(Precision)))}")
 
 
-def lessened_vectors(vectors: WordVectors, precision: Precision) -> WordVectors:
+def reduce_vectors(vectors: WordVectors, precision: Precision) -> WordVectors:
     """Word vectors whose numbers take no more than this; rows that are quantized already stay as they are.
 
-    >>> lessened_vectors(WordVectors(["tea"], [[1.0, 0.5]]), "int8").rows.dtype_name
+    >>> reduce_vectors(WordVectors(["tea"], [[1.0, 0.5]]), "int8").rows.dtype_name
     'int8'
     """
     rows = vectors.rows
@@ -43,10 +43,11 @@ def lessened_vectors(vectors: WordVectors, precision: Precision) -> WordVectors:
     return vectors.quantize(precision)
 
 
-def lessened(arrays: Arrays, precision: Precision) -> tuple[dict[str, NDArray[Any]], list[str]]:
+def reduce_precision(arrays: Arrays, precision: Precision) -> tuple[dict[str, NDArray[Any]], list[str]]:
     """The arrays in fewer bytes, and the names of those that became codes and scales.
 
-    >>> small, coded = lessened({"weight": np.ones((2, 40), np.float32), "bias": np.ones(2, np.float32)}, "int8")
+    >>> arrays = {"weight": np.ones((2, 40), np.float32), "bias": np.ones(2, np.float32)}
+    >>> small, coded = reduce_precision(arrays, "int8")
     >>> {name: str(array.dtype) for name, array in small.items()}, coded
     ({'weight.codes': 'int8', 'weight.scales': 'float16', 'bias': 'float16'}, ['weight'])
     """
@@ -63,10 +64,11 @@ def lessened(arrays: Arrays, precision: Precision) -> tuple[dict[str, NDArray[An
     return small, coded
 
 
-def narrowed(arrays: Arrays) -> dict[str, NDArray[Any]]:
+def narrow_integers(arrays: Arrays) -> dict[str, NDArray[Any]]:
     """Whole numbers of 64 bits as ones of 32 where they all fit, all else as it is.
 
-    >>> {name: str(array.dtype) for name, array in narrowed({"a": np.array([7]), "b": np.array([1 << 40])}).items()}
+    >>> narrow = narrow_integers({"a": np.array([7]), "b": np.array([1 << 40])})
+    >>> {name: str(array.dtype) for name, array in narrow.items()}
     {'a': 'int32', 'b': 'int64'}
     """
     small = dict(arrays)
@@ -104,10 +106,10 @@ def halves(name: str, array: NDArray[Any]) -> NDArray[Any]:
     return small if np.abs(small).max(initial=0) > LARGEST else small.astype(np.float16)
 
 
-def restored(arrays: Arrays, coded: object) -> dict[str, NDArray[Any]]:
-    """The arrays that `lessened` made smaller, codes multiplied by their scales, all else as it lies.
+def restore(arrays: Arrays, coded: object) -> dict[str, NDArray[Any]]:
+    """The arrays that `reduce_precision` made smaller, codes multiplied by their scales, all else as it lies.
 
-    >>> restored({"w.codes": np.full((1, 2), 64, np.int8), "w.scales": np.float32([0.5])}, ["w"])
+    >>> restore({"w.codes": np.full((1, 2), 64, np.int8), "w.scales": np.float32([0.5])}, ["w"])
     {'w': array([[32., 32.]], dtype=float32)}
     """
     if not isinstance(coded, Sequence) or isinstance(coded, str) or not all(isinstance(name, str) for name in coded):
@@ -121,13 +123,13 @@ def restored(arrays: Arrays, coded: object) -> dict[str, NDArray[Any]]:
     return whole
 
 
-def rounded(arrays: Arrays, precision: Precision) -> dict[str, NDArray[Any]]:
+def round_arrays(arrays: Arrays, precision: Precision) -> dict[str, NDArray[Any]]:
     """The arrays as they are read again from a file of this precision, in float32; to round them twice changes nothing.
 
-    >>> rounded({"w": np.float32([0.1, 1.0])}, "float16")["w"].tolist()
+    >>> round_arrays({"w": np.float32([0.1, 1.0])}, "float16")["w"].tolist()
     [0.0999755859375, 1.0]
     """
-    read = restored(*lessened(arrays, precision))
+    read = restore(*reduce_precision(arrays, precision))
     return {name: one.astype(np.float32) if one.dtype.kind == "f" else one for name, one in read.items()}
 
 

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from firth.errors import FormatError, OptionError
-from firth.files import Name, open_bytes, packing
+from firth.files import Name, compression, open_bytes
 from firth.kernels import words as words_kernel
 from firth.text.vocabulary import Vocabulary, read_word_list
 
@@ -68,7 +68,7 @@ class Source:
 
     def __init__(self, path: Name, file: IO[bytes]) -> None:
         self.path, self.file = path, file
-        self.packed = packing(path) is not None
+        self.packed = compression(path) is not None
         self.size = os.path.getsize(path)
         self.seen = 0
 
@@ -116,7 +116,7 @@ def read_head(path: Name, lines: int = 17, most: int = 8 << 20) -> tuple[bytes, 
 
 def read_whole(path: Name) -> Bytes:
     """All bytes of a file: memory-mapped, or unpacked into memory where it is packed."""
-    if packing(path) is None:
+    if compression(path) is None:
         if os.path.getsize(path) == 0:
             return np.empty(0, np.uint8)
         with open(path, "rb") as file:

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from firth.errors import FormatError, OptionError
-from firth.files import PACKINGS, STDIN, Name, check_place
+from firth.files import PACKINGS, STDIN, Name, check_output
 from firth.formats import (
     arpa,
     elmo,
@@ -122,7 +122,7 @@ def _nothing_there(path: Name) -> str:
     problem = f"{name}: no such file or folder"
     if Path(name).name != name or Path(name).suffix:
         return problem
-    return f"{problem}, and no shipped model of this name. {shipped.suggestion(name)}"
+    return f"{problem}, and no shipped model of this name. {shipped.suggest(name)}"
 
 
 def arpa_begins(head: bytes) -> bool:
@@ -156,7 +156,7 @@ def load(
     array([3., 4.], dtype=float32)
     """
     part = Part.of(limit, vocabulary)
-    path = shipped.located(path)
+    path = shipped.locate(path)
     if format is not None and format not in FORMATS:
         raise OptionError(f"no format is called {format!r}. There are: {', '.join(FORMATS)}")
     if format is not None and not os.path.exists(path):
@@ -193,7 +193,7 @@ def save(artifact: Any, path: Name, *, format: str | None = None, precision: Pre
     if format == "native" and getattr(artifact, "kind", None) in LESSENED:
         native.write(artifact, path, precision)
     elif isinstance(artifact, WordVectors):
-        FORMATS[format].write(precisions.lessened_vectors(artifact, precision), path)
+        FORMATS[format].write(precisions.reduce_vectors(artifact, precision), path)
     else:
         problem = f"a {type(artifact).__name__} cannot be written as {format} with less precision"
         raise OptionError(f"{os.fspath(path)}: {problem}. That is for word vectors, and for networks in our own format")
@@ -203,7 +203,7 @@ def check_target(path: Name) -> None:
     """Tells before a long training that its model could not be saved: by a wrong ending, or by what lies there."""
     _refuse_standard_output(path)
     _format_for(None, path)
-    check_place(path)
+    check_output(path)
 
 
 def _refuse_standard_output(path: Name) -> None:

@@ -11,7 +11,7 @@ from numba import njit
 
 from firth.kernels.lstm import sigmoid
 from firth.kernels.matmul import BLOCK
-from firth.kernels.simd_float import LANES, inlined, larger, load, splat, store
+from firth.kernels.simd_float import LANES, inlined, load, maximum, splat, store
 
 
 @njit(cache=True, nogil=True)
@@ -29,13 +29,13 @@ def answers(ids, lengths, table, width, out):
                 answer = load(table, ids[n, p], column)
                 for j in range(1, width):
                     answer += load(table, j * characters + ids[n, p + j], column)
-                best = larger(answer, best)
+                best = maximum(answer, best)
             store(out, n, column, best)
 
 
 @inlined
 def positive(x):
-    return larger(x, splat(0.0))
+    return maximum(x, splat(0.0))
 
 
 @njit(cache=True, nogil=True)

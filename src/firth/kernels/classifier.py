@@ -76,7 +76,7 @@ def find_prefix(blob, starts, ends, prefix, found):
 
 
 @njit(cache=True, nogil=True)
-def room_of_lines(types, ends, lengths, ngrams):
+def measure_lines(types, ends, lengths, ngrams):
     """(the most rows, the most words) that any line can have, its end included, and the sum of the most rows."""
     most, longest, together, at = np.int64(0), np.int64(0), np.int64(0), 0
     for line in range(len(ends)):
@@ -267,7 +267,7 @@ def train_lines(
 
     The rows of the next line are looked up and asked for before a line is trained.
     """
-    most, longest, _ = room_of_lines(types, ends, table[4], ngrams)
+    most, longest, _ = measure_lines(types, ends, table[4], ngrams)
     rows, labels = np.empty((2, most), np.int64), np.empty((2, longest), np.int32)
     hashes, scores = np.empty(longest, np.uint64), np.empty(len(outputs), np.float32)
     hidden, errors = np.zeros((1, inputs.shape[1]), np.float32), np.zeros((1, inputs.shape[1]), np.float32)
@@ -301,7 +301,7 @@ def train_lines(
 
 
 @njit(cache=True, nogil=True)
-def lay_lines(ids, sentences, order, line_end, types, offsets):
+def copy_lines(ids, sentences, order, line_end, types, offsets):
     """Copies the lines in an order of their own, each with the type `line_end` behind it; line i is at offsets[i]."""
     used = 0
     offsets[0] = 0

@@ -62,7 +62,7 @@ def close_up(ids, start, stop, sentences, sentence, kept, keep_places, text, fil
     """Writes ids[start:stop] as kept[id] into the text at `filled`, and an END after each sentence that ends there.
 
     `sentence` is the first sentence that ends after `start` (or at it, if it is empty). A word that is not kept
-    (kept[id] < 0) leaves a HOLE or, unless places are kept, nothing: its neighbours move together.
+    (kept[id] < 0) leaves a HOLE or, unless places are kept, nothing: its neighbors move together.
     Returns (where the text ended, the first sentence that has not ended).
     """
     at = start

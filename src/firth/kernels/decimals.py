@@ -44,7 +44,7 @@ def are_digits(word):
 
 @njit(cache=True, nogil=True, forceinline=True)
 def eight_digits(word):
-    """The value of eight ASCII digits: neighbours are joined into pairs, the pairs into fours, the fours into eight."""
+    """The value of eight ASCII digits: neighbors are joined into pairs, the pairs into fours, the fours into eight."""
     word = ((word & np.uint64(0x0F0F0F0F0F0F0F0F)) * np.uint64(10 * 256 + 1)) >> np.uint64(8)
     word = ((word & np.uint64(0x00FF00FF00FF00FF)) * np.uint64(100 * 65536 + 1)) >> np.uint64(16)
     word = ((word & np.uint64(0x0000FFFF0000FFFF)) * np.uint64(10000 * 4294967296 + 1)) >> np.uint64(32)

@@ -1,10 +1,10 @@
 """fastText's networks: a word is the mean of several rows, its own and those of its n-grams.
 
-The rows of word w are rows[pointers[w] : pointers[w + 1]]. Skip-gram predicts each neighbour from the mean of the
-centre's rows, CBOW the centre from the mean of all its neighbours' rows. Each of these rows takes the whole error, as
+The rows of word w are rows[pointers[w] : pointers[w + 1]]. Skip-gram predicts each neighbor from the mean of the
+center's rows, CBOW the center from the mean of all its neighbors' rows. Each of these rows takes the whole error, as
 in fastText, so after a step with the error e the mean itself has moved by e. Thus sums need not be taken anew:
 
-* skip-gram gathers the rows of a centre once, moves the mean along from neighbour to neighbour, and gives the rows the
+* skip-gram gathers the rows of a center once, moves the mean along from neighbor to neighbor, and gives the rows the
   sum of all errors at the end;
 * CBOW keeps the sums of the words that are in reach, moves them along, and gives a word's rows their errors when it
   falls out of reach. A row that two of these words share learns of the other's errors only then.
@@ -167,7 +167,7 @@ def finish(word, rows, pointers, inputs, errors):
 
 @inlined
 def predict_around(words, c, reach, drawn, turn, pool, negatives, groups, outputs, rate, targets, lanes, hidden):
-    """Predicts the neighbours of a centre in turn, each with the next negatives of a pool, and round again."""
+    """Predicts the neighbors of a center in turn, each with the next negatives of a pool, and round again."""
     loss, first = 0.0, 0
     for i in range(c - reach[0], c + reach[1] + 1):
         if i != c:
@@ -182,14 +182,14 @@ def predict_around(words, c, reach, drawn, turn, pool, negatives, groups, output
 def skip_gram(
     words, before, after, rows, pointers, inputs, outputs, noise, negatives, share, rate, last_rate, state, desk
 ):
-    """Predicts all neighbours of each centre, where `share` centres in a row take their negatives from one pool.
+    """Predicts all neighbors of each center, where `share` centers in a row take their negatives from one pool.
 
-    Neighbours of one centre still have different negatives, unless there are more of them than usual. The rate goes
+    Neighbors of one center still have different negatives, unless there are more of them than usual. The rate goes
     from `rate` to `last_rate`. Returns (loss, pairs), where the loss is summed over the pairs.
     """
     window, drawn, targets, lanes, hidden, _, _ = desk
     groups = lay_signs(negatives, lanes)
-    pool = window * negatives  # what a centre needs on average
+    pool = window * negatives  # what a center needs on average
     loss, pairs, count = 0.0, 0, len(words)
     state = draw_ahead(0, 0, pool, noise, outputs, state, drawn)
     for c in range(count):
@@ -240,7 +240,7 @@ def skip_gram_by_pair(
 def skip_gram_by_path(
     words, before, after, rows, pointers, inputs, outputs, starts, nodes, turns, rate, last_rate, desk
 ):
-    """As `skip_gram_by_pair`, with hierarchical softmax: a neighbour is a path through a tree."""
+    """As `skip_gram_by_pair`, with hierarchical softmax: a neighbor is a path through a tree."""
     _, _, targets, lanes, hidden, _, _ = desk
     error = hidden[ERROR:]
     loss, pairs, count = 0.0, 0, len(words)
@@ -298,7 +298,7 @@ def go(words, at, rows, pointers, inputs, waiting):
 
 @inlined
 def mean_around(words, c, before, after, pointers, sums, hidden):
-    """hidden = the mean of all rows of the words around a centre."""
+    """hidden = the mean of all rows of the words around a center."""
     size = 0
     for i in range(c - before, c + after + 1):
         if i != c:
@@ -315,7 +315,7 @@ def mean_around(words, c, before, after, pointers, sums, hidden):
 
 @inlined
 def spread(words, c, before, after, pointers, sums, waiting, errors):
-    """Each word around a centre takes the error: it waits for the rows, and their sum moves by it once for each."""
+    """Each word around a center takes the error: it waits for the rows, and their sum moves by it once for each."""
     for i in range(c - before, c + after + 1):
         if i == c:
             continue
@@ -329,13 +329,13 @@ def spread(words, c, before, after, pointers, sums, waiting, errors):
 
 @njit(cache=True, nogil=True)
 def cbow(words, before, after, rows, pointers, inputs, outputs, noise, negatives, share, rate, last_rate, state, desk):
-    """Predicts each centre from its neighbours, with negatives common to `share` centres in a row.
+    """Predicts each center from its neighbors, with negatives common to `share` centers in a row.
 
-    Returns (loss, centres).
+    Returns (loss, centers).
     """
     window, drawn, targets, lanes, hidden, sums, waiting = desk
     groups = lay_signs(negatives, lanes)
-    loss, centres, count = 0.0, 0, len(words)
+    loss, centers, count = 0.0, 0, len(words)
     state = draw_ahead(0, 0, negatives, noise, outputs, state, drawn)
     for at in range(window):
         come(words, at, rows, pointers, inputs, sums, waiting)
@@ -347,13 +347,13 @@ def cbow(words, before, after, rows, pointers, inputs, outputs, noise, negatives
         if c < count and c % share == 0:
             state = draw_ahead(1 - turn, 0, negatives, noise, outputs, state, drawn)
         if c < count and before[c] + after[c] > 0:
-            centres += 1
+            centers += 1
             now = np.float32(rate + (last_rate - rate) * c / count)
             mean_around(words, c, before[c], after[c], pointers, sums, hidden)
             loss += predict(words[c], drawn, turn, 0, negatives, groups, outputs, now, targets, lanes, hidden)
             spread(words, c, before[c], after[c], pointers, sums, waiting, hidden[ERROR:])
         go(words, c - window, rows, pointers, inputs, waiting)
-    return loss, centres
+    return loss, centers
 
 
 @njit(cache=True, nogil=True)
@@ -361,14 +361,14 @@ def cbow_by_path(words, before, after, rows, pointers, inputs, outputs, starts, 
     """As `cbow`, with hierarchical softmax."""
     window, _, targets, lanes, hidden, sums, waiting = desk
     error = hidden[ERROR:]
-    loss, centres, count = 0.0, 0, len(words)
+    loss, centers, count = 0.0, 0, len(words)
     for at in range(window):
         come(words, at, rows, pointers, inputs, sums, waiting)
     for c in range(count + window):
         ask_for(words, c + window + 1, rows, pointers, inputs)
         come(words, c + window, rows, pointers, inputs, sums, waiting)
         if c < count and before[c] + after[c] > 0:
-            centres += 1
+            centers += 1
             now = np.float32(rate + (last_rate - rate) * c / count)
             mean_around(words, c, before[c], after[c], pointers, sums, hidden)
             for at in range(starts[words[c]], starts[words[c] + 1], GROUP):
@@ -376,29 +376,29 @@ def cbow_by_path(words, before, after, rows, pointers, inputs, outputs, starts, 
                 loss += step(hidden, outputs, targets, lanes, 0, now)
             spread(words, c, before[c], after[c], pointers, sums, waiting, error)
         go(words, c - window, rows, pointers, inputs, waiting)
-    return loss, centres
+    return loss, centers
 
 
 @njit(cache=True, nogil=True)
 def cbow_softmax(words, before, after, rows, pointers, inputs, outputs, rate, last_rate, desk, chances):
     """As `cbow`, with the full softmax of `kernels/full_softmax.py`."""
     window, _, _, _, hidden, sums, waiting = desk
-    loss, centres, count = 0.0, 0, len(words)
+    loss, centers, count = 0.0, 0, len(words)
     for at in range(window):
         come(words, at, rows, pointers, inputs, sums, waiting)
     for c in range(count + window):
         come(words, c + window, rows, pointers, inputs, sums, waiting)
         if c < count and before[c] + after[c] > 0:
-            centres += 1
+            centers += 1
             now = np.float32(rate + (last_rate - rate) * c / count)
             mean_around(words, c, before[c], after[c], pointers, sums, hidden)
             loss += full_softmax.step(hidden, 0, outputs, words[c], now, chances, hidden[ERROR:])
             spread(words, c, before[c], after[c], pointers, sums, waiting, hidden[ERROR:])
         go(words, c - window, rows, pointers, inputs, waiting)
-    return loss, centres
+    return loss, centers
 
 
-def make_desk(window: int, negatives: int, dim: int) -> tuple[Any, ...]:
+def make_scratch(window: int, negatives: int, dim: int) -> tuple[Any, ...]:
     """The scratch arrays of one thread, behind the window.
 
     Negatives drawn ahead; targets, and the lanes with their gradients, signs and weights; hidden with its errors; and

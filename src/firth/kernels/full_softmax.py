@@ -54,7 +54,7 @@ def step(hidden, row, outputs, target, rate, chances, errors):
 
 @njit(cache=True, nogil=True)
 def skip_gram(words, before, after, inputs, outputs, rate, last_rate, desk, chances):
-    """Predicts the centre of each window from every word around it. Returns (loss, pairs)."""
+    """Predicts the center of each window from every word around it. Returns (loss, pairs)."""
     rows, _, _, _, _, hidden = desk
     errors = hidden[1:]
     loss, pairs = 0.0, 0
@@ -71,18 +71,18 @@ def skip_gram(words, before, after, inputs, outputs, rate, last_rate, desk, chan
 
 @njit(cache=True, nogil=True)
 def cbow(words, before, after, mean, inputs, outputs, rate, last_rate, desk, chances):
-    """Predicts the centre of each window from the mean (or sum) of the words around it. Returns (loss, centres)."""
+    """Predicts the center of each window from the mean (or sum) of the words around it. Returns (loss, centers)."""
     rows, _, _, _, _, hidden = desk
     errors = hidden[1:]
-    loss, centres = 0.0, 0
+    loss, centers = 0.0, 0
     for c in range(len(words)):
         around = gather(words, c, before[c], after[c], rows)
         if around == 0:
             continue
-        centres += 1
+        centers += 1
         sum_rows(inputs, rows, around, np.float32(1.0 / around if mean else 1.0), hidden)
         clear(errors)
         now = np.float32(rate + (last_rate - rate) * c / len(words))
         loss += step(hidden, 0, outputs, words[c], now, chances, errors)
         add_to_rows(inputs, rows, around, errors)
-    return loss, centres
+    return loss, centers

@@ -29,9 +29,9 @@ from firth.kernels.simd_float import (
     compiles,
     constant,
     lanes,
-    larger,
     load,
     matrix,
+    maximum,
     prefetch,
     splat,
     store,
@@ -112,8 +112,8 @@ def train(pairs, targets, starts, pieces, words, contexts, rate):
             for d in range(0, half, LANES):
                 x, y = load(words, row, d), load(contexts, column, d)
                 x_squares, y_squares = load(words, row, half + d), load(contexts, column, half + d)
-                x_step = larger(low, smaller(high, slope * y)) * rate
-                y_step = larger(low, smaller(high, slope * x)) * rate
+                x_step = maximum(low, smaller(high, slope * y)) * rate
+                y_step = maximum(low, smaller(high, slope * x)) * rate
                 store(words, row, d, x - x_step * inverse_root(x_squares))
                 store(contexts, column, d, y - y_step * inverse_root(y_squares))
                 store(words, row, half + d, x_squares + x_step * x_step)
@@ -149,7 +149,7 @@ def count_cells(rows, columns, bits, tiles):
 
 
 @njit(cache=True, nogil=True)
-def lay_pieces(tiles, size, firsts, starts):
+def cut_pieces(tiles, size, firsts, starts):
     """Cuts each tile into pieces of at most about `size` cells, equal to one cell; returns how many pieces there are.
 
     firsts[t] is the first piece of tile t, with the number of all pieces at the end; starts[p] the first cell of piece
@@ -207,7 +207,7 @@ def shuffle_pieces(pairs, targets, starts, first, last, seed):
 
 
 @njit(cache=True, nogil=True)
-def shuffled(count, seed, epoch):
+def shuffle_order(count, seed, epoch):
     """The numbers 0 … count - 1 in the random order of an epoch."""
     order = np.arange(count)
     state = key(seed, epoch, 0)

@@ -87,7 +87,7 @@ def set_path(starts, nodes, turns, word, at, targets, signs):
 
 @njit(cache=True, nogil=True)
 def skip_gram(words, before, after, window, inputs, outputs, starts, nodes, turns, rate, last_rate, desk):
-    """Trains the path of each centre against all words around it. Returns (loss, pairs)."""
+    """Trains the path of each center against all words around it. Returns (loss, pairs)."""
     rows, targets, _, signs, gradients, _ = desk
     loss, pairs = 0.0, 0
     for c in range(len(words)):
@@ -103,16 +103,16 @@ def skip_gram(words, before, after, window, inputs, outputs, starts, nodes, turn
 
 @njit(cache=True, nogil=True)
 def cbow(words, before, after, window, mean, inputs, outputs, starts, nodes, turns, rate, last_rate, desk):
-    """Trains the path of each centre against the mean (or sum) of the words around it. Returns (loss, centres)."""
+    """Trains the path of each center against the mean (or sum) of the words around it. Returns (loss, centers)."""
     rows, targets, _, signs, gradients, hidden = desk
     errors = hidden[1:]
-    loss, centres = 0.0, 0
+    loss, centers = 0.0, 0
     for c in range(len(words)):
         ask_for_rows(words, c, window, inputs, inputs)
         around = gather(words, c, before[c], after[c], rows)
         if around == 0:
             continue
-        centres += 1
+        centers += 1
         sum_rows(inputs, rows, around, np.float32(1.0 / around if mean else 1.0), hidden)
         clear(errors)
         now = np.float32(rate + (last_rate - rate) * c / len(words))
@@ -120,4 +120,4 @@ def cbow(words, before, after, window, mean, inputs, outputs, starts, nodes, tur
             set_path(starts, nodes, turns, words[c], at, targets, signs)
             loss += step_of_one(hidden, 0, outputs, targets, 0, signs, now, gradients, errors, 0)
         add_to_rows(inputs, rows, around, errors)
-    return loss, centres
+    return loss, centers

@@ -19,7 +19,7 @@ from numba import njit
 from numpy.typing import NDArray
 
 from firth.kernels.matmul import BLOCK, ROWS, multiply, scaled, tile, write_down
-from firth.kernels.simd_float import LANES, choose, exp_of_minus, inlined, larger, load, prefetch, splat, store
+from firth.kernels.simd_float import LANES, choose, exp_negative, inlined, load, maximum, prefetch, splat, store
 
 
 def interleave(gates: NDArray[np.float32]) -> NDArray[np.float32]:
@@ -33,7 +33,7 @@ def interleave(gates: NDArray[np.float32]) -> NDArray[np.float32]:
 
 @inlined
 def magnitude(x):
-    return larger(x, 0.0 - x)
+    return maximum(x, 0.0 - x)
 
 
 @inlined
@@ -45,19 +45,19 @@ def by_sign(x, positive, negative):
 @inlined
 def clip(x, most):
     """x, kept between -most and most; not-a-number stays."""
-    above = larger(0.0 - most, x)
-    return 0.0 - larger(0.0 - most, 0.0 - above)
+    above = maximum(0.0 - most, x)
+    return 0.0 - maximum(0.0 - most, 0.0 - above)
 
 
 @inlined
 def sigmoid(x):
-    e = exp_of_minus(magnitude(x))
+    e = exp_negative(magnitude(x))
     return by_sign(x, splat(1.0), e) / (e + 1.0)
 
 
 @inlined
 def tanh(x):
-    e = exp_of_minus(magnitude(x) * 2.0)
+    e = exp_negative(magnitude(x) * 2.0)
     t = (1.0 - e) / (e + 1.0)
     return by_sign(x, t, 0.0 - t)
 

@@ -182,7 +182,7 @@ def link(starts, words, first, last, suffixes):
 
 @njit(cache=True, nogil=True)
 def continue_counts(starts, suffixes, size, begin, counts, adjusted):
-    """adjusted[i] for every node that may have a left neighbour: in how many different words it follows.
+    """adjusted[i] for every node that may have a left neighbor: in how many different words it follows.
 
     N-grams that open a sentence have none, and n-grams of the last level are not extended: both keep their counts.
     """

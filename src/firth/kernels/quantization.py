@@ -11,7 +11,7 @@ from numba import njit
 from numba.extending import register_jitable
 
 from firth.kernels.random import STEP, below, mix
-from firth.kernels.simd_float import LANES, choose, larger, load, splat, store
+from firth.kernels.simd_float import LANES, choose, load, maximum, splat, store
 
 CENTROIDS = 256
 NUDGE = np.float32(1e-7)  # how far apart the halves of a split centroid start
@@ -29,7 +29,7 @@ def nearest(points, i, first, width, table, halves, numbers, desk):
         for j in range(width):
             score = score + points[i, first + j] * load(table, j, k)
         where = choose(best - score, where, load(numbers, 0, k))
-        best = larger(best, score)
+        best = maximum(best, score)
     store(desk, 0, 0, best)
     store(desk, 1, 0, where)
     lane = 0

@@ -85,7 +85,7 @@ def total(value):
     return np.float32(value.sum())
 
 
-def larger(left, right):
+def maximum(left, right):
     """The larger number of each pair."""
     return np.maximum(left, right)
 
@@ -210,7 +210,7 @@ def _total(context, builder, kinds, arguments):
     return call(builder, "llvm.vector.reduce.fadd.v16f32", f32, zero, arguments[0], fastmath=FAST)
 
 
-@compiles(larger, "vv", lanes)
+@compiles(maximum, "vv", lanes)
 def _larger(context, builder, kinds, arguments):
     left, right = arguments
     return builder.select(builder.fcmp_ordered(">", left, right), left, right)
@@ -233,7 +233,7 @@ def _power_of_two(context, builder, kinds, arguments):
     return builder.bitcast(builder.shl(exponent, constant([23] * LANES)), vector)
 
 
-def add_neighbours(builder, left, right):
+def add_neighbors(builder, left, right):
     """left[0] + left[1], left[2] + left[3], …, and then the same of the right."""
     even, odd = (shuffle(builder, left, right, range(first, 2 * LANES, 2)) for first in (0, 1))
     return builder.fadd(even, odd, flags=FAST)
@@ -243,8 +243,8 @@ def add_neighbours(builder, left, right):
 def _totals(context, builder, kinds, arguments):
     zero = ir.Constant(vector, [0.0] * LANES)
     level = [*arguments[:6], zero, zero, *arguments[6:], zero, zero]
-    while len(level) > 1:  # neighbours are added, and two vectors become one of twice as many shorter sums
-        level = [add_neighbours(builder, left, right) for left, right in zip(level[::2], level[1::2])]
+    while len(level) > 1:  # neighbors are added, and two vectors become one of twice as many shorter sums
+        level = [add_neighbors(builder, left, right) for left, right in zip(level[::2], level[1::2])]
     return level[0]
 
 
@@ -283,9 +283,9 @@ for _instruction, _symbols in OPERATORS.items():
 
 
 @inlined
-def exp_of_minus(value):
+def exp_negative(value):
     """exp(-value) for value ≥ 0: 2^whole · 2^rest, the rest in ±1/2 by its Taylor series (7 digits)."""
-    power = larger(value * np.float32(-1.4426950408889634), splat(-126.0))
+    power = maximum(value * np.float32(-1.4426950408889634), splat(-126.0))
     whole = rounded(power)
     rest = (power - whole) * np.float32(0.6931471805599453)
     series = rest * np.float32(1 / 720) + np.float32(1 / 120)

@@ -262,7 +262,7 @@ def renumber(ids, numbers):
 
 
 @njit(cache=True, nogil=True)
-def first_broken(text, end):
+def find_invalid_utf8(text, end):
     """The place of the first byte in text[:end] that is not UTF-8 (RFC 3629), or -1."""
     at, stop = np.uint64(0), np.uint64(end)
     while at < stop:

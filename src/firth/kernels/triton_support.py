@@ -17,7 +17,7 @@ else:
     triton = tl = None
 
 __all__ = ["jit", "tl", "triton"]
-ROOM = 227 << 10  # bytes of shared memory that the tiles here need: what data-centre GPUs have since Hopper
+ROOM = 227 << 10  # bytes of shared memory that the tiles here need: what data-center GPUs have since Hopper
 CHANGING = {"now", "words", "spelled", "share", "seed", "first_row"}
 
 
@@ -30,7 +30,7 @@ def jit(kernel: Callable[..., Any]) -> Any:
 
 
 @cache
-def suits(device: Any) -> bool:
+def supports(device: Any) -> bool:
     """Whether kernels with these tiles run on a device."""
     if triton is None or device.type != "cuda":
         return False
@@ -39,7 +39,7 @@ def suits(device: Any) -> bool:
     return bool(torch.cuda.get_device_properties(device).shared_memory_per_block_optin >= ROOM)
 
 
-def described(matrix: Any, rows: int, columns: int) -> Any:
+def describe_tiles(matrix: Any, rows: int, columns: int) -> Any:
     """A matrix that the GPU copies in tiles of so many rows and columns by itself."""
     from triton.tools.tensor_descriptor import TensorDescriptor
 

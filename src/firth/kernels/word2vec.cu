@@ -1,7 +1,7 @@
 // Skip-gram with negative sampling on the GPU: the twin of word2vec.py, with the same formulas and random numbers.
 //
 // Compiled at run time, with WIDTH (numbers of a padded row, a multiple of 128) and NEGATIVES.
-// A warp trains one window at a time. Each lane holds four neighbouring numbers of every 128 of a row, so that a warp
+// A warp trains one window at a time. Each lane holds four neighboring numbers of every 128 of a row, so that a warp
 // reads a row in one piece. Scores are computed for 4 words around against 8 targets: 32 sums, of which a lane gets one.
 
 typedef unsigned int u32;
@@ -12,7 +12,7 @@ constexpr int LANES = 32;
 constexpr int PARTS = WIDTH / 128;  // float4 that a lane holds of a row
 constexpr int ROWS = 4;
 constexpr int TARGETS = 8;
-constexpr int RUN = 16;  // windows that a warp trains one after the other, so that neighbours see each other's steps
+constexpr int RUN = 16;  // windows that a warp trains one after the other, so that neighbors see each other's steps
 constexpr int USED = NEGATIVES + 1 < TARGETS ? NEGATIVES + 1 : TARGETS;  // targets that a step has at most
 
 struct Row {
@@ -172,20 +172,20 @@ __device__ float pull(float score, float sign, float rate, double& loss) {
     return (z >= 0 ? u : 1.0f) / (1.0f + u) * sign * rate;
 }
 
-// Trains the centre c of a window against the `around` words around it, of which `left` are before it. The negatives
+// Trains the center c of a window against the `around` words around it, of which `left` are before it. The negatives
 // have the random numbers first_draw + 1 and on.
 __device__ void train_window(
     const u32* words, int c, int left, int around, float* inputs, float* outputs, const uint2* noise, u32 known,
     u64 first_draw, u64 state, float rate, double& loss)
 {
     const int lane = threadIdx.x % LANES;
-    const u32 centre = words[c];
+    const u32 center = words[c];
 #pragma unroll
     for (int at = 0; at <= NEGATIVES; at += TARGETS) {
-        // This lane's target, and the sign of its pairs: 0 for no target, and for the centre drawn as a negative.
+        // This lane's target, and the sign of its pairs: 0 for no target, and for the center drawn as a negative.
         const int k = at + lane % TARGETS;
-        const u32 target = k == 0 ? centre : draw(mix(state + (first_draw + k) * STEP), noise, known);
-        const float sign = k == 0 ? 1.0f : k > NEGATIVES || target == centre ? 0.0f : -1.0f;
+        const u32 target = k == 0 ? center : draw(mix(state + (first_draw + k) * STEP), noise, known);
+        const float sign = k == 0 ? 1.0f : k > NEGATIVES || target == center ? 0.0f : -1.0f;
         u32 target_of[USED];
         Row y[USED], y_steps[USED];
 #pragma unroll

@@ -3,7 +3,7 @@
 For a score s = x·y and a sign t (+1 for the word that is there, -1 for one drawn from the noise) the loss is
 -log σ(t·s). Its gradient by s is -t·σ(-t·s), so a step adds g·y to x and g·x to y, with g = rate · t · σ(-t·s).
 
-A step takes input rows against six output rows at once: the centre and five negatives. Scores, gradients and both
+A step takes input rows against six output rows at once: the center and five negatives. Scores, gradients and both
 updates are small matrix products; they run in tiles that stay in registers. A target with the sign 0 takes no part;
 places that are left over in a group of six repeat the first target with that sign.
 """
@@ -20,12 +20,12 @@ from firth.kernels.random import STEP, below, draw, happens, mix
 from firth.kernels.simd_float import (
     LANES,
     choose,
-    exp_of_minus,
+    exp_negative,
     inlined,
-    larger,
     load,
     log_of_one_plus,
     matrix,
+    maximum,
     prefetch,
     splat,
     store,
@@ -39,7 +39,7 @@ HALF = 8  # lanes of one row's gradients: six, and two that stay 0
 
 
 @njit(cache=True, nogil=True)
-def lay_windows(ids, ends, keep, window, dynamic, state, words, before, after):
+def draw_windows(ids, ends, keep, window, dynamic, state, words, before, after):
     """Chooses the words that are trained and the reach of their windows; returns how many words there are.
 
     `ids` is a block of text whose sentences end at `ends`. An id that has no place in `keep` is unknown and left out,
@@ -108,8 +108,8 @@ def one_by_six(inputs, a, outputs, targets, at):
 def pull(scores, sign, rate):
     """The gradients rate · t · σ(-t·s) and the losses -log σ(t·s) of sixteen scores s with the signs t."""
     z = scores * sign
-    size = larger(z, splat(0.0) - z)
-    u = exp_of_minus(size)
+    size = maximum(z, splat(0.0) - z)
+    u = exp_negative(size)
     share = choose(z, u, splat(1.0)) / (u + np.float32(1.0))
     loss = np.float32(0.5) * (size - z) + log_of_one_plus(u)
     return share * sign * rate, loss * sign * sign
@@ -260,7 +260,7 @@ def add_common_target(outputs, target, d, g, h, x, z, left, right):
 
 @inlined
 def set_signs(targets, at, negatives, signs):
-    """The signs of six targets: + for the centre, - for a negative, 0 for the centre drawn as one, or for no target."""
+    """The signs of six targets: + for the center, - for a negative, 0 for the center drawn as one, or for no target."""
     for k in range(GROUP):
         sign = np.float32(-1.0)
         if at + k == 0:
@@ -287,13 +287,13 @@ def set_signs_of_two(targets, at, other, negatives, first, second, signs):
 
 
 @inlined
-def gather(words, centre, before, after, rows):
-    """The words around a centre; returns how many."""
+def gather(words, center, before, after, rows):
+    """The words around a center; returns how many."""
     count = 0
-    for i in range(centre - before, centre):
+    for i in range(center - before, center):
         rows[count] = words[i]
         count += 1
-    for i in range(centre + 1, centre + after + 1):
+    for i in range(center + 1, center + after + 1):
         rows[count] = words[i]
         count += 1
     return count
@@ -311,24 +311,24 @@ def draw_negatives(negatives, noise, outputs, state, drawn, place):
 
 
 @inlined
-def ask_for_rows(words, centre, window, inputs, outputs):
-    """Asks for the rows that the next centre will need and this one does not have."""
-    if centre + 1 < len(words):
-        prefetch(outputs, words[centre + 1])
-    if centre + window + 1 < len(words):
-        prefetch(inputs, words[centre + window + 1])
+def ask_for_rows(words, center, window, inputs, outputs):
+    """Asks for the rows that the next center will need and this one does not have."""
+    if center + 1 < len(words):
+        prefetch(outputs, words[center + 1])
+    if center + window + 1 < len(words):
+        prefetch(inputs, words[center + window + 1])
 
 
 @inlined
-def set_targets(centre, negatives, drawn, place, targets):
-    """The centre, the negatives drawn[place], and the centre again in the places that are left over."""
+def set_targets(center, negatives, drawn, place, targets):
+    """The center, the negatives drawn[place], and the center again in the places that are left over."""
     for k in range(len(targets)):
-        targets[k] = drawn[place, k] if 0 < k <= negatives else centre
+        targets[k] = drawn[place, k] if 0 < k <= negatives else center
 
 
 @njit(cache=True, nogil=True)
 def skip_gram(words, before, after, window, inputs, outputs, noise, negatives, share, rate, last_rate, state, desk):
-    """Trains the centre of each window against all words around it, with common negatives.
+    """Trains the center of each window against all words around it, with common negatives.
 
     `share` windows in a row have the same negatives. The rate goes from `rate` to `last_rate`. Returns (loss, pairs),
     where the loss is summed over the pairs.
@@ -384,13 +384,13 @@ def skip_gram_by_pair(words, before, after, window, inputs, outputs, noise, nega
 
 @njit(cache=True, nogil=True)
 def cbow(words, before, after, window, mean, inputs, outputs, noise, negatives, share, rate, last_rate, state, desk):
-    """Trains the centre of each window against the mean (or the sum) of the words around it.
+    """Trains the center of each window against the mean (or the sum) of the words around it.
 
-    As in word2vec.c the error goes to every row around whole, also after a mean. Returns (loss, centres).
+    As in word2vec.c the error goes to every row around whole, also after a mean. Returns (loss, centers).
     """
     rows, targets, drawn, signs, gradients, hidden = desk
     errors = hidden[1:]
-    loss, centres = 0.0, 0
+    loss, centers = 0.0, 0
     count = len(words)
     place = 0
     state = draw_negatives(negatives, noise, outputs, state, drawn, 1)
@@ -402,7 +402,7 @@ def cbow(words, before, after, window, mean, inputs, outputs, noise, negatives, 
         around = gather(words, c, before[c], after[c], rows)
         if around == 0:
             continue
-        centres += 1
+        centers += 1
         set_targets(words[c], negatives, drawn, place, targets)
         sum_rows(inputs, rows, around, np.float32(1.0 / around if mean else 1.0), hidden)
         clear(errors)
@@ -411,19 +411,19 @@ def cbow(words, before, after, window, mean, inputs, outputs, noise, negatives, 
             set_signs(targets, at, negatives, signs)
             loss += step_of_one(hidden, 0, outputs, targets, at, signs, now, gradients, errors, 0)
         add_to_rows(inputs, rows, around, errors)
-    return loss, centres
+    return loss, centers
 
 
 @njit(cache=True, nogil=True)
-def cbow_in_twos(
+def cbow_two_centers(
     words, before, after, window, mean, inputs, outputs, noise, negatives, share, rate, last_rate, state, desk
 ):
-    """As `cbow`, but two centres in a row take their step at once, against the same negatives, as do `share` // 2 twos.
+    """As `cbow`, but two centers in a row take their step at once, against the same negatives, as do `share` // 2 twos.
 
     The rows of the negatives are touched once for both, and neither has to wait for the numbers of the other.
     """
     rows, targets, drawn, signs, gradients, hidden = desk
-    loss, centres = 0.0, 0
+    loss, centers = 0.0, 0
     count = len(words)
     place = 0
     state = draw_negatives(negatives, noise, outputs, state, drawn, 1)
@@ -449,8 +449,8 @@ def cbow_in_twos(
             loss += step_of_two(hidden, outputs, targets, other if at == 0 else targets[at], at, signs, now, gradients)
         add_to_rows(inputs, rows, first, hidden[2:])
         add_to_rows(inputs, rows[first:], second, hidden[3:])
-        centres += (first > 0) + (second > 0)
-    return loss, centres
+        centers += (first > 0) + (second > 0)
+    return loss, centers
 
 
 @inlined
@@ -479,7 +479,7 @@ def clear(errors):
         store(errors, 0, d, splat(0.0))
 
 
-def make_desk(window: int, negatives: int, dim: int) -> tuple[NDArray[Any], ...]:
+def make_scratch(window: int, negatives: int, dim: int) -> tuple[NDArray[Any], ...]:
     """The scratch arrays of one thread: rows, targets, negatives drawn ahead, signs, gradients, hidden and error."""
     places = (negatives // GROUP + 1) * GROUP
     return (

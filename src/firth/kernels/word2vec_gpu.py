@@ -25,13 +25,13 @@ def width(dim: int) -> int:
 
 
 @cache
-def compiled(width: int, negatives: int) -> dict[str, Kernel]:
+def compile_kernels(width: int, negatives: int) -> dict[str, Kernel]:
     """The kernels for rows of this width."""
     source = Path(__file__).with_name("word2vec.cu").read_text(encoding="utf-8")
     return compile_source(source, NAMES, {"WIDTH": width, "NEGATIVES": negatives})
 
 
-def make_desk(size: int) -> tuple[Any, ...]:
+def make_scratch(size: int) -> tuple[Any, ...]:
     """Where a block of at most `size` words is laid out: words, before, after, their number, sentences, tile counts."""
     import torch
 
@@ -39,7 +39,7 @@ def make_desk(size: int) -> tuple[Any, ...]:
     return tuple(torch.zeros(length, dtype=torch.int32, device="cuda") for length in lengths)
 
 
-def lay_windows(
+def draw_windows(
     kernels: dict[str, Kernel],
     ids: Any,
     sentence_of: Any,

@@ -23,7 +23,7 @@ from firth.kernels.simd_float import matrix, stride
 from firth.models.classifier_model import LABEL_PREFIX, SENTENCE_END, Features, Table
 from firth.models.continued_training import take_up
 from firth.models.huffman import Tree
-from firth.models.phrases import extended
+from firth.models.phrases import extend_vocabulary
 from firth.models.trained_recipe import Trained
 from firth.models.window_network import random_rows
 from firth.options import option
@@ -37,7 +37,7 @@ from firth.vectors.rows import DenseRows, Floats
 from firth.vectors.subwords import Output, SubwordVectors
 from firth.vectors.words import WordVectors
 
-BLOCK = 10_000  # words of a block: labelled texts are often small, and every thread should have some
+BLOCK = 10_000  # words of a block: labeled texts are often small, and every thread should have some
 LossName = Literal["softmax", "hs", "ns", "ova"]
 LOSSES: dict[str, tuple[LossName, int]] = {
     "softmax": ("softmax", kernel.SOFTMAX),
@@ -97,7 +97,7 @@ class FastTextClassifier(Trained["Network", SubwordVectors]):
         self, corpus: Corpus, tokens: TokenFile, start: WordVectors | None, runtime: Runtime
     ) -> tuple[Network, Schedule]:
         if corpus.tokenizer.mode != "whitespace":
-            raise OptionError("labelled lines are cut at white space. Read them with Tokenizer(mode='whitespace')")
+            raise OptionError("labeled lines are cut at white space. Read them with Tokenizer(mode='whitespace')")
         features = self._features(tokens, start)
         lines = Lines.of(tokens, features, self.seed if self.shuffle else None, runtime)
         rows = len(features.words) + self.subwords.buckets
@@ -158,7 +158,7 @@ class FastTextClassifier(Trained["Network", SubwordVectors]):
 
 @dataclass(frozen=True, eq=False)
 class Lines:
-    """Labelled lines as types, each line with its end, and what each type stands for."""
+    """Labeled lines as types, each line with its end, and what each type stands for."""
 
     types: NDArray[np.uint32]
     offsets: NDArray[np.uint64]
@@ -171,12 +171,12 @@ class Lines:
         line_end = every.find(SENTENCE_END)
         if line_end < 0:
             line_end = len(every)
-            every = extended(every, [SENTENCE_END])
+            every = extend_vocabulary(every, [SENTENCE_END])
         count = len(tokens.sentences) - 1
         order = np.arange(count) if seed is None else np.random.default_rng(seed).permutation(count)
         types, offsets = np.empty(len(tokens) + count, np.uint32), np.empty(count + 1, np.uint64)
         sentences = np.asarray(tokens.sentences).astype(np.int64)
-        kernel.lay_lines(np.asarray(tokens.ids), sentences, order, line_end, types, offsets)
+        kernel.copy_lines(np.asarray(tokens.ids), sentences, order, line_end, types, offsets)
         return cls(types, offsets, features.table(every, runtime))
 
 

@@ -102,7 +102,7 @@ class Features:
         starts[is_end], ends[is_end] = len(text), len(raw)
         table = self.table(Vocabulary.from_arrays(raw, starts, ends), runtime)
         types = np.arange(word_count, dtype=np.uint32)
-        _, _, room = kernel.room_of_lines(types, line_ends, table.lengths, self.word_ngrams)
+        _, _, room = kernel.measure_lines(types, line_ends, table.lengths, self.word_ngrams)
         rows, labels = np.empty(room, np.int64), np.empty(word_count, np.int32)
         row_ends, label_ends = np.empty(line_count, np.int64), np.empty(line_count, np.int64)
         buckets = 0 if self.subwords.pruned == {} else self.subwords.buckets
@@ -249,7 +249,7 @@ class Classifier:
         return np.concatenate([np.zeros((0, len(self.labels)), np.float32), *parts])
 
     def test(self, source: Name | Iterable[str], k: int = 1, threshold: float = 0.0) -> Test:
-        """Precision and recall at k on labelled lines: a file, or lines of text.
+        """Precision and recall at k on labeled lines: a file, or lines of text.
 
         Lines without a label that the model knows are left out, and so are labels that it does not know.
         """

@@ -20,7 +20,7 @@ from scipy.sparse import csr_matrix
 
 from firth.errors import OptionError
 from firth.kernels import counts as kernel
-from firth.models.spill import Block, Desk, Numbers, Run, Shelf, gather, merged, shares
+from firth.models.spill import Block, Numbers, RowBuilder, Run, RunStore, gather, merged, shares
 from firth.progress import Progress, Report, silent
 from firth.runtime import Runtime
 from firth.text.vocabulary import Vocabulary
@@ -114,7 +114,7 @@ def count_pairs(
     runtime = runtime or Runtime.from_env()
     weights, one = units(near.window, near.harmonic)
     with ExitStack() as stack:
-        shelf = Shelf(stack, memory_limit // 2, folder)
+        shelf = RunStore(stack, memory_limit // 2, folder)
         runs: list[Run] = []
         for piece, own, last in pieces(tokens, kept, near, max(1024, memory_limit // 32), report):
             rows = piece_rows(piece, own, size, near, weights, memory_limit, runtime)
@@ -172,7 +172,7 @@ def piece_rows(
     most = np.minimum(np.diff(starts) * (near.before + near.after), size)
 
     def some_rows(rows: slice) -> Block:
-        desk = Desk(size, rows.stop - rows.start, int(most[rows].sum()))
+        desk = RowBuilder(size, rows.stop - rows.start, int(most[rows].sum()))
         filled = kernel.count_rows(
             text, own, positions, starts, rows.start, rows.stop, near.before, near.after, weights, *desk.arrays
         )
@@ -190,7 +190,7 @@ def count_documents(
     most = np.minimum(np.diff(edges), size)
 
     def some_rows(rows: slice) -> Block:
-        desk = Desk(size, rows.stop - rows.start, int(most[rows].sum()))
+        desk = RowBuilder(size, rows.stop - rows.start, int(most[rows].sum()))
         return desk.block(
             kernel.count_documents(np.asarray(tokens.ids), edges[rows.start : rows.stop + 1], kept, *desk.arrays)
         )

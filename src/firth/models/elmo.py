@@ -21,7 +21,7 @@ from firth.runtime import Runtime
 from firth.text.corpus import Corpus
 from firth.text.tokenfile import TokenFile
 from firth.text.vocabulary import Vocabulary
-from firth.training.checkpoints import interrupted, stopping
+from firth.training.checkpoints import interrupted_error, stopping
 
 if TYPE_CHECKING:
     from firth.neural.architecture import Architecture
@@ -156,7 +156,7 @@ class Elmo(Recipe):
             training = Pretraining(bilm, tokens, plan, runtime, held_out=apart, watch=watch)
             record = training.run()
         if training.stopped:
-            raise interrupted(checkpoint)
+            raise interrupted_error(checkpoint)
         bilm.metadata = origin({"name": self.name, **self.as_dict()}, corpus, tokens) | _told(record, apart)
         if start is not None:
             bilm.metadata["start"] = {
@@ -220,9 +220,9 @@ class Elmo(Recipe):
         return bilm
 
     def _predicted(self, tokens: TokenFile) -> Vocabulary:
-        from firth.neural.training.vocabulary import predicted_words
+        from firth.neural.training.vocabulary import select_softmax_words
 
-        vocabulary = predicted_words(tokens.vocabulary, self.vocabulary, self.min_count)
+        vocabulary = select_softmax_words(tokens.vocabulary, self.vocabulary, self.min_count)
         if len(vocabulary) <= MARKS:
             raise OptionError(
                 f"Elmo: no word is left to predict but <UNK>. Words must occur {self.min_count} times (min_count), and "
@@ -232,9 +232,9 @@ class Elmo(Recipe):
         return vocabulary
 
     def _with_clusters(self, architecture: Architecture, vocabulary: Vocabulary) -> Architecture:
-        from firth.neural.adaptive_softmax import usual_cutoffs
+        from firth.neural.adaptive_softmax import default_cutoffs
 
-        return replace(architecture, cutoffs=usual_cutoffs(len(vocabulary)) if self.softmax == "adaptive" else ())
+        return replace(architecture, cutoffs=default_cutoffs(len(vocabulary)) if self.softmax == "adaptive" else ())
 
     def plan(self, runtime: Runtime, start: BiLM | None = None) -> Plan:
         """How it is trained, with all that depends on the optimizer and the device worked out."""

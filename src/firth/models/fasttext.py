@@ -62,7 +62,7 @@ class FastText(Trained["Network", SubwordVectors]):
     buckets: int = option(2_000_000, "rows for n-grams, which are hashed to them", minimum=0, maximum=2**31 - 1)
     negatives: int = option(5, "words drawn from the noise for each prediction", minimum=1)
     shared_negatives: int = option(
-        2, "so many centres in a row share their negatives; 0: every pair draws its own, as fastText", minimum=0
+        2, "so many centers in a row share their negatives; 0: every pair draws its own, as fastText", minimum=0
     )
     window: int = option(5, "words looked at on each side, never across a sentence", minimum=1, maximum=1000)
     dynamic_window: bool = option(True, "draw each window's reach from 1 to `window`, so that near words count more")
@@ -193,7 +193,7 @@ class Network(WindowNetwork[FastText]):
         recipe = self.recipe
         layers = *laid, *self._layers, self.noise, recipe.negatives
         steps = block.rate, block.last_rate, stream(recipe.seed, block, 1)
-        desk = kernel.make_desk(recipe.window, recipe.negatives, recipe.dim)
+        desk = kernel.make_scratch(recipe.window, recipe.negatives, recipe.dim)
         share = max(1, recipe.shared_negatives)
         if recipe.architecture == "cbow":
             return kernel.cbow(*layers, share, *steps, desk)
@@ -204,14 +204,14 @@ class Network(WindowNetwork[FastText]):
     def hierarchical_softmax(self, block: Block, laid: Laid) -> Found:
         tree = self.tree
         rest = *laid, *self._layers, tree.starts, tree.nodes, tree.turns, block.rate, block.last_rate
-        desk = kernel.make_desk(self.recipe.window, 1, self.recipe.dim)
+        desk = kernel.make_scratch(self.recipe.window, 1, self.recipe.dim)
         if self.recipe.architecture == "cbow":
             return kernel.cbow_by_path(*rest, desk)
         return kernel.skip_gram_by_path(*rest, desk)
 
     def softmax(self, block: Block, laid: Laid) -> Found:
         rest = *laid, *self._layers, block.rate, block.last_rate
-        desk = kernel.make_desk(self.recipe.window, 1, self.recipe.dim)
+        desk = kernel.make_scratch(self.recipe.window, 1, self.recipe.dim)
         chances = np.empty(len(self.outputs), np.float32)
         if self.recipe.architecture == "cbow":
             return kernel.cbow_softmax(*rest, desk, chances)

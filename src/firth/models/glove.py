@@ -27,7 +27,7 @@ from firth.progress import Progress, Report, silent
 from firth.runtime import Runtime
 from firth.text.corpus import Corpus
 from firth.text.vocabulary import Vocabulary
-from firth.training.checkpoints import Position, interrupted, keep, restore
+from firth.training.checkpoints import Position, interrupted_error, restore_checkpoint, save_checkpoint
 from firth.vectors.words import WordVectors
 
 UNKNOWN = "<unk>"
@@ -174,7 +174,7 @@ class Glove(Recipe):
             settings = {name: value for name, value in self.as_dict().items() if name not in AFTER_TRAINING}
             identity = {"recipe": settings, "words": vocabulary.fingerprint, "pairs": layout.checksum}
             if resume:
-                position = restore(checkpoint, state.arrays, identity) or position
+                position = restore_checkpoint(checkpoint, state.arrays, identity) or position
         if position.step > self.epochs:
             raise OptionError(
                 f"{checkpoint}: the checkpoint has {position.step} epochs behind it, but {self.epochs} are asked for. "
@@ -186,9 +186,9 @@ class Glove(Recipe):
                 position.counts.append(len(layout))
                 position.step += 1
                 if checkpoint is not None:
-                    keep(checkpoint, state.arrays, identity, position)
+                    save_checkpoint(checkpoint, state.arrays, identity, position)
         except KeyboardInterrupt:
-            raise interrupted(checkpoint) from None
+            raise interrupted_error(checkpoint) from None
         metadata = {
             **source,
             "pairs": len(layout),
@@ -200,7 +200,7 @@ class Glove(Recipe):
         self, epoch: int, layout: Layout, vocabulary: Vocabulary, state: State, runtime: Runtime, report: Report
     ) -> float:
         """One pass over all cells; returns the sum of their costs, each taken before its own step."""
-        order = kernel.shuffled(len(layout.starts) - 1, self.seed, epoch + 1)
+        order = kernel.shuffle_order(len(layout.starts) - 1, self.seed, epoch + 1)
         rate = np.float32(self.learning_rate)
         before, all_done = epoch * len(layout), self.epochs * len(layout)
         limit = RUNAWAY * max(1.0, layout.guess)

@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_matrix
 
 from firth.errors import OptionError
-from firth.files import naming
+from firth.files import name_in_errors
 from firth.kernels import glove as kernel
 from firth.progress import Progress, Report
 from firth.runtime import Runtime
@@ -120,7 +120,7 @@ def lay_out(
         raise OptionError("no two words stand near each other, so there is nothing to train on. Give a longer text")
     firsts = np.empty(tiles.size + 1, np.int64)
     starts = np.empty(int(np.maximum(tiles // PIECE, tiles > 0).sum()) + 1, np.int64)
-    pieces = int(kernel.lay_pieces(tiles.ravel(), PIECE, firsts, starts))
+    pieces = int(kernel.cut_pieces(tiles.ravel(), PIECE, firsts, starts))
     pairs, targets = _room(total, memory_limit, stack, folder)
     dealt = np.zeros(tiles.size, np.int64)
     cost, done = 0.0, 0
@@ -134,7 +134,7 @@ def lay_out(
     def shuffle(share: slice) -> None:
         kernel.shuffle_pieces(pairs, targets, starts, share.start, share.stop, seed)
 
-    runtime.spread(shuffle, runtime.shares(pieces))
+    runtime.map(shuffle, runtime.shares(pieces))
     return Layout(pairs, targets, starts, cost / total)
 
 
@@ -171,7 +171,7 @@ def _room(
 
 def _mapped(path: Path, total: int, kind: Any) -> NDArray[Any]:
     """An array in a file, whose place on the disk is taken at once: a full disk is an error now, and a crash later."""
-    with naming(path), open(path, "wb+") as file:
+    with name_in_errors(path), open(path, "wb+") as file:
         if hasattr(os, "posix_fallocate"):
             os.posix_fallocate(file.fileno(), 0, total * 2 * np.dtype(kind).itemsize)
         return np.asarray(np.memmap(file, kind, "w+", shape=(total, 2)))

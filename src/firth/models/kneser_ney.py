@@ -88,7 +88,7 @@ def estimate(
         else:
             shares = _shares(runtime, edges[n - 2], edges[n - 1])
             arguments = (adjusted, kept, suffixes, table, probs, gammas)
-            runtime.spread(lambda share: kernel.interpolate(counted.starts, *share, *arguments), shares)  # noqa: B023
+            runtime.map(lambda share: kernel.interpolate(counted.starts, *share, *arguments), shares)  # noqa: B023
         report(Progress("smoothing", n, order, "orders"))
     return _finish(counted, kept, probs, gammas, discounts, fallbacks)
 
@@ -112,7 +112,7 @@ def link(counted: Counted, runtime: Runtime) -> Ids:
     suffixes = np.full(edges[-1], kernel.NONE)
     for n in range(1, len(counted.levels)):
         shares = _shares(runtime, edges[n - 1], edges[n])
-        runtime.spread(lambda share: kernel.link(counted.starts, counted.words, *share, suffixes), shares)
+        runtime.map(lambda share: kernel.link(counted.starts, counted.words, *share, suffixes), shares)
     return suffixes
 
 

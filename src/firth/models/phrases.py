@@ -181,10 +181,10 @@ def name_phrases(words: Vocabulary, found: Join, joiner: str) -> tuple[Vocabular
     fresh = list(dict.fromkeys(name for name, id in zip(names, known) if id < 0))
     places = {name: len(words) + i for i, name in enumerate(fresh)}
     ids = [id if id >= 0 else places[name] for name, id in zip(names, known)]
-    return extended(words, fresh), found._replace(words=np.array(ids, np.int64))
+    return extend_vocabulary(words, fresh), found._replace(words=np.array(ids, np.int64))
 
 
-def extended(words: Vocabulary, more: Sequence[str]) -> Vocabulary:
+def extend_vocabulary(words: Vocabulary, more: Sequence[str]) -> Vocabulary:
     """The words, and more behind them; counts are left out."""
     blob, starts, ends = pack(more)
     shift = len(words.blob)
@@ -290,7 +290,7 @@ class PhraseModel:
         tokens = corpus.tokens(report)
         found = tokens.vocabulary.ids(self.vocabulary)
         missing = np.flatnonzero(found < 0)
-        words = extended(tokens.vocabulary, [self.vocabulary[int(id)] for id in missing])
+        words = extend_vocabulary(tokens.vocabulary, [self.vocabulary[int(id)] for id in missing])
         found[missing] = len(tokens.vocabulary) + np.arange(len(missing))
         reading = Reading(tokens, tuple(join.renamed(found).by_first(len(words)) for join in self.joins))
 

@@ -133,7 +133,7 @@ def row_norms(rows: Rows, runtime: Runtime) -> Floats:
         block = rows.block(start, min(start + BLOCK, len(norms)))
         kernel.norms_of(np.ascontiguousarray(block), norms[start : start + BLOCK])
 
-    runtime.spread(measure, range(0, len(norms), BLOCK))
+    runtime.map(measure, range(0, len(norms), BLOCK))
     broken = ~np.isfinite(norms)
     if broken.any():
         raise OptionError(f"row {int(np.argmax(broken))} has the length {norms[broken][0]}, so it cannot be quantized")

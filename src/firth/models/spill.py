@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_matrix
 
-from firth.files import naming
+from firth.files import name_in_errors
 from firth.kernels import counts as kernel
 from firth.runtime import Runtime
 
@@ -35,7 +35,7 @@ class Block(NamedTuple):
     values: Numbers
 
 
-class Desk:
+class RowBuilder:
     """What a thread needs to fill some rows: zeroed cells with their marks, and room for at most `most` entries."""
 
     def __init__(self, size: int, rows: int, most: int) -> None:
@@ -82,7 +82,7 @@ class Run:
     values: Numbers | OnDisk
 
 
-class Shelf:
+class RunStore:
     """Keeps runs in memory up to a limit, and from there on disk in a folder that is gone when the stack closes."""
 
     def __init__(self, stack: ExitStack, limit: int, folder: str | None) -> None:
@@ -107,7 +107,7 @@ class Shelf:
             nothing = Block(lengths[0], np.empty(0, np.int32), np.empty(0, np.int64))
             held.append(nothing)
             return Run(starts, np.concatenate([b.columns for b in held]), np.concatenate([b.values for b in held]))
-        with naming(files[0].name):
+        with name_in_errors(files[0].name):
             files[0].write(starts.data)
             for file in files:
                 file.close()
@@ -115,7 +115,7 @@ class Shelf:
         return Run(np.memmap(numbers, np.int64, "r"), OnDisk(columns, np.int32), OnDisk(values, np.int64))
 
     def _write(self, held: list[Block], files: list[IO[bytes]]) -> None:
-        with naming(files[1].name):
+        with name_in_errors(files[1].name):
             for block in held:
                 files[1].write(block.columns.data)
                 files[2].write(block.values.data)
@@ -145,7 +145,7 @@ def merged(runs: list[Run], size: int, memory_limit: int, runtime: Runtime) -> I
         spans = [slice(int(run.starts[rows.start]), int(run.starts[rows.stop])) for run in runs]
         edges = np.cumsum([0] + [span.stop - span.start for span in spans])
         starts = [run.starts[rows.start : rows.stop + 1] - run.starts[rows.start] for run in runs]
-        desk = Desk(size, rows.stop - rows.start, int(np.minimum(lengths[rows], size).sum()))
+        desk = RowBuilder(size, rows.stop - rows.start, int(np.minimum(lengths[rows], size).sum()))
         filled = kernel.merge_rows(
             np.concatenate([start + edge for start, edge in zip(starts, edges)]),
             np.concatenate([run.columns[span] for run, span in zip(runs, spans)]),

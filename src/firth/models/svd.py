@@ -112,5 +112,5 @@ def multiply(matrix: csr_matrix, dense: Floats, runtime: Runtime) -> Floats:
         first, last = int(edges[i]), int(edges[i + 1])
         kernel.multiply_rows(matrix.indptr, matrix.indices, matrix.data, dense, first, last, product)
 
-    runtime.spread(some_rows, range(count))
+    runtime.map(some_rows, range(count))
     return product

@@ -27,7 +27,7 @@ Floats = NDArray[np.float32]
 Laid = tuple[NDArray[np.uint32], NDArray[np.int32], NDArray[np.int32]]
 Found = Any  # what kernels give, which are not typed: the loss, summed, and the number of predictions
 LESSON = (
-    "no word is left with a neighbour. Sentences of one word teach nothing, and in a small text subsample may drop too "
+    "no word is left with a neighbor. Sentences of one word teach nothing, and in a small text subsample may drop too "
     "much; 0 keeps all"
 )
 ALWAYS = 2**32 - 1  # a threshold that every 32 random bits pass
@@ -113,7 +113,7 @@ class WindowNetwork(Generic[Options]):
         words = np.empty(len(block.ids), np.uint32)
         before, after = np.empty(len(words), np.int32), np.empty(len(words), np.int32)
         state = stream(recipe.seed, block, 0)
-        count = kernel.lay_windows(
+        count = kernel.draw_windows(
             block.ids, block.ends, self.keep, recipe.window, recipe.dynamic_window, state, words, before, after
         )
         return words[:count], before, after
@@ -173,5 +173,5 @@ def random_rows(count: int, dim: int, reach: float, seed: int, runtime: Runtime)
     def fill(share: slice) -> None:
         random_kernel.fill_uniform(rows[share], dim, share.start, reach, state)
 
-    runtime.spread(fill, runtime.shares(count))
+    runtime.map(fill, runtime.shares(count))
     return rows

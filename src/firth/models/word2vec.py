@@ -74,7 +74,7 @@ class Word2Vec(Trained["WindowNetwork[Word2Vec]", WordVectors]):
         return 0.025 if self.architecture == "skip-gram" else 0.05
 
     def examples(self, sentence: Sequence[str]) -> list[tuple[Any, str]]:
-        """What a sentence teaches with a window of full reach: (word, neighbour), or for CBOW (neighbours, word).
+        """What a sentence teaches with a window of full reach: (word, neighbor), or for CBOW (neighbors, word).
 
         >>> Word2Vec(window=1).examples(["a", "b", "c"])
         [('a', 'b'), ('b', 'a'), ('b', 'c'), ('c', 'b')]
@@ -120,10 +120,10 @@ class Network(WindowNetwork[Word2Vec]):
         recipe = self.recipe
         layers = self.inputs, self.outputs, self.noise, recipe.negatives
         steps = block.rate, block.last_rate, stream(recipe.seed, block, 1)
-        desk = kernel.make_desk(recipe.window, recipe.negatives, recipe.dim)
+        desk = kernel.make_scratch(recipe.window, recipe.negatives, recipe.dim)
         share = max(1, recipe.shared_negatives)
         if recipe.architecture == "cbow":
-            train = kernel.cbow_in_twos if share > 1 else kernel.cbow
+            train = kernel.cbow_two_centers if share > 1 else kernel.cbow
             return train(*laid, recipe.window, recipe.cbow_mean, *layers, share, *steps, desk)
         if recipe.shared_negatives:
             return kernel.skip_gram(*laid, recipe.window, *layers, share, *steps, desk)
@@ -132,7 +132,7 @@ class Network(WindowNetwork[Word2Vec]):
     def hierarchical_softmax(self, block: Block, laid: Laid) -> Found:
         recipe, tree = self.recipe, self.tree
         rest = self.inputs, self.outputs, tree.starts, tree.nodes, tree.turns, block.rate, block.last_rate
-        desk = kernel.make_desk(recipe.window, 1, recipe.dim)
+        desk = kernel.make_scratch(recipe.window, 1, recipe.dim)
         if recipe.architecture == "cbow":
             return hierarchical_softmax.cbow(*laid, recipe.window, recipe.cbow_mean, *rest, desk)
         return hierarchical_softmax.skip_gram(*laid, recipe.window, *rest, desk)
@@ -140,7 +140,7 @@ class Network(WindowNetwork[Word2Vec]):
     def softmax(self, block: Block, laid: Laid) -> Found:
         recipe = self.recipe
         rest = self.inputs, self.outputs, block.rate, block.last_rate
-        desk = kernel.make_desk(recipe.window, 1, recipe.dim)
+        desk = kernel.make_scratch(recipe.window, 1, recipe.dim)
         chances = np.empty(len(self.outputs), np.float32)
         if recipe.architecture == "cbow":
             return full_softmax.cbow(*laid, recipe.cbow_mean, *rest, desk, chances)

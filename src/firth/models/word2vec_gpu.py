@@ -68,7 +68,7 @@ class CudaNetwork(WindowNetwork[Any]):
     def kernels(self) -> dict[str, Any]:
         """The kernels, compiled for these rows."""
         try:
-            return kernel.compiled(kernel.width(self.recipe.dim), self.recipe.negatives)
+            return kernel.compile_kernels(kernel.width(self.recipe.dim), self.recipe.negatives)
         except OSError as error:
             raise OptionError(f"Word2Vec cannot train on the GPU: {error}, or use device='cpu'") from error
 
@@ -79,7 +79,7 @@ class CudaNetwork(WindowNetwork[Any]):
 
     @cached_property
     def desk(self) -> tuple[Any, ...]:
-        return kernel.make_desk(self.block)
+        return kernel.make_scratch(self.block)
 
     @cached_property
     def warps(self) -> int:
@@ -99,7 +99,7 @@ class CudaNetwork(WindowNetwork[Any]):
             keep, noise = self.tables
             tally = torch.zeros(2, dtype=torch.float64, device="cuda")
             windows = recipe.window, recipe.dynamic_window, stream(recipe.seed, block, 0)
-            kernel.lay_windows(self.kernels, ids, sentences, keep, *windows, self.desk)
+            kernel.draw_windows(self.kernels, ids, sentences, keep, *windows, self.desk)
             steps = block.rate, block.last_rate, stream(recipe.seed, block, 1)
             layers = *self.layers, noise, recipe.shared_negatives
             kernel.skip_gram(self.kernels, self.desk, *layers, *steps, self.warps, tally)

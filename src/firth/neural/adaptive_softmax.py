@@ -8,7 +8,7 @@ from collections.abc import Sequence
 import torch
 from torch import Tensor, nn
 
-from firth.neural.softmax import Drawn, chunks, counted, cross_entropy, picked
+from firth.neural.softmax import SampledWords, chunks, counted, cross_entropy, picked
 
 SHRINK = 4  # a cluster has vectors so many times shorter than the one before it
 SHORTEST = 8
@@ -44,11 +44,11 @@ class AdaptiveSoftmax(nn.Module):
             parts.append(inside + head[..., self.edges[1] + cluster, None])
         return torch.cat(parts, -1)
 
-    def draw(self, targets: Tensor, step: int) -> Drawn | None:
+    def draw(self, targets: Tensor, step: int) -> SampledWords | None:
         """Nothing is drawn."""
         return None
 
-    def loss(self, hidden: Tensor, targets: Tensor, step: int = 0, drawn: Drawn | None = None) -> Tensor:
+    def loss(self, hidden: Tensor, targets: Tensor, step: int = 0, drawn: SampledWords | None = None) -> Tensor:
         """The mean of -log p of the targets, (n), after what was said, (n, dim)."""
         total = cross_entropy(hidden, self.head.weight, self.head.bias, self.in_head(targets))
         for narrow, tail, first, last in self._clusters():
@@ -83,10 +83,10 @@ class AdaptiveSoftmax(nn.Module):
         return [(narrow, tail, *span) for narrow, tail, span in zip(self.narrow, self.tails, spans)]  # type: ignore[misc]
 
 
-def usual_cutoffs(words: int) -> tuple[int, ...]:
+def default_cutoffs(words: int) -> tuple[int, ...]:
     """Where clusters begin: behind a tenth of the words and behind a third, in a vocabulary that is worth it.
 
-    >>> usual_cutoffs(100_000), usual_cutoffs(3)
+    >>> default_cutoffs(100_000), default_cutoffs(3)
     ((10000, 33333), (2,))
     """
     if words < 100:

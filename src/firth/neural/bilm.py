@@ -101,7 +101,7 @@ class BiLM(nn.Module):
 
     def encode(self, sentences: Sentences) -> tuple[Tensor, Tensor]:
         """The words' vectors, (batch, time, dim), and the lengths; each distinct word is encoded once."""
-        framed = [[BEGIN, *words, END] for words in embedding.word_lists(sentences)]
+        framed = [[BEGIN, *words, END] for words in embedding.to_word_lists(sentences)]
         places = {word: place for place, word in enumerate(dict.fromkeys(word for words in framed for word in words))}
         table: Tensor = self.encoder(list(places))
         table = torch.cat([table, table.new_zeros(1, table.shape[1])])  # the last row is padding
@@ -116,10 +116,12 @@ class BiLM(nn.Module):
         rows = len(vectors)
         before = (state or self.blank(rows)).rows(rows)
         forwards, after_forwards = self.read(self.forward_layers, vectors, lengths, before, 0)
-        backwards, after_backwards = self.read(self.backward_layers, turned(vectors, lengths), lengths, before, 1)
+        backwards, after_backwards = self.read(
+            self.backward_layers, reverse_sentences(vectors, lengths), lengths, before, 1
+        )
         layers = [torch.cat([vectors, vectors], 2)]
         for ahead, behind in zip(forwards, backwards):
-            layers.append(torch.cat([ahead, turned(behind, lengths)], 2))
+            layers.append(torch.cat([ahead, reverse_sentences(behind, lengths)], 2))
         after = State(*(torch.stack(pair) for pair in zip(after_forwards, after_backwards)))
         return torch.stack(layers), after if state is None else state.followed_by(after)
 
@@ -302,7 +304,7 @@ class BiLM(nn.Module):
             ("words from", {"words": "a table"}.get(sizes.encoder, f"a {sizes.encoder.replace('-', ' ')}")),
             ("layers", cells + (", skip connections" if sizes.skip else "")),
             ("predicts", "" if self.vocabulary is None else f"{len(self.vocabulary):,} words"),
-            ("from", notebook.origin(self.metadata)),
+            ("from", notebook.describe_origin(self.metadata)),
         ]
         return [(name, value) for name, value in facts if value]
 
@@ -382,7 +384,7 @@ def softmax_of(architecture: Architecture, words: int) -> nn.Linear | AdaptiveSo
     return nn.Linear(architecture.dim, words)
 
 
-def turned(vectors: Tensor, lengths: Tensor) -> Tensor:
+def reverse_sentences(vectors: Tensor, lengths: Tensor) -> Tensor:
     """Every row (batch, time, dim) back to front within its length; what is beyond stays."""
     time = torch.arange(vectors.shape[1], device=vectors.device)
     order = torch.where(time < lengths[:, None], lengths[:, None] - 1 - time, time)

@@ -100,7 +100,7 @@ def _find(vocabulary: Vocabulary, spellings: Sequence[str]) -> int:
 def score(bilm: BiLM, sentences: Sentences) -> list[SentenceScore]:
     """How likely each sentence is; see `BiLM.score`."""
     heads = Heads(bilm)
-    lists = embed.word_lists(sentences)
+    lists = embed.to_word_lists(sentences)
     found: dict[int, SentenceScore] = {}
     for places in embed.batches([len(words) + 2 for words in lists], embed.BATCH_TOKENS):
         batch = [lists[place] for place in places]
@@ -131,7 +131,7 @@ def distributions(
 ) -> tuple[Probabilities, Probabilities]:
     """The probability of every word after `left` and before `right`, by its place in the vocabulary."""
     heads = Heads(bilm)
-    before, behind = embed.word_lists([left, right])
+    before, behind = embed.to_word_lists([left, right])
     ahead, _ = _read(bilm, bilm.forward_layers, [BEGIN, *before], bilm.blank(1), 0)
     back, _ = _read(bilm, bilm.backward_layers, [END, *reversed(behind)], bilm.blank(1), 1)
     return heads.probabilities(ahead), heads.probabilities(back)
@@ -176,7 +176,7 @@ def generate(
     """Words drawn to go on with a prompt; see `BiLM.generate`."""
     _check(length, temperature, top_k, top_p)
     heads, rng = Heads(bilm), np.random.default_rng(seed)
-    (words,) = embed.word_lists([prompt])
+    (words,) = embed.to_word_lists([prompt])
     said, (cells, heard) = _read(bilm, bilm.forward_layers, [BEGIN, *words], bilm.blank(1), 0)
     drawn: list[str] = []
     while len(drawn) < length:

@@ -2,7 +2,7 @@
 
 Three encoders make a vector of a word's spelling or of its number; `ProjectedLstm` reads a sentence in one direction.
 This is the reference. It is written to be read, and the fast path is tested against it. Vectors of words do not depend
-on their neighbours, so an encoder takes a list of words, best each word once.
+on their neighbors, so an encoder takes a list of words, best each word once.
 """
 
 from __future__ import annotations

@@ -29,15 +29,15 @@ class Softmax(Protocol):
     `draw` is the part of a loss that can be worked out ahead, from the targets alone, while a GPU is busy with others.
     """
 
-    def draw(self, targets: Tensor, step: int) -> Drawn | None: ...
+    def draw(self, targets: Tensor, step: int) -> SampledWords | None: ...
 
-    def loss(self, hidden: Tensor, targets: Tensor, step: int = 0, drawn: Drawn | None = None) -> Tensor: ...
+    def loss(self, hidden: Tensor, targets: Tensor, step: int = 0, drawn: SampledWords | None = None) -> Tensor: ...
 
     def log_prob(self, hidden: Tensor, targets: Tensor) -> Tensor: ...
 
 
 @dataclass(frozen=True)
-class Drawn:
+class SampledWords:
     """The words that the targets of a batch are set against, all words concerned, and where each stands among them."""
 
     rows: Tensor  # (words) ids, which rise
@@ -45,14 +45,14 @@ class Drawn:
     own: Tensor  # (targets) places in `rows`, or -1
     tries: int  # draws that it took to find the negatives
 
-    def to(self, device: str | torch.device) -> Drawn:
+    def to(self, device: str | torch.device) -> SampledWords:
         """The same on a device."""
         rows, against, own = (one.to(device, non_blocking=True) for one in (self.rows, self.against, self.own))
-        return Drawn(rows, against, own, self.tries)
+        return SampledWords(rows, against, own, self.tries)
 
-    def pinned(self) -> Drawn:
+    def pinned(self) -> SampledWords:
         """The same in memory that a GPU can copy from while it works."""
-        return Drawn(self.rows.pin_memory(), self.against.pin_memory(), self.own.pin_memory(), self.tries)
+        return SampledWords(self.rows.pin_memory(), self.against.pin_memory(), self.own.pin_memory(), self.tries)
 
 
 class FullSoftmax:
@@ -67,11 +67,11 @@ class FullSoftmax:
     def __init__(self, linear: nn.Linear) -> None:
         self.linear = linear
 
-    def draw(self, targets: Tensor, step: int) -> Drawn | None:
+    def draw(self, targets: Tensor, step: int) -> SampledWords | None:
         """Nothing is drawn."""
         return None
 
-    def loss(self, hidden: Tensor, targets: Tensor, step: int = 0, drawn: Drawn | None = None) -> Tensor:
+    def loss(self, hidden: Tensor, targets: Tensor, step: int = 0, drawn: SampledWords | None = None) -> Tensor:
         """The mean of -log p of the targets, (n), after what was said, (n, dim)."""
         return cross_entropy(hidden, self.linear.weight, self.linear.bias, targets) / counted(targets)
 
@@ -97,7 +97,7 @@ class SampledSoftmax(FullSoftmax):
         super().__init__(linear)
         self.negatives, self.seed = negatives, seed
 
-    def draw(self, targets: Tensor, step: int) -> Drawn:
+    def draw(self, targets: Tensor, step: int) -> SampledWords:
         """The words that belong to this step."""
         count = len(self.linear.weight)
         negatives, tries = draw_words(count, self.negatives, (self.seed, step))
@@ -108,9 +108,9 @@ class SampledSoftmax(FullSoftmax):
         places = np.cumsum(is_met) - 1
         found = np.flatnonzero(is_met), places[negatives], np.where(wanted < 0, -1, places[wanted])
         rows, against, own = map(torch.from_numpy, found)
-        return Drawn(rows, against, own, tries)
+        return SampledWords(rows, against, own, tries)
 
-    def loss(self, hidden: Tensor, targets: Tensor, step: int = 0, drawn: Drawn | None = None) -> Tensor:
+    def loss(self, hidden: Tensor, targets: Tensor, step: int = 0, drawn: SampledWords | None = None) -> Tensor:
         """As of `FullSoftmax`, estimated from the words that belong to this step."""
         drawn = (drawn or self.draw(targets, step)).to(hidden.device)
         weight, bias = Rows.apply(self.linear.weight, self.linear.bias, drawn.rows)  # type: ignore[no-untyped-call]

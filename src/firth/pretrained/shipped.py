@@ -15,7 +15,7 @@ from firth.errors import OptionError
 HERE = Path(__file__).resolve().parent
 SHIPPED = {
     "elmo-en": "English ELMo with its softmax: words in context, scores, gaps filled, text drawn",
-    "word2vec-en": "English skip-gram vectors: neighbours, analogies",
+    "word2vec-en": "English skip-gram vectors: neighbors, analogies",
     "glove-en": "English GloVe vectors",
     "fasttext-en": "English vectors of words and their n-grams: a vector for nearly any word",
     "svd-en": "English vectors by counting: PPMI, then SVD",
@@ -53,32 +53,32 @@ def place(name: str) -> Path:
     firth.errors.OptionError: word2vec-em: no shipped model has this name. Did you mean 'word2vec-en'? There are: ...
     """
     if name not in SHIPPED:
-        raise OptionError(f"{name}: no shipped model has this name. {suggestion(name)}")
+        raise OptionError(f"{name}: no shipped model has this name. {suggest(name)}")
     if name not in available():
         raise OptionError(f"{name}: this model is missing from the installation. Install firth again")
     return HERE / name
 
 
-def located(path: str | os.PathLike[str]) -> str | os.PathLike[str]:
+def locate(path: str | os.PathLike[str]) -> str | os.PathLike[str]:
     """Where a model lies: a path as it is where something is there, else the folder of the shipped model it names.
 
-    >>> located("README.md"), os.path.basename(located("svd-en"))
+    >>> locate("README.md"), os.path.basename(locate("svd-en"))
     ('README.md', 'svd-en')
     """
     name = os.fspath(path)
     return place(name) if not os.path.exists(path) and name in SHIPPED else path
 
 
-def of_task(name: str | os.PathLike[str]) -> str | os.PathLike[str]:
+def locate_task(name: str | os.PathLike[str]) -> str | os.PathLike[str]:
     """Where the model of a task lies: a file or the folder of a model that has this name, else what ships for the task.
 
-    >>> os.path.basename(of_task("ner")), os.path.basename(of_task("task-ner")), of_task("models/mine")
+    >>> os.path.basename(locate_task("ner")), os.path.basename(locate_task("task-ner")), locate_task("models/mine")
     ('task-ner', 'task-ner', 'models/mine')
     """
     if os.path.isfile(name) or Path(name, CONFIG).is_file():
         return name
     of_this_name = f"{TASK}{os.fspath(name)}"
-    return place(of_this_name) if of_this_name in SHIPPED else located(name)
+    return place(of_this_name) if of_this_name in SHIPPED else locate(name)
 
 
 def kind(name: str) -> str:
@@ -91,10 +91,10 @@ def kind(name: str) -> str:
     return f"task: {told['config']['task']}" if told["kind"] == "task" else str(told["kind"])
 
 
-def suggestion(name: str) -> str:
+def suggest(name: str) -> str:
     """What to say to someone who asked for a model that is not there: a near spelling, and all names.
 
-    >>> suggestion("fastext-fa").split(" There")[0]
+    >>> suggest("fastext-fa").split(" There")[0]
     "Did you mean 'fasttext-fa'?"
     """
     near = difflib.get_close_matches(name.lower(), SHIPPED, 1)

@@ -26,8 +26,8 @@ class Shares(NamedTuple):
 def shares(vectors: Tensor, labels: Sequence[Any], documents: Sequence[str]) -> list[Shares]:
     """For each name of a reader, (names, occurrences, dim), how often the nearest occurrence has the same label.
 
-    Only occurrences of other documents count as neighbours, for one document repeats its words in one sense. Those
-    with no neighbour are not asked. Where several are equally near each counts for its part, so that vectors without
+    Only occurrences of other documents count as neighbors, for one document repeats its words in one sense. Those
+    with no neighbor are not asked. Where several are equally near each counts for its part, so that vectors without
     context get what chance gets.
 
     >>> vectors = torch.tensor([[[1.0, 0.0], [0.9, 0.1], [0.0, 1.0], [0.1, 0.9]], [[1.0, 0.0]] * 4])
@@ -49,7 +49,7 @@ def shares(vectors: Tensor, labels: Sequence[Any], documents: Sequence[str]) -> 
     return found
 
 
-def neighbours(vectors: Tensor, queries: Tensor, topn: int) -> tuple[NDArray[np.int64], NDArray[np.float32]]:
+def neighbors(vectors: Tensor, queries: Tensor, topn: int) -> tuple[NDArray[np.int64], NDArray[np.float32]]:
     """The nearest occurrences of each query and their cosines, (names, queries, topn), the nearest first."""
     cosines = unit(queries) @ unit(vectors).transpose(1, 2)
     scores, places = cosines.topk(min(topn, vectors.shape[1]), dim=-1)

@@ -1,4 +1,4 @@
-"""Which sense a word has, told by its nearest neighbour: the mean vector of each sense in a text with senses.
+"""Which sense a word has, told by its nearest neighbor: the mean vector of each sense in a text with senses.
 
 The sums of senses are all that is kept of the text, so it may have any length. A lemma that the text never has with a
 sense is answered by a list of first senses, or not at all.

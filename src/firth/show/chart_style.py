@@ -1,4 +1,4 @@
-"""The paper that charts are drawn on: colours, letters, title and legend, one manner for all of them."""
+"""The paper that charts are drawn on: colors, letters, title and legend, one manner for all of them."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-COLOURS = TRAINED, HELD_OUT, "#efc35a", INK, "#94d2d9", "#6b3322", "#c9d59a"  # apart for colour-blind eyes, too
+COLOURS = TRAINED, HELD_OUT, "#efc35a", INK, "#94d2d9", "#6b3322", "#c9d59a"  # apart for color-blind eyes, too
 MARKERS = "osD^vPX"
 SMALL = 8.0  # points, the size of labels at bars and lines
 STYLE: dict[str, Any] = {
@@ -56,7 +56,7 @@ def paper(title: str, label: str, width: float, height: float) -> tuple[Figure, 
 
 
 def legend(figure: Figure, handles: Sequence[Any], names: Sequence[str]) -> None:
-    """Says under the chart which name a colour has; one name alone needs none."""
+    """Says under the chart which name a color has; one name alone needs none."""
     if len(names) < 2:
         return
     wide = [0.55 + 0.08 * len(name) for name in names]  # inches, about
@@ -77,26 +77,26 @@ def short(value: float) -> str:
     return f"{value:g}"
 
 
-def mixed(colour: str, strength: float, ground: int = 255) -> str:
-    """A colour mixed with white, or with black where the ground is 0.
+def mixed(color: str, strength: float, ground: int = 255) -> str:
+    """A color mixed with white, or with black where the ground is 0.
 
     >>> mixed("#ff0000", 0.5), mixed("#ff0000", 0.5, ground=0)
     ('#ff8080', '#800000')
     """
-    parts = [int(colour[i : i + 2], 16) for i in (1, 3, 5)]
+    parts = [int(color[i : i + 2], 16) for i in (1, 3, 5)]
     return "#" + "".join(f"{round(strength * part + (1 - strength) * ground):02x}" for part in parts)
 
 
-def dark(colour: str) -> str:
-    """A colour in which small letters can be read on white."""
-    return mixed(colour, 0.7, ground=0) if lightness(colour) > 0.6 else colour
+def dark(color: str) -> str:
+    """A color in which small letters can be read on white."""
+    return mixed(color, 0.7, ground=0) if lightness(color) > 0.6 else color
 
 
-def lightness(colour: str) -> float:
-    """How light a colour seems, from 0 to 1.
+def lightness(color: str) -> float:
+    """How light a color seems, from 0 to 1.
 
     >>> lightness("#000000"), round(lightness("#0000ff"), 2)
     (0.0, 0.11)
     """
-    red, green, blue = (int(colour[i : i + 2], 16) / 255 for i in (1, 3, 5))
+    red, green, blue = (int(color[i : i + 2], 16) / 255 for i in (1, 3, 5))
     return 0.3 * red + 0.59 * green + 0.11 * blue

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from firth.errors import MissingExtra, OptionError
-from firth.files import whole_file
+from firth.files import atomic_file
 from firth.show.chart_style import COLOURS, MARKERS, SMALL, STYLE, dark, legend, lightness, mixed, paper, short
 from firth.show.curves import INK
 
@@ -102,7 +102,7 @@ def draw(chart: Chart, path: str | PathLike[str]) -> None:
     unsigned: Any = {"Date": None} if suffix == ".svg" else {"Software": None}
     with matplotlib.rc_context(usual):
         figure = _drawn(chart)
-        with whole_file(path) as draft:
+        with atomic_file(path) as draft:
             figure.savefig(draft, format=suffix[1:], dpi=160, metadata=unsigned)
 
 
@@ -125,8 +125,8 @@ def _bars(chart: Bars) -> Figure:
         known = [(place, *value) for place, value in zip(places, values) if value is not None]
         hatch = "//" if i >= len(COLOURS) else None
         heights = [mean for _, mean, _ in known]
-        colour = COLOURS[i % len(COLOURS)]
-        handles.append(axes.bar([place for place, _, _ in known], heights, 0.9 * thick, color=colour, hatch=hatch))
+        color = COLOURS[i % len(COLOURS)]
+        handles.append(axes.bar([place for place, _, _ in known], heights, 0.9 * thick, color=color, hatch=hatch))
         _error_bars(axes, known)
         drawn += known
         for place, value in zip(places, values):
@@ -197,19 +197,19 @@ def _lines(chart: Lines) -> Figure:
         kept = sorted(point for point in points if all(map(math.isfinite, point)))
         xs, ys = [point[0] for point in kept], [point[1] for point in kept]
         deviations = [point[2] if len(point) == 3 else 0.0 for point in kept]
-        colour, marker = COLOURS[i % len(COLOURS)], MARKERS[i % len(MARKERS)]
+        color, marker = COLOURS[i % len(COLOURS)], MARKERS[i % len(MARKERS)]
         size = 5.0 if len(kept) <= 20 else 0.0
         dashes = "--" if i >= len(COLOURS) else "-"
-        look: dict[str, Any] = {"color": colour, "marker": marker, "linestyle": dashes, "markeredgecolor": "white"}
+        look: dict[str, Any] = {"color": color, "marker": marker, "linestyle": dashes, "markeredgecolor": "white"}
         if any(deviations):
-            axes.errorbar(xs, ys, deviations, fmt="none", ecolor=colour, elinewidth=1, capsize=2, alpha=0.7)
+            axes.errorbar(xs, ys, deviations, fmt="none", ecolor=color, elinewidth=1, capsize=2, alpha=0.7)
         handles += axes.plot(xs, ys, linewidth=1.8, markersize=size, markeredgewidth=0.6, **look)
     _scale(axes, chart)
     axes.set_xlabel(chart.x_label, fontsize=SMALL + 0.5)
     axes.grid(axis="y")
     axes.locator_params(axis="y", nbins=6)
     axes.yaxis.set_major_formatter(lambda value, _: f"{round(value, 9):,g}" if abs(value) < 1e5 else short(value))
-    if len(chart.series) > 1 and not _labelled_ends(figure, axes, handles, list(chart.series)):
+    if len(chart.series) > 1 and not _labeled_ends(figure, axes, handles, list(chart.series)):
         legend(figure, handles, list(chart.series))
     return figure
 
@@ -225,7 +225,7 @@ def _scale(axes: Axes, chart: Lines) -> None:
     axes.xaxis.set_major_formatter(lambda value, _: short(round(value, 9)))
 
 
-def _labelled_ends(figure: Figure, axes: Axes, handles: Sequence[Any], names: Sequence[str]) -> bool:
+def _labeled_ends(figure: Figure, axes: Axes, handles: Sequence[Any], names: Sequence[str]) -> bool:
     """Writes each name at the end of its line, and says whether there was room to."""
     ends = [(float(line.get_xdata()[-1]), float(line.get_ydata()[-1])) for line in handles if len(line.get_xdata())]
     if len(ends) < len(names) or len({x for x, _ in ends}) > 1:
@@ -238,8 +238,8 @@ def _labelled_ends(figure: Figure, axes: Axes, handles: Sequence[Any], names: Se
         return False
     for name, end, new, old, i in zip(names, ends, laid, heights, itertools.count()):
         where: dict[str, Any] = {"xytext": (7, new - old), "textcoords": "offset points", "va": "center"}
-        colour = COLOURS[i % len(COLOURS)]
-        axes.annotate(name, end, color=dark(colour), fontsize=SMALL + 0.5, **where)
+        color = COLOURS[i % len(COLOURS)]
+        axes.annotate(name, end, color=dark(color), fontsize=SMALL + 0.5, **where)
     return True
 
 
@@ -270,16 +270,16 @@ def _stacks(chart: Stacks) -> Figure:
     handles: list[Any] = []
     shares = chart.shares()
     for i in range(len(chart.series)):
-        colour = COLOURS[i % len(COLOURS)]
+        color = COLOURS[i % len(COLOURS)]
         for row, parts in enumerate(shares):
             share, left = parts[i], sum(parts[:i])
-            fill = mixed(colour, 0.3 if share < 1 / 3 else 0.65 if share <= 2 / 3 else 1.0)
+            fill = mixed(color, 0.3 if share < 1 / 3 else 0.65 if share <= 2 / 3 else 1.0)
             bar = axes.barh(row, share, 0.72, left, color=fill, edgecolor="white", linewidth=1.5)
             if share >= 0.05:
                 ink = "white" if share > 2 / 3 and lightness(fill) < 0.6 else INK
                 axes.text(left + share / 2, row, f"{share:.2f}", ha="center", va="center", color=ink, fontsize=SMALL)
             if row == 0:
-                handles.append(type(bar.patches[0])((0, 0), 1, 1, facecolor=colour))
+                handles.append(type(bar.patches[0])((0, 0), 1, 1, facecolor=color))
     axes.set_yticks(range(len(chart.groups)), chart.groups)
     axes.set_xticks([])
     axes.set(xlim=(0, 1), ylim=(len(chart.groups) - 0.5, -0.5))

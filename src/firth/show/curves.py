@@ -49,9 +49,9 @@ def _panel(title: str, span: tuple[int, int], last: float, lines: Sequence[tuple
         ((_, y),) = _laid([(0, value)], span, last, every)
         parts.append(f'<path d="M{LEFT} {y:.1f}H{WIDTH - RIGHT}" stroke="{PALE}"/>')
         parts.append(_text(LEFT - 6, y + 4, _short(value), "end"))
-    for points, colour, thick in lines:
+    for points, color, thick in lines:
         path = " ".join(f"{x:.1f},{y:.1f}" for x, y in _laid(points, span, last, every))
-        parts.append(f'<polyline points="{path}" fill="none" stroke="{colour}" stroke-width="{thick}"/>')
+        parts.append(f'<polyline points="{path}" fill="none" stroke="{color}" stroke-width="{thick}"/>')
     return parts
 
 
@@ -86,10 +86,10 @@ def _legend(names: Sequence[tuple[str, str]]) -> list[str]:
     """A dash and a name for each line, the last one at the right edge; each takes the room that its name needs."""
     parts: list[str] = []
     x = WIDTH - RIGHT
-    for name, colour in reversed(names):
+    for name, color in reversed(names):
         x -= DASH + LETTER * len(name)
         parts.append(_text(x + DASH, 16, name, "start"))
-        parts.append(f'<path d="M{x} 12h{DASH - 6}" stroke="{colour}" stroke-width="3"/>')
+        parts.append(f'<path d="M{x} 12h{DASH - 6}" stroke="{color}" stroke-width="3"/>')
         x -= 2 * LETTER
     return parts
 

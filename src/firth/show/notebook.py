@@ -13,10 +13,10 @@ Fact = tuple[str, str]
 UNITS = ("bytes", "kB", "MB", "GB", "TB")
 
 
-def in_bytes(size: float) -> str:
+def format_bytes(size: float) -> str:
     """A size for people.
 
-    >>> in_bytes(480_000_000), in_bytes(12)
+    >>> format_bytes(480_000_000), format_bytes(12)
     ('480 MB', '12 bytes')
     """
     unit = 0
@@ -25,12 +25,12 @@ def in_bytes(size: float) -> str:
     return f"{size:.3g} {UNITS[unit]}"
 
 
-def printable(word: str) -> str:
+def make_printable(word: str) -> str:
     """A word whose odd bytes, kept as lone surrogates, can be shown."""
     return word.encode("utf-8", "replace").decode("utf-8")
 
 
-def origin(metadata: Mapping[str, Any]) -> str:
+def describe_origin(metadata: Mapping[str, Any]) -> str:
     """Where vectors came from, as far as their metadata tells."""
     told = [metadata[name] for name in ("source", "path", "recipe", "format", "model") if metadata.get(name)]
     told = [one.get("name", "") if isinstance(one, Mapping) else one for one in told]

@@ -98,7 +98,7 @@ def bars(
 
 
 def heat(title: str, matrix: NDArray[np.floating], rows: Sequence[str], columns: Sequence[str]) -> Table:
-    """A small matrix, the larger numbers in stronger colour."""
+    """A small matrix, the larger numbers in stronger color."""
     largest = float(np.max(np.abs(matrix), initial=0.0)) or 1.0
     made = _frame(title)
     made.add_column("")
@@ -183,5 +183,5 @@ def progress(shown: bool = True) -> Iterator[Report]:
 
 
 def stdout() -> Console:
-    """The console for results. Width follows the terminal; colours only where a terminal shows them."""
+    """The console for results. Width follows the terminal; colors only where a terminal shows them."""
     return Console(file=sys.stdout, soft_wrap=False, highlight=False)

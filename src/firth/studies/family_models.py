@@ -58,9 +58,9 @@ def opened(
 
 def megabytes(name: str) -> float:
     """The size of a model on disk."""
-    place = Path(os.fspath(shipped.located(name)))
+    place = Path(os.fspath(shipped.locate(name)))
     if not place.exists():
-        raise OptionError(f"models: {name} is neither a file nor a folder. {shipped.suggestion(name)}")
+        raise OptionError(f"models: {name} is neither a file nor a folder. {shipped.suggest(name)}")
     files = [one for one in place.rglob("*") if one.is_file()] if place.is_dir() else [place]
     return round(sum(one.stat().st_size for one in files) / 1e6, 2)
 

@@ -10,7 +10,7 @@ import numpy as np
 from firth.errors import OptionError
 from firth.evaluation import questions
 from firth.evaluation.lookup import Lookup
-from firth.files import open_bytes, whole_file
+from firth.files import atomic_file, open_bytes
 from firth.studies.results import TEXT, data_file
 from firth.text.corpus import Corpus
 from firth.text.tokenize import Tokenizer
@@ -22,7 +22,7 @@ def lay_out(path: Path, words: int) -> None:
     if path.is_file():
         return
     written = 0
-    with whole_file(path) as draft, open(draft, "wb") as file, open_bytes(data_file(TEXT)) as source:
+    with atomic_file(path) as draft, open(draft, "wb") as file, open_bytes(data_file(TEXT)) as source:
         for line in source:
             file.write(line)
             written += len(line.split())
@@ -59,7 +59,7 @@ def ask_only(known: Lookup, sets: Sequence[str], folder: Path) -> None:
             kept = [f"{pair.first}\t{pair.second}\t{pair.score}" for pair in pairs]
         if not kept:
             raise OptionError(f"sizes: the words of {name} are too rare in the smallest text. Use a larger one")
-        with whole_file(path) as draft:
+        with atomic_file(path) as draft:
             draft.write_text("\n".join(kept) + "\n", encoding="utf-8")
 
 

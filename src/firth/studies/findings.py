@@ -10,9 +10,9 @@ from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
 
-from firth.files import Name, whole_file
+from firth.files import Name, atomic_file
 from firth.show.charts import Chart, draw
-from firth.show.json import jsonable
+from firth.show.json import to_json
 
 Cell = str | int | float | None
 PACKAGES = "firth", "numpy", "torch", "numba"
@@ -41,7 +41,7 @@ class Table:
         """The table as Markdown; numbers stand right."""
         marks = ["---:" if self._is_numeric(place) else "---" for place in range(len(self.columns))]
         lines = [f"**{self.title}**", "", _row(self.columns), f"|{'|'.join(marks)}|"]
-        lines += [_row([shown(cell) for cell in row]) for row in self.rows]
+        lines += [_row([format_cell(cell) for cell in row]) for row in self.rows]
         return "\n".join([*lines, *(["", self.note] if self.note else [])])
 
     def _is_numeric(self, place: int) -> bool:
@@ -76,10 +76,10 @@ class Findings:
         place = Path(folder)
         place.mkdir(parents=True, exist_ok=True)
         page, values = place / f"{self.name}.md", place / f"{self.name}.json"
-        data = json.dumps(jsonable(self.as_json()), ensure_ascii=False, indent=1, allow_nan=False)
+        data = json.dumps(to_json(self.as_json()), ensure_ascii=False, indent=1, allow_nan=False)
         texts = {page: self.as_markdown(), values: data + "\n"}
         for path, text in texts.items():
-            with whole_file(path) as target:
+            with atomic_file(path) as target:
                 target.write_text(text, encoding="utf-8")
         pictures = [place / f"{self.name}-{name}.{kind}" for name in self.charts for kind in ("svg", "png")]
         for name, chart in self.charts.items():
@@ -88,10 +88,10 @@ class Findings:
         return [page, values, *pictures]
 
 
-def shown(cell: Cell) -> str:
+def format_cell(cell: Cell) -> str:
     """A cell as people read it: four places that count, a dash for nothing.
 
-    >>> shown(81.4000001), shown(0.012345), shown(None), shown("tea"), shown(12)
+    >>> format_cell(81.4000001), format_cell(0.012345), format_cell(None), format_cell("tea"), format_cell(12)
     ('81.4', '0.01235', '–', 'tea', '12')
     """
     if cell is None:

@@ -1,4 +1,4 @@
-"""The nearest neighbours of "play", without and with context: Table 4 of the ELMo paper, and a count."""
+"""The nearest neighbors of "play", without and with context: Table 4 of the ELMo paper, and a count."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from typing import Any, ClassVar
 from firth.errors import OptionError
 from firth.options import option
 from firth.probes.ambiguous import Group, Kind, Use, counted, gathered, group_and_label, most_ambiguous, uses
-from firth.probes.nearest import neighbours, shares
+from firth.probes.nearest import neighbors, shares
 from firth.probes.readers import Place, Reader, StaticReader, called, open_readers, plain_options, read_at
 from firth.probes.sense_files import SEMCOR, Sentence, semcor
 from firth.progress import Progress, Report, silent
@@ -23,7 +23,7 @@ from firth.studies.results import TEXT, data_file
 from firth.studies.study import Study
 from firth.tasks.columns import lines
 from firth.text.tokenize import Tokenizer
-from firth.vectors.occurrences import marked_word
+from firth.vectors.occurrences import find_marked_word
 
 KINDS: tuple[Kind, ...] = "pos", "sense"
 AROUND = 14  # words that are shown on each side
@@ -38,24 +38,24 @@ PLAY = (
 
 @dataclass(frozen=True)
 class Play(Study):
-    """Nearest neighbours of a word in context."""
+    """Nearest neighbors of a word in context."""
 
     name: ClassVar[str] = "play"
-    title: ClassVar[str] = "Nearest neighbours of a word, without and with context"
+    title: ClassVar[str] = "Nearest neighbors of a word, without and with context"
     quick: ClassVar[dict[str, Any]] = {"words": 4, "uses": 30, "lines": 10_000, "sentences": 15_000}
 
     elmo: str = option("elmo-en", "a biLM: a name that ships, or a folder; none: without")
     static: str = option("glove-en+word2vec-en", "word vectors; several as one+another; none: without")
-    word: str = option("play", "the word whose neighbours are shown, as it is written")
+    word: str = option("play", "the word whose neighbors are shown, as it is written")
     sources: tuple[str, ...] = option((), "sentences in which the word stands in [brackets]; play has some of ours")
-    neighbours: int = option(3, "neighbours that are shown of each", minimum=1)
+    neighbours: int = option(3, "neighbors that are shown of each", minimum=1)
     lines: int = option(200_000, "lines of English text that are searched for the word beside SemCor", minimum=0)
     words: int = option(50, "ambiguous words of SemCor that are counted", minimum=1)
     uses: int = option(200, "occurrences of each that are looked at, at most", minimum=2)
     sentences: int | None = option(None, "so many sentences of SemCor, the first; all if not given", minimum=1)
 
     def run(self, work: Path, runtime: Runtime, report: Report = silent) -> Findings:
-        """Finds the neighbours of the word, and counts those of many words."""
+        """Finds the neighbors of the word, and counts those of many words."""
         began = time.monotonic()
         sources = self.marked()
         found = [*self.in_semcor(), *self.in_text(report)]
@@ -83,7 +83,7 @@ class Play(Study):
             raise OptionError(f"no sentence is known for {self.word!r}. Give some: sources='She [{self.word}] it .'")
         found = []
         for text in given:
-            words, place = marked_word(text, Tokenizer(mode="whitespace"))
+            words, place = find_marked_word(text, Tokenizer(mode="whitespace"))
             found.append(Place(words, place, place + 1))
         return found
 
@@ -116,7 +116,7 @@ class Play(Study):
         return gathered(uses(self.semcor()), kind, sizes, self.uses)
 
     def similar(self, reader: StaticReader) -> Table:
-        """The neighbours of the word itself."""
+        """The neighbors of the word itself."""
         vectors = reader.words.file.vectors
         near = vectors.most_similar(self.word, topn=10) if self.word in vectors else []
         rows = tuple((word, round(float(cosine), 3)) for word, cosine in near)
@@ -127,7 +127,7 @@ class Play(Study):
         if not found:
             raise OptionError(f"{self.word!r} does not occur in the text. Name another word, or read more lines")
         vectors = read_at(reader, [use.place for use in found], report, "reading occurrences")
-        places, cosines = neighbours(vectors, read_at(reader, sources), self.neighbours)
+        places, cosines = neighbors(vectors, read_at(reader, sources), self.neighbours)
         tables = []
         for layer in range(1, len(reader.names)):
             rows: list[tuple[Cell, ...]] = []
@@ -149,11 +149,11 @@ class Play(Study):
         note = (
             f"Same part of speech: {sizes['pos']:,} occurrences of {len(groups['pos'])} words, nouns and verbs. "
             f"Same sense: {sizes['sense']:,} occurrences of {len(groups['sense'])} words of one part of speech each "
-            "that SemCor has in several senses. Neighbours are occurrences of the same word in other documents; where "
+            "that SemCor has in several senses. Neighbors are occurrences of the same word in other documents; where "
             "several are equally near, each counts for its part."
         )
         columns = "vectors", "same part of speech", "same sense"
-        measure = Table("Share of nearest neighbours in %", columns, tuple(rows), note)
+        measure = Table("Share of nearest neighbors in %", columns, tuple(rows), note)
         chart = Bars(
             "Nearest occurrences of ambiguous words",
             "share in %",
@@ -187,8 +187,8 @@ class Play(Study):
         """What was run, in words."""
         more = f", and the first {self.lines:,} lines of English text, which has no tags" if self.lines else ""
         return (
-            f"Static vectors have one list of neighbours for {self.word!r}, with all its uses in it. A biLM has "
-            f"neighbours for each occurrence: of {found:,} sentences with {self.word!r} (SemCor 3.0{more}), those "
+            f"Static vectors have one list of neighbors for {self.word!r}, with all its uses in it. A biLM has "
+            f"neighbors for each occurrence: of {found:,} sentences with {self.word!r} (SemCor 3.0{more}), those "
             "whose vector of the word is nearest by the cosine. The source sentences are ours.\n\n"
             "A few sentences prove little, so the same is counted over many words: the share of occurrences in SemCor "
             "whose nearest other occurrence, in another document, has the same part of speech (noun or verb), and the "
@@ -200,7 +200,7 @@ class Play(Study):
 
 
 def measured(reader: Reader, kind: Kind, groups: dict[Group, list[Use]], report: Report) -> dict[str, Any]:
-    """The share of neighbours that are alike, by the names of a reader: of all words together, and of each."""
+    """The share of neighbors that are alike, by the names of a reader: of all words together, and of each."""
     found: dict[str, dict[str, Any]] = {name: {} for name in reader.names}
     for number, (group, mine) in enumerate(groups.items(), 1):
         labels = [named[1] for named in (group_and_label(use, kind) for use in mine) if named is not None]

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from firth.lazy import fetched
+from firth.lazy import import_class
 
 if TYPE_CHECKING:
     from firth.studies.study import Study
@@ -26,12 +26,12 @@ STUDIES = {
 }
 
 
-def study_named(name: str) -> type[Study]:
+def find_study(name: str) -> type[Study]:
     """The class of a study.
 
-    >>> study_named("tabel1")
+    >>> find_study("tabel1")
     Traceback (most recent call last):
     firth.errors.OptionError: no study is called 'tabel1'. Did you mean 'table1'?
     """
-    found: type[Study] = fetched(STUDIES, name, "study", "study")
+    found: type[Study] = import_class(STUDIES, name, "study", "study")
     return found

@@ -12,7 +12,7 @@ from typing import Any
 
 from firth import data
 from firth.errors import OptionError
-from firth.files import whole_file
+from firth.files import atomic_file
 
 TEXT = "data/corpora/en-01.txt.xz"  # the English text of the studies
 
@@ -36,7 +36,7 @@ def kept(path: Path, of: Mapping[str, Any], compute: Callable[[], Any]) -> Any:
         if isinstance(held, dict) and held.get("of") == options and "result" in held:
             return held["result"]
     result = json.loads(json.dumps(compute()))
-    with whole_file(path) as file:
+    with atomic_file(path) as file:
         file.write_text(json.dumps({"of": options, "result": result}), encoding="utf-8")
     return result
 

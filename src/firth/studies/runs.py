@@ -18,15 +18,15 @@ from pathlib import Path
 from typing import Any
 
 from firth.errors import FirthError, FormatError, OptionError
-from firth.files import whole_file
+from firth.files import atomic_file
 from firth.options import Recipe, option
 from firth.progress import Progress, Report, silent
 from firth.runtime import Runtime
 from firth.studies.findings import versions
 from firth.studies.settings import SETTINGS
 from firth.tasks.inputs import Embedding
-from firth.tasks.registry import task_named
-from firth.tasks.training import Training, fit, usual
+from firth.tasks.registry import find_task
+from firth.tasks.training import Training, apply_defaults, fit
 
 Result = dict[str, Any]
 FOLDER = "runs"  # of a work folder
@@ -60,7 +60,7 @@ class Run(Recipe):
     def usually(self) -> Run:
         """The same run, where what is only what the task is used to is not named."""
         setting = SETTINGS[self.setting]
-        used = Embedding(**usual(task_named(setting.task), Embedding, dict(setting.words)))
+        used = Embedding(**apply_defaults(find_task(setting.task), Embedding, dict(setting.words)))
         same: dict[str, Any] = {
             name: None for name in ("at", "mix_decay") if getattr(self, name) == getattr(used, name)
         }
@@ -82,7 +82,7 @@ class Run(Recipe):
         if self.layers != "mix":
             given["layers"] = self.layers if self.layers == "top" else int(self.layers)
         given |= {name: value for name, value in (("at", self.at), ("mix_decay", self.mix_decay)) if value is not None}
-        given = usual(task_named(setting.task), Embedding, given)
+        given = apply_defaults(find_task(setting.task), Embedding, given)
         if not self.characters:
             given["characters"] = 0
         elif self.quick:
@@ -99,13 +99,13 @@ class Run(Recipe):
             given["batch"] = self.batch
         if self.quick:
             given |= {"epochs": 4, "batch": 8}
-        return Training(**usual(task_named(setting.task), Training, given))
+        return Training(**apply_defaults(find_task(setting.task), Training, given))
 
 
 def result_of(run: Run, runtime: Runtime, report: Report = silent) -> Result:
     """Trains, and judges by the test set: scores, the epochs one by one, the shares of the layers, and the time."""
     setting = SETTINGS[run.setting]
-    kind = task_named(setting.task)
+    kind = find_task(setting.task)
     task = kind(**(dict(setting.network) | (dict(setting.quick) if run.quick else {})))
     train, dev, test = (setting.examples(task, which, run.quick) for which in ("train", "dev", "test"))
     begun = time.monotonic()
@@ -187,7 +187,7 @@ def _one_by_one(runs: Sequence[Run], folder: Path, runtime: Runtime, report: Rep
 
 def keep(run: Run, result: Result, folder: Path) -> None:
     """Writes a result where `gather` finds it."""
-    with whole_file(folder / f"{run.key}.json") as target:
+    with atomic_file(folder / f"{run.key}.json") as target:
         target.write_text(json.dumps(result, ensure_ascii=False) + "\n", encoding="utf-8")
 
 

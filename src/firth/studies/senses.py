@@ -1,4 +1,4 @@
-"""Word senses by the nearest neighbour, layer by layer: Table 5 of the ELMo paper."""
+"""Word senses by the nearest neighbor, layer by layer: Table 5 of the ELMo paper."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ class Senses(Study):
     """The nearest sense of a word, by each layer."""
 
     name: ClassVar[str] = "senses"
-    title: ClassVar[str] = "Word senses by the nearest neighbour"
+    title: ClassVar[str] = "Word senses by the nearest neighbor"
     quick: ClassVar[dict[str, Any]] = {"sentences": 1000}
 
     elmo: str = option("elmo-en", "a biLM: a name that ships, or a folder; none: without")

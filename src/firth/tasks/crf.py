@@ -37,7 +37,7 @@ class Chain:
 
 
 class Crf(nn.Module):
-    """The scores between tags, as parameters; those of forbidden neighbours are never used.
+    """The scores between tags, as parameters; those of forbidden neighbors are never used.
 
     >>> crf = Crf(["PER"], "BIO")  # O, B-PER, I-PER
     >>> words = torch.tensor([[[0.0, 1.0, 3.0], [0.0, 1.0, 3.0]]])

@@ -16,7 +16,7 @@ from torch import Tensor
 
 from firth.neural.bilm import BiLM
 from firth.neural.inference import embed as embedding
-from firth.neural.inference.transfer import sent
+from firth.neural.inference.transfer import to_device
 from firth.progress import Progress, Report, silent
 
 Words = tuple[str, ...]
@@ -71,7 +71,7 @@ class FrozenLayers:
         for row, words in zip(rows, sentences):
             if words in self.starts:
                 row[: len(words)] = np.arange(self.starts[words], self.starts[words] + len(words))
-        found = self.table[sent(rows, self.device)].float()
+        found = self.table[to_device(rows, self.device)].float()
         for place, words in enumerate(sentences):
             if words in homeless:
                 found[place, : len(words)] = homeless[words].float()

@@ -19,7 +19,7 @@ from torch.nn import functional
 
 from firth.errors import OptionError
 from firth.neural.bilm import BiLM
-from firth.neural.inference.transfer import sent
+from firth.neural.inference.transfer import to_device
 from firth.neural.mix import ScalarMix
 from firth.options import Recipe, option
 from firth.progress import Report, silent
@@ -157,7 +157,7 @@ class Inputs(nn.Module):
     def forward(self, sentences: Sentences) -> Text:
         lengths = torch.tensor([len(words) for words in sentences], dtype=torch.int64)
         time = max(1, int(lengths.max()) if len(lengths) else 0)
-        mask = sent(words_mask(lengths, time).numpy(), self.anchor.device)
+        mask = to_device(words_mask(lengths, time).numpy(), self.anchor.device)
         parts = [self.without_context(sentences, time)]
         extra = None
         if self.bilm is not None:
@@ -180,7 +180,7 @@ class Inputs(nn.Module):
             parts = [torch.cat(parts, 1) + self.changes(distinct)]
         parts += [part(distinct) for part in (self.learnt, self.spelled) if part is not None]
         table = torch.cat(parts, 1) if parts else self.anchor.new_zeros(len(distinct), 0)
-        return functional.pad(table, (0, 0, 1, 0))[sent(rows, table.device)]
+        return functional.pad(table, (0, 0, 1, 0))[to_device(rows, table.device)]
 
     def in_context(self, bilm: BiLM, sentences: Sentences, mask: Tensor) -> Tensor:
         """The layers of the biLM, (layers, batch, time, dim)."""
@@ -233,7 +233,9 @@ class Inputs(nn.Module):
         self.load_state_dict(dict(tensors), strict=False)
 
 
-def inputs_for(embedding: Embedding, sources: Sources, sentences: Iterable[Sequence[str]], room: int = ROOM) -> Inputs:
+def build_inputs(
+    embedding: Embedding, sources: Sources, sentences: Iterable[Sequence[str]], room: int = ROOM
+) -> Inputs:
     """New inputs for a training text."""
     vocabulary = Vocabulary(())
     if embedding.learns_words():

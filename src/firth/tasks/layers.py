@@ -9,8 +9,8 @@ from torch import Tensor, nn
 from torch.func import functional_call
 from torch.nn.utils.rnn import pack_padded_sequence, pad_packed_sequence
 
-from firth.neural.bilm import turned
-from firth.neural.inference.transfer import sent
+from firth.neural.bilm import reverse_sentences
+from firth.neural.inference.transfer import to_device
 
 RNNS = {"lstm": nn.LSTM, "gru": nn.GRU, "rnn": nn.RNN}
 RnnKind = Literal["lstm", "gru", "rnn"]
@@ -42,7 +42,7 @@ class Bidirectional(nn.Module):
 
         The lengths lie on the CPU, as they do in `Text`.
         """
-        inside = sent(words_mask(lengths, vectors.shape[1]).numpy(), vectors.device)[:, :, None]
+        inside = to_device(words_mask(lengths, vectors.shape[1]).numpy(), vectors.device)[:, :, None]
         for layer in self.layers:
             given = self.dropout(vectors)
             if isinstance(layer, nn.LSTM) and not vectors.is_cuda and 2 * inside.sum() > inside.numel():
@@ -58,10 +58,10 @@ def read_packed(layer: nn.Module, vectors: Tensor, lengths: Tensor) -> Tensor:
     # torch would send their order to a GPU in a way that waits until all else is done.
     some, order = torch.sort(lengths.clamp(min=1), descending=True, stable=True)
     back = torch.argsort(order)
-    longest_first = vectors[sent(order.numpy(), vectors.device)]
+    longest_first = vectors[to_device(order.numpy(), vectors.device)]
     packed = pack_padded_sequence(longest_first, some, batch_first=True)
     said, _ = pad_packed_sequence(layer(packed)[0], batch_first=True, total_length=vectors.shape[1])
-    return said[sent(back.numpy(), vectors.device)]
+    return said[to_device(back.numpy(), vectors.device)]
 
 
 def read_apart(layer: nn.LSTM, vectors: Tensor, lengths: Tensor) -> Tensor:
@@ -76,8 +76,8 @@ def read_apart(layer: nn.LSTM, vectors: Tensor, lengths: Tensor) -> Tensor:
     ahead = {name: weights[name] for name in names}
     behind = {name: weights[name + "_reverse"] for name in names}
     forwards = functional_call(one_way, ahead, (vectors,))[0]
-    backwards = functional_call(one_way, behind, (turned(vectors, lengths),))[0]
-    return torch.cat([forwards, turned(backwards, lengths)], 2)
+    backwards = functional_call(one_way, behind, (reverse_sentences(vectors, lengths),))[0]
+    return torch.cat([forwards, reverse_sentences(backwards, lengths)], 2)
 
 
 def _draw(layer: nn.Module) -> None:

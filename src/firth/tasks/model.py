@@ -19,12 +19,12 @@ from firth.files import Name
 from firth.formats import native
 from firth.neural.inference.embed import Sentences
 from firth.neural.inference.sentence_arrays import Floats
-from firth.pretrained.shipped import of_task
+from firth.pretrained.shipped import locate_task
 from firth.progress import Progress, Report, silent
 from firth.serialization import Parts
 from firth.show import notebook
 from firth.tasks.inputs import Embedding, Inputs, Text
-from firth.tasks.registry import task_named
+from firth.tasks.registry import find_task
 from firth.tasks.sources import Sources
 from firth.tasks.task import Answer, Labels, Network, Task
 
@@ -78,7 +78,7 @@ class TaskModel(nn.Module):
 
     def batches(self, examples: Sequence[Any]) -> Iterator[list[int]]:
         """The places of examples, those of like length together, the longest first."""
-        order = sorted(range(len(examples)), key=lambda place: -length_of(examples[place]))
+        order = sorted(range(len(examples)), key=lambda place: -longest_sentence(examples[place]))
         size = 1 if self.task.documents else BATCH
         for start in range(0, len(order), size):
             yield order[start : start + size]
@@ -142,14 +142,14 @@ class TaskModel(nn.Module):
     def from_parts(cls, parts: Parts, sources: Sources | None = None) -> TaskModel:
         """The artifact that `to_parts` took apart; its sources are opened unless they are given."""
         config = parts.config
-        task = task_named(config["task"]).from_dict(config["options"])
+        task = find_task(config["task"]).from_dict(config["options"])
         embedding = Embedding.from_dict(config["embedding"])
         sources = sources or Sources.open(embedding.static, embedding.elmo)
         if sources.fingerprints() != config["fingerprints"]:
             names = " and ".join(name for name in (embedding.static, embedding.elmo) if name)
             problem = f"the model was trained on other vectors than {names} has now"
             raise OptionError(f"{problem}. Name those it was trained on: --embedding PATH")
-        with seeded(0):  # what is drawn is replaced at once
+        with seed_torch(0):  # what is drawn is replaced at once
             inputs = Inputs(embedding, sources, parts.vocabularies.get("words"))
             model = cls(task, config["labels"], inputs, task.network(inputs.sizes, config["labels"]))
         model.metadata = dict(config.get("metadata", {}))
@@ -189,17 +189,17 @@ def open_task(name: Name, embedding: str | None = None, *, sources: Sources | No
     `embedding` says where its word vectors and its biLM lie now, where that is not where they were; `sources` are these
     where they are open already.
     """
-    path = of_task(name)
+    path = locate_task(name)
     parts = native.read_parts(path)
     if parts.kind != TaskModel.kind:
         raise OptionError(f"{path}: holds a {parts.kind}, but a task's model is needed")
     if embedding is not None:
         named = Embedding.of(embedding)
         sources = Sources.open(named.static, named.elmo)
-    return cast(TaskModel, native.put_together(parts, path, sources=sources))
+    return cast(TaskModel, native.build_artifact(parts, path, sources=sources))
 
 
-def length_of(example: Any) -> int:
+def longest_sentence(example: Any) -> int:
     """The words of the longest of an example's sentences."""
     return max(map(len, example.sentences), default=0)
 
@@ -217,7 +217,7 @@ def evaluating(module: nn.Module) -> Iterator[None]:
 
 
 @contextmanager
-def seeded(seed: int) -> Iterator[None]:
+def seed_torch(seed: int) -> Iterator[None]:
     """torch's own generators start at a seed inside, and are as they were afterwards."""
     with torch.random.fork_rng():
         torch.manual_seed(seed)

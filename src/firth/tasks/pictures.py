@@ -1,4 +1,4 @@
-"""Answers of tasks as pictures for the terminal; each can be read without colours too.
+"""Answers of tasks as pictures for the terminal; each can be read without colors too.
 
 ner         [Elon Musk PER] founded [SpaceX ORG] .
 srl         John   broke   the vase
@@ -35,7 +35,7 @@ AROUND = 240  # characters of a long passage that are shown on each side of the 
 GAP, LONGEST = 2, 28  # columns beside a piece of a sentence that has a role under it, and of the longest such piece
 
 
-def drawn(task: Task, example: Any, answer: Any) -> RenderableType:
+def draw_answer(task: Task, example: Any, answer: Any) -> RenderableType:
     """The picture of an answer: that of its task, or else what the task tells in words."""
     draw = PICTURES.get(task.name)
     return told_picture(task.tell(example, answer)) if draw is None else draw(example, answer)
@@ -52,13 +52,13 @@ def names(example: Any, tags: Sequence[str]) -> Text:
     for label, start, end in spans(tags):
         found += [Text(word) for word in example.words[place:start]]
         inside = " ".join(example.words[start:end])
-        found.append(Text.assemble("[", (inside, "bold"), f" {label}]", style=colour(label)))
+        found.append(Text.assemble("[", (inside, "bold"), f" {label}]", style=color(label)))
         place = end
     return Text(" ").join([*found, *(Text(word) for word in example.words[place:])])
 
 
-def colour(label: str) -> str:
-    """A colour that a label always has."""
+def color(label: str) -> str:
+    """A color that a label always has."""
     label = label.removeprefix("..")
     return FIXED.get(label) or COLOURS[sum(map(ord, label)) % len(COLOURS)]
 
@@ -78,7 +78,7 @@ class Under:
             if above and above.cell_len + gap + size > width:
                 yield from filled(above, under)
                 above, under, gap = Text(), Text(), 0
-            style = colour(label) if label else ""
+            style = color(label) if label else ""
             above.append(" " * gap)
             under.append(" " * gap)
             above.append(text + " " * (size - cell_len(text)), style=f"bold {style}" if label else "")
@@ -128,7 +128,7 @@ def pieces(words: Sequence[str], found: Sequence[Span]) -> Iterator[tuple[str, s
 
 
 def clusters(example: Any, answer: Sequence[Sequence[Sequence[int]]]) -> Text:
-    """A text whose mentions stand in brackets, those of one thing with one number and in one colour.
+    """A text whose mentions stand in brackets, those of one thing with one number and in one color.
 
     >>> from types import SimpleNamespace
     >>> clusters(SimpleNamespace(words="his sister saw him".split()), [[[0, 1], [3, 4]], [[0, 2]]]).plain
@@ -141,16 +141,16 @@ def clusters(example: Any, answer: Sequence[Sequence[Sequence[int]]]) -> Text:
         inside = [mention for mention in mentions if mention[0] <= place < mention[1]]
         one = Text()
         for start, _, number in inside:
-            one.append("[" if start == place else "", style=cluster_colour(number))
-        one.append(word, style=f"bold {cluster_colour(inside[-1][2])}" if inside else "")
+            one.append("[" if start == place else "", style=cluster_color(number))
+        one.append(word, style=f"bold {cluster_color(inside[-1][2])}" if inside else "")
         for _, end, number in reversed(inside):
-            one.append(f"]{number + 1}" if end == place + 1 else "", style=cluster_colour(number))
+            one.append(f"]{number + 1}" if end == place + 1 else "", style=cluster_color(number))
         parts.append(one)
     return Text(" ").join(parts)
 
 
-def cluster_colour(number: int) -> str:
-    """The colour of a cluster."""
+def cluster_color(number: int) -> str:
+    """The color of a cluster."""
     return COLOURS[number % len(COLOURS)]
 
 

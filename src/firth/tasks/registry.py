@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from firth.lazy import fetched
+from firth.lazy import import_class
 
 if TYPE_CHECKING:
     from firth.tasks.task import Task
@@ -24,12 +24,12 @@ TASKS = {
 }
 
 
-def task_named(name: str) -> type[Task]:
+def find_task(name: str) -> type[Task]:
     """The class of a task.
 
-    >>> task_named("sentimant")
+    >>> find_task("sentimant")
     Traceback (most recent call last):
     firth.errors.OptionError: no task is called 'sentimant'. Did you mean 'sentiment'?
     """
-    found: type[Task] = fetched(TASKS, name, "task", "elmo")
+    found: type[Task] = import_class(TASKS, name, "task", "elmo")
     return found

@@ -19,7 +19,7 @@ from firth.formats import native
 from firth.formats.registry import detect, load
 from firth.models.elmo import fingerprint as fingerprint_of_bilm
 from firth.neural.bilm import BiLM
-from firth.pretrained.shipped import located
+from firth.pretrained.shipped import locate
 from firth.vectors.words import WordVectors
 
 SAMPLE = 4096  # rows of word vectors that a fingerprint looks at
@@ -36,7 +36,7 @@ def names_in(text: str) -> list[str]:
 
 def is_bilm(name: str) -> bool:
     """Whether a name stands for a biLM and not for word vectors; nothing large is read."""
-    path = located(name)
+    path = locate(name)
     if detect(path) != "native":
         return detect(path) == "elmo"
     return bool(json.loads(Path(path, native.CONFIG).read_bytes()).get("kind") == native.BILM)

@@ -19,12 +19,12 @@ from firth.neural.training.record import Watch
 from firth.options import Recipe, option
 from firth.progress import Report, silent
 from firth.runtime import Runtime
-from firth.tasks.inputs import Embedding, inputs_for
-from firth.tasks.model import TaskModel, seeded
+from firth.tasks.inputs import Embedding, build_inputs
+from firth.tasks.model import TaskModel, seed_torch
 from firth.tasks.sources import Sources
 from firth.tasks.task import Task
-from firth.tasks.training_loop import Fitting
-from firth.training.checkpoints import interrupted, stopping
+from firth.tasks.training_loop import TaskTraining
+from firth.training.checkpoints import interrupted_error, stopping
 
 NEVER_COUNTED = ("epochs", "patience", "cache", "log_every", "save_every")  # they do not change a step
 NAMES = ("static", "elmo")  # what lies there counts, not where it lies
@@ -52,7 +52,7 @@ class Training(Recipe):
     seed: int = option(1, "where the random numbers start", minimum=0, maximum=2**32)
 
 
-def usual(task: type[Task], recipe: type[Recipe], given: dict[str, Any]) -> dict[str, Any]:
+def apply_defaults(task: type[Task], recipe: type[Recipe], given: dict[str, Any]) -> dict[str, Any]:
     """Options of an `Embedding` or of a `Training`: those that are given, and those that the task is used to."""
     names = recipe.__dataclass_fields__
     return {name: value for name, value in task.usual.items() if name in names} | given
@@ -80,25 +80,25 @@ def fit(
     """
     training, runtime = training or Training(), runtime or Runtime.from_env()
     sources = sources or Sources.open(embedding.static, embedding.elmo)
-    examples = task.to_learn(drawn(train, training.share, training.seed))
+    examples = task.to_learn(draw_share(train, training.share, training.seed))
     if not examples:
         raise OptionError("there is no example to learn from")
     labels = task.learn_labels(examples)
-    with seeded(training.seed):
+    with seed_torch(training.seed):
         sentences = [words for example in examples for words in example.sentences]
-        inputs = inputs_for(embedding, sources, sentences, int(training.cache * 1e9))
+        inputs = build_inputs(embedding, sources, sentences, int(training.cache * 1e9))
         model = TaskModel(task, labels, inputs, task.network(inputs.sizes, labels))
     kept = None
     if checkpoint is not None:
         kept = Checkpoints(Path(checkpoint), identity_of(model, training, examples, dev), resume=resume)
         log = Path(checkpoint) / "log.jsonl" if log is None else log
     runtime.join()
-    with threads(runtime.threads), stopping(kept is not None) as is_asked_to_stop:
+    with limit_threads(runtime.threads), stopping(kept is not None) as is_asked_to_stop:
         watch = Watch(report, kept, None if log is None else Path(log), is_asked_to_stop)
-        run = Fitting(model.to(runtime.place), examples, dev, training, runtime, watch)
+        run = TaskTraining(model.to(runtime.place), examples, dev, training, runtime, watch)
         history = run.run()
     if run.stopped:
-        raise interrupted(checkpoint)
+        raise interrupted_error(checkpoint)
     model.metadata = {"training": training.as_dict(), "examples": {"train": len(examples), "dev": len(dev)}}
     model.metadata |= {"dev": history.best, "epochs": history.epochs, "layer_shares": model.inputs.shares}
     model.metadata["words_per_second"] = round(history.words_per_second, 1)
@@ -107,7 +107,7 @@ def fit(
 
 
 @contextmanager
-def threads(count: int) -> Iterator[None]:
+def limit_threads(count: int) -> Iterator[None]:
     """torch works with so many threads inside, and afterwards with as many as before."""
     before = torch.get_num_threads()
     torch.set_num_threads(count)
@@ -117,10 +117,10 @@ def threads(count: int) -> Iterator[None]:
         torch.set_num_threads(before)
 
 
-def drawn(examples: Sequence[Any], share: float, seed: int) -> Sequence[Any]:
+def draw_share(examples: Sequence[Any], share: float, seed: int) -> Sequence[Any]:
     """A share of the examples, at least one, in their order; a larger share holds all of a smaller one.
 
-    >>> drawn("abcdefgh", 0.25, 1), drawn("abcdefgh", 0.5, 1)
+    >>> draw_share("abcdefgh", 0.25, 1), draw_share("abcdefgh", 0.5, 1)
     (['c', 'g'], ['a', 'c', 'g', 'h'])
     """
     if share >= 1:

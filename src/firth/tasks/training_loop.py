@@ -22,7 +22,7 @@ from firth.neural.training.record import Log, Watch
 from firth.progress import Progress
 from firth.runtime import Runtime
 from firth.tasks.history import History
-from firth.tasks.model import TaskModel, length_of
+from firth.tasks.model import TaskModel, longest_sentence
 
 if TYPE_CHECKING:
     from firth.tasks.training import Training
@@ -31,7 +31,7 @@ POOL = 64  # batches whose examples are sorted by length together
 SAVE_SECONDS = 600.0
 
 
-class Fitting:
+class TaskTraining:
     """One training of a model, ready to `run`."""
 
     def __init__(
@@ -51,7 +51,7 @@ class Fitting:
             {name: one.detach().clone() for name, one in self.parameters.items()} if training.average else {}
         )
         self.size = 1 if model.task.documents else training.batch
-        self.lengths = np.array([length_of(example) for example in train])
+        self.lengths = np.array([longest_sentence(example) for example in train])
         self.history, self.stopped = History(), False
         self.best: Tensors | None = None
         self.waiting: list[Tensor] = []  # losses and norms that are still on the device

@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from firth.errors import FormatError
-from firth.files import Name, open_counted
+from firth.files import Name, open_with_position
 from firth.kernels import text_to_ids as kernel
 from firth.text.vocabulary import Vocabulary, rank
 
@@ -70,7 +70,7 @@ def chunks(path: Name, cuts: Cuts = AT_LINES, *, size: int = CHUNK, count_lines:
     """A file cut where `cuts` allows it, as late as possible; the last chunk says so and may be empty."""
     offset, line, continued, read = 0, 0, False, 0
     rest = b""
-    with open_counted(path) as (file, position):
+    with open_with_position(path) as (file, position):
         while True:
             data = bytearray(len(rest) + size + kernel.PADDING)
             data[: len(rest)] = rest

@@ -23,7 +23,7 @@ from typing import Any, Literal, get_args
 import numpy as np
 
 from firth.errors import FormatError, OptionError
-from firth.files import STDIN, Name, expand, whole_file
+from firth.files import STDIN, Name, atomic_file, expand
 from firth.kernels import text_to_ids as kernel
 from firth.progress import Progress, Report, silent
 from firth.runtime import Runtime
@@ -174,7 +174,7 @@ class Corpus:
     def _read(self, path: Path, report: Report) -> TokenFile:
         tables = Tables()
         total, unit = self._total(), "bytes" if self._texts is None else "characters"
-        with whole_file(path) as draft, TokenWriter(draft) as writer:
+        with atomic_file(path) as draft, TokenWriter(draft) as writer:
             done = 0
             for scan in self._scans(tables):
                 self._write(writer, scan)
@@ -234,7 +234,7 @@ class Corpus:
     def _scan_plain(self, tables: Tables, chunk: Chunk) -> Scan:
         data: bytearray | bytes = chunk.data
         size = chunk.size
-        broken = int(kernel.first_broken(np.frombuffer(data, np.uint8), size))
+        broken = int(kernel.find_invalid_utf8(np.frombuffer(data, np.uint8), size))
         if broken >= 0:
             data = self._decode(chunk).encode() + PADDING
             size = len(data) - len(PADDING)

@@ -120,7 +120,7 @@ class Subwords:
                 words[0], words[1][share], words[2][share], self.minn, maxn, self.sentence_end, lengths[share]
             )
 
-        runtime.spread(count, runtime.shares(size))
+        runtime.map(count, runtime.shares(size))
         np.cumsum(lengths + 1, out=pointers[1:])
         rows = np.zeros(int(pointers[-1]), np.int64)  # what pruning leaves open must still be ids
         pruned = np.empty(0, np.int64) if self.pruned is None else self._table
@@ -142,5 +142,5 @@ class Subwords:
                 lengths[share],
             )
 
-        runtime.spread(fill, runtime.shares(size))
+        runtime.map(fill, runtime.shares(size))
         return rows, pointers, lengths

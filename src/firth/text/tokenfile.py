@@ -181,7 +181,7 @@ class TokenWriter:
     def renumber(self, numbers: Mapping[int, NDArray[np.uint32]], runtime: Runtime) -> None:
         """Gives every id its final number: numbers[table][id]."""
         self._ids.flush()
-        runtime.spread(lambda start: self._renumber_block(start, numbers), range(0, self.tokens, BLOCK))
+        runtime.map(lambda start: self._renumber_block(start, numbers), range(0, self.tokens, BLOCK))
 
     def _renumber_block(self, start: int, numbers: Mapping[int, NDArray[np.uint32]]) -> None:
         ids = np.empty(min(BLOCK, self.tokens - start), np.uint32)

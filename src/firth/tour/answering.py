@@ -9,7 +9,7 @@ from rich.text import Text
 
 from firth.pretrained.shipped import EXAMPLES
 from firth.tour.context import without_torch
-from firth.tour.materials import Luggage, Step
+from firth.tour.materials import Materials, Step
 
 ABOUT = {
     "ner": "which words are names?",
@@ -21,7 +21,7 @@ ABOUT = {
 }
 
 
-def six_tasks(luggage: Luggage) -> Step:
+def six_tasks(luggage: Materials) -> Step:
     """Names, roles, coreference, questions, entailment and sentiment, on a sentence or two each."""
     title = "Six tasks"
     if not luggage.has_torch:
@@ -29,20 +29,20 @@ def six_tasks(luggage: Luggage) -> Step:
             title, "Names, roles, coreference, questions, entailment, sentiment: the networks need torch."
         )
     from firth.tasks.model import open_task
-    from firth.tasks.pictures import drawn
+    from firth.tasks.pictures import draw_answer
     from firth.tasks.sources import Sources
-    from firth.tasks.training import threads
+    from firth.tasks.training import limit_threads
 
     pictures: list[RenderableType] = []
     values: dict[str, Any] = {}
-    with threads(1):  # so little work is not worth sharing
+    with limit_threads(1):  # so little work is not worth sharing
         sources = Sources.open("glove-en", "elmo-en")  # which all six stand on
         for name, texts in EXAMPLES.items():
             model = open_task(name, sources=sources)
             examples = model.task.ask(*texts)
             pairs = list(zip(examples, model.predict(examples)))
             heading = Text.assemble(("\n" if pictures else "") + name, ": ", (ABOUT[name], "dim"), style="bold")
-            pictures += [heading, *(drawn(model.task, *pair) for pair in pairs)]
+            pictures += [heading, *(draw_answer(model.task, *pair) for pair in pairs)]
             values[name] = [model.task.tell(*pair) for pair in pairs]
     first, *_ = EXAMPLES["ner"]
     return Step(

@@ -10,9 +10,9 @@ from firth.bulk.embedder import embedder
 from firth.show import terminal
 from firth.show.terminal import Bar
 from firth.text.tokenize import Tokenizer
-from firth.tour.materials import Luggage, Step
+from firth.tour.materials import Materials, Step
 from firth.vectors.neighbors import cosine
-from firth.vectors.occurrences import marked_word
+from firth.vectors.occurrences import find_marked_word
 
 # One meaning twice and another once: the first is compared with the others.
 CONTEXTS = (
@@ -41,13 +41,13 @@ def without_torch(title: str, sentence: str = VECTORS_IN_CONTEXT) -> Step:
     )
 
 
-def contexts(luggage: Luggage) -> Step:
+def contexts(luggage: Materials) -> Step:
     """One word in two meanings, layer by layer."""
     title = 'The two banks of "bank"'
     if luggage.contextual is None:
         return without_torch(title)
     name, model = luggage.contextual
-    split = [marked_word(text, Tokenizer()) for text in CONTEXTS]
+    split = [find_marked_word(text, Tokenizer()) for text in CONTEXTS]
     embedded = embedder(model, "all")([words for words, _ in split])
     first, same, other = (array[:, place] for array, (_, place) in zip(embedded, split))
     alike, unlike = ([cosine(a, b) for a, b in zip(first, one)] for one in (same, other))
@@ -64,7 +64,7 @@ def contexts(luggage: Luggage) -> Step:
     )
 
 
-def likely_sentences(luggage: Luggage) -> Step:
+def likely_sentences(luggage: Materials) -> Step:
     """What a biLM thinks of sentences, and one that it makes."""
     title = "Strong tea, powerful tea"
     if luggage.contextual is None:

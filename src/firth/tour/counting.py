@@ -14,13 +14,13 @@ from firth.show import terminal
 from firth.text.normalize import Normalizer
 from firth.text.tokenize import Tokenizer
 from firth.text.vocabulary import Vocabulary
-from firth.tour.materials import Luggage, Step
+from firth.tour.materials import Materials, Step
 
 OWN_PROBES = ("ice", "steam", "solid", "gas", "water", "fashion")
 PERSIAN = "او كتاب‌ها را می‌خواند، و چای می‌نوشد."
 
 
-def tokens(luggage: Luggage) -> Step:
+def tokens(luggage: Materials) -> Step:
     """Words before meaning."""
     samples = ["Nobody can't be happy on such an evening, says Dr. Firth; it's 3.5 °C.", PERSIAN]
     tokenizers = [Tokenizer(), Tokenizer(normalizer=Normalizer.persian())]
@@ -35,7 +35,7 @@ def tokens(luggage: Luggage) -> Step:
     )
 
 
-def vocabulary(luggage: Luggage) -> Step:
+def vocabulary(luggage: Materials) -> Step:
     """How often each word occurs."""
     found = luggage.corpus.tokens()
     words: Vocabulary = found.vocabulary
@@ -50,7 +50,7 @@ def vocabulary(luggage: Luggage) -> Step:
     )
 
 
-def tfidf(luggage: Luggage) -> Step:
+def tfidf(luggage: Materials) -> Step:
     """Words that tell one document from the others."""
     made = Counts(kind="tf-idf", stop_words=ENGLISH_STOP_WORDS).fit(luggage.corpus)
     if not isinstance(made, CountMatrix):
@@ -74,7 +74,7 @@ def tfidf(luggage: Luggage) -> Step:
     )
 
 
-def company(luggage: Luggage) -> Step:
+def company(luggage: Materials) -> Step:
     """Which words stand side by side."""
     words = list(luggage.words[:8])
     ids = luggage.counts.rows.ids(words)
@@ -90,8 +90,8 @@ def company(luggage: Luggage) -> Step:
     )
 
 
-def most_telling_contexts(luggage: Luggage, words: Sequence[str], topn: int = 8) -> list[str]:
-    """The neighbours that most divide these words: frequent beside some of them, and not words of mere grammar."""
+def most_telling_contexts(luggage: Materials, words: Sequence[str], topn: int = 8) -> list[str]:
+    """The neighbors that most divide these words: frequent beside some of them, and not words of mere grammar."""
     stop = set(ENGLISH_STOP_WORDS)
     totals: dict[str, float] = {}
     for word in words:
@@ -101,7 +101,7 @@ def most_telling_contexts(luggage: Luggage, words: Sequence[str], topn: int = 8)
     return sorted(totals, key=lambda word: (-totals[word], word))[:topn]
 
 
-def ratios(luggage: Luggage) -> Step:
+def ratios(luggage: Materials) -> Step:
     """GloVe's idea: the ratio of probabilities carries the meaning."""
     first, second, *probes = OWN_PROBES
     if luggage.paths:
@@ -117,11 +117,11 @@ def ratios(luggage: Luggage) -> Step:
     )
 
 
-def neighbours(luggage: Luggage) -> Step:
+def neighbors(luggage: Materials) -> Step:
     """Counts, weighed by surprise and pressed into a few dimensions, become vectors."""
     asked = [word for word in luggage.words[:8:2] if word in luggage.vectors]
     found = {word: luggage.vectors.most_similar(word, topn=4) for word in asked}
-    tables = [terminal.bars(word, near, header=("neighbour", "cosine"), width=8) for word, near in found.items()]
+    tables = [terminal.bars(word, near, header=("neighbor", "cosine"), width=8) for word, near in found.items()]
     return Step(
         "PPMI and SVD",
         "Positive pointwise mutual information, then a truncated SVD: words with like company get like vectors.",
@@ -133,7 +133,7 @@ def neighbours(luggage: Luggage) -> Step:
     )
 
 
-def word_map(luggage: Luggage) -> Step:
+def word_map(luggage: Materials) -> Step:
     """The vectors, laid flat."""
     words = [word for word in luggage.words if word in luggage.vectors]
     rows = luggage.vectors.unit[luggage.vectors.vocabulary.ids(words)]

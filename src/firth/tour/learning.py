@@ -16,14 +16,14 @@ from firth.models.glove import Glove
 from firth.models.word2vec import Word2Vec
 from firth.options import Recipe
 from firth.show import terminal
-from firth.tour.materials import Luggage, Step
+from firth.tour.materials import Materials, Step
 from firth.vectors.words import WordVectors
 
 OWN_ANALOGIES: tuple[tuple[str, str, str], ...] = (("man", "king", "woman"), ("mother", "tea", "father"))
 OWN_SENTENCES = ("strong tea", "powerful tea", "strong engine", "powerful engine")
 
 
-def trained(luggage: Luggage) -> Step:
+def trained(luggage: Materials) -> Step:
     """The three families that predict, on the same words."""
     recipes: dict[str, Recipe] = {
         "word2vec": Word2Vec(dim=30, epochs=60, min_count=2, window=3, subsample=0.0),
@@ -36,7 +36,7 @@ def trained(luggage: Luggage) -> Step:
         begin = time.perf_counter()
         vectors = luggage.fasttext if name == "fasttext" else recipe.fit(luggage.corpus)  # type: ignore[attr-defined]
         seconds = time.perf_counter() - begin
-        near = {word: meaningful_neighbour(vectors, word) for word in asked if word in vectors.vocabulary}
+        near = {word: meaningful_neighbor(vectors, word) for word in asked if word in vectors.vocabulary}
         rows.append((name, f"{seconds:.1f} s", *(near.get(word, "–") for word in asked)))
         values[name] = near
     return Step(
@@ -49,13 +49,13 @@ def trained(luggage: Luggage) -> Step:
     )
 
 
-def meaningful_neighbour(vectors: WordVectors, word: str) -> str:
+def meaningful_neighbor(vectors: WordVectors, word: str) -> str:
     """The nearest word that is more than grammar."""
     near = vectors.most_similar(word, topn=1, allowed=lambda other: other.isalpha() and other not in ENGLISH_STOP_WORDS)
     return near[0][0] if near else "–"
 
 
-def analogies(luggage: Luggage) -> Step:
+def analogies(luggage: Materials) -> Step:
     """What is to one word as another is to a third?"""
     questions = OWN_ANALOGIES
     if luggage.paths:
@@ -75,14 +75,14 @@ def analogies(luggage: Luggage) -> Step:
     )
 
 
-def unseen(luggage: Luggage) -> Step:
+def unseen(luggage: Materials) -> Step:
     """A word that the text never had gets a vector from its pieces."""
     known = luggage.fasttext.vocabulary
     word = next(made for base in luggage.words for made in (base + "like", base + "ish") if made not in known)
     near = luggage.fasttext.most_similar(word, topn=5, allowed=lambda other: other.isalpha() and len(other) > 2)
     shares = [(share.ngram, share.share) for share in luggage.fasttext.explain(word)][:5]
     tables = [
-        terminal.bars(f"near {word}", near, header=("neighbour", "cosine"), width=8),
+        terminal.bars(f"near {word}", near, header=("neighbor", "cosine"), width=8),
         terminal.bars(f"pieces of {word}", shares, header=("piece", "share"), width=8),
     ]
     return Step(
@@ -95,7 +95,7 @@ def unseen(luggage: Luggage) -> Step:
     )
 
 
-def sentences(luggage: Luggage) -> Step:
+def sentences(luggage: Materials) -> Step:
     """Which words may follow which."""
     asked: Sequence[str] = OWN_SENTENCES
     if luggage.paths:
@@ -117,7 +117,7 @@ def sentences(luggage: Luggage) -> Step:
     )
 
 
-def formats(luggage: Luggage) -> Step:
+def formats(luggage: Materials) -> Step:
     """Every classic file, there and back."""
     rows = []
     for format, name in [("word2vec", "v.txt"), ("word2vec-binary", "v.bin"), ("glove", "glove.txt"), ("native", "v")]:

@@ -42,7 +42,7 @@ class Step:
 
 
 @dataclass(frozen=True)
-class Luggage:
+class Materials:
     """What the steps share: the text, and what has been made of it so far."""
 
     paths: tuple[str, ...]

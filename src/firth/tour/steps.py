@@ -12,18 +12,18 @@ from pathlib import Path
 
 from firth.tour.answering import six_tasks
 from firth.tour.context import contexts, likely_sentences
-from firth.tour.counting import company, neighbours, ratios, tfidf, tokens, vocabulary, word_map
+from firth.tour.counting import company, neighbors, ratios, tfidf, tokens, vocabulary, word_map
 from firth.tour.learning import analogies, formats, sentences, trained, unseen
-from firth.tour.materials import Luggage, Step
+from firth.tour.materials import Materials, Step
 
-Build = Callable[[Luggage], Step]
+Build = Callable[[Materials], Step]
 STEPS: tuple[Build, ...] = (
     tokens,
     vocabulary,
     tfidf,
     company,
     ratios,
-    neighbours,
+    neighbors,
     word_map,
     trained,
     unseen,
@@ -45,7 +45,7 @@ def walk(
     """
     made = []
     with tempfile.TemporaryDirectory(prefix="firth-tour-") as folder:
-        luggage = Luggage(tuple(paths), Path(folder), elmo)
+        luggage = Materials(tuple(paths), Path(folder), elmo)
         for number, build in enumerate(STEPS, start=1):
             made.append(build(luggage))
             if visit is not None:

@@ -19,7 +19,7 @@ from safetensors import SafetensorError, safe_open
 from safetensors.numpy import save_file
 
 from firth.errors import FormatError, OptionError
-from firth.files import Name, whole_file
+from firth.files import Name, atomic_file
 
 CONFIG = "config.json"
 KEYS = {"arrays", "identity", "step", "losses", "counts", "held_out"}
@@ -40,7 +40,9 @@ class Position:
         return [loss / max(1, count) for loss, count in zip(self.losses, self.counts)]
 
 
-def keep(folder: Name, arrays: Mapping[str, NDArray[Any]], identity: Mapping[str, Any], position: Position) -> None:
+def save_checkpoint(
+    folder: Name, arrays: Mapping[str, NDArray[Any]], identity: Mapping[str, Any], position: Position
+) -> None:
     """Writes a checkpoint.
 
     The arrays get a name of their own, and `config.json`, which is replaced in one step, says which arrays are meant:
@@ -50,13 +52,13 @@ def keep(folder: Name, arrays: Mapping[str, NDArray[Any]], identity: Mapping[str
     _check_kind(place)
     name = f"state-{position.step}.safetensors"
     state = {"library": "firth", "kind": "checkpoint", "arrays": name, "identity": identity, **vars(position)}
-    with whole_file(place / name) as draft:
+    with atomic_file(place / name) as draft:
         try:
             save_file({key: np.ascontiguousarray(array) for key, array in arrays.items()}, draft)
         except SafetensorError as error:  # which also stands for a disk that is full
             raise OSError(errno.EIO, f"the checkpoint could not be written: {error}", str(place / name)) from error
         _flush(draft)
-    with whole_file(place / CONFIG) as draft:
+    with atomic_file(place / CONFIG) as draft:
         draft.write_text(json.dumps(state, indent=2) + "\n", encoding="ascii")
         _flush(draft)
     for old in (*place.glob("state-*.safetensors"), *place.glob(".*.part")):  # drafts are of runs that were killed
@@ -94,7 +96,9 @@ def _read(folder: Path) -> dict[str, Any]:
     return state
 
 
-def restore(folder: Name, arrays: Mapping[str, NDArray[Any]], identity: Mapping[str, Any]) -> Position | None:
+def restore_checkpoint(
+    folder: Name, arrays: Mapping[str, NDArray[Any]], identity: Mapping[str, Any]
+) -> Position | None:
     """Fills the arrays from a checkpoint and says how far it had come; None where there is no checkpoint yet."""
     place = Path(folder)
     _check_kind(place)
@@ -118,7 +122,7 @@ def restore(folder: Name, arrays: Mapping[str, NDArray[Any]], identity: Mapping[
     return Position(state["step"], state["losses"], state["counts"], state["held_out"])
 
 
-def interrupted(folder: Name | None) -> KeyboardInterrupt:
+def interrupted_error(folder: Name | None) -> KeyboardInterrupt:
     """What to raise when Ctrl-C stops a training: it says where the state is kept."""
     if folder is None or not (Path(folder) / CONFIG).exists():
         return KeyboardInterrupt()

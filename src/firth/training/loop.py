@@ -23,7 +23,7 @@ from firth.files import Name
 from firth.kernels import random as random_kernel
 from firth.progress import Progress, Report, silent
 from firth.runtime import Runtime
-from firth.training.checkpoints import Position, interrupted, keep, restore, stopping
+from firth.training.checkpoints import Position, interrupted_error, restore_checkpoint, save_checkpoint, stopping
 
 BLOCK = 50_000
 LOWEST_RATE = 1e-4  # of the first learning rate
@@ -204,16 +204,16 @@ def train(
     text = {"epochs": schedule.epochs, "words": schedule.words, "block": schedule.size}
     identity = dict(identity or {}, learning_rate=schedule.learning_rate, **text)
     if run.checkpoint is not None and run.resume:
-        position = restore(run.checkpoint, learner.arrays, identity) or position
+        position = restore_checkpoint(run.checkpoint, learner.arrays, identity) or position
     if held_out is not None and position.step == 0:
         held_out.loss(run.runtime)  # a text that cannot be used is told now, not after the first epoch
     with stopping(run.checkpoint is not None) as is_asked_to_stop:
         while position.step < schedule.steps:
             _round(learner, schedule, position, run, held_out, is_asked_to_stop, every)
             if run.checkpoint is not None:
-                keep(run.checkpoint, learner.arrays, identity, position)
+                save_checkpoint(run.checkpoint, learner.arrays, identity, position)
             if is_asked_to_stop() and position.step < schedule.steps:
-                raise interrupted(run.checkpoint)
+                raise interrupted_error(run.checkpoint)
     return position
 
 

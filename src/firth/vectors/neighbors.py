@@ -45,7 +45,7 @@ def cosine(a: NDArray[Any], b: NDArray[Any]) -> float:
     return float(np.dot(a, b)) / lengths if lengths > 0 else 0.0
 
 
-class Neighbours(ABC):
+class Neighbors(ABC):
     """The questions; `WordVectors` says how a word gets its vector."""
 
     vocabulary: Vocabulary

@@ -161,7 +161,7 @@ class Occurrences:
             ("occurrences", f"{len(self):,}"),
             ("words", f"{len(self.vocabulary):,}"),
             ("sentences", f"{len(self.starts) - 1:,}"),
-            ("rows", f"{self.dim} × {self.rows.dtype_name}, {notebook.in_bytes(self.rows.nbytes)}"),
+            ("rows", f"{self.dim} × {self.rows.dtype_name}, {notebook.format_bytes(self.rows.nbytes)}"),
             ("model", str(self.metadata.get("model", ""))),
             ("layers", str(self.metadata.get("layers", ""))),
         ]
@@ -180,10 +180,10 @@ class Occurrences:
 MARK = re.compile(r"\[([^\[\]]+)\]")
 
 
-def marked_word(context: str, tokenizer: Tokenizer) -> tuple[list[str], int]:
+def find_marked_word(context: str, tokenizer: Tokenizer) -> tuple[list[str], int]:
     """The words of a sentence in which one stands in brackets, and the place of that one.
 
-    >>> marked_word("She signed to do a Broadway [play].", Tokenizer())
+    >>> find_marked_word("She signed to do a Broadway [play].", Tokenizer())
     (['She', 'signed', 'to', 'do', 'a', 'Broadway', 'play', '.'], 6)
     """
     marks = list(MARK.finditer(context))

@@ -56,7 +56,7 @@ def cosines(rows: Rows, ids: Ids, owners: Ids, units: NDArray[np.float64], runti
 
     parts = [slice(start, start + 4096) for start in range(0, len(ids), 4096)]
     if len(parts) > 1:
-        runtime.spread(score, parts)
+        runtime.map(score, parts)
     elif parts:
         score(parts[0])
     return scores
@@ -95,7 +95,7 @@ class Index:
                 block = rows.block(start, min(start + 256 * TILE, share.stop * TILE, size))
                 kernel.pack_rows(block, start, steps, codes, scales, errors)
 
-        runtime.spread(pack, runtime.shares(tiles))
+        runtime.map(pack, runtime.shares(tiles))
         return cls(rows, codes, scales, errors, runtime)
 
     @property
@@ -193,7 +193,7 @@ class Index:
             )
             return ids, owners, uppers, heaps
 
-        found = self.runtime.spread(scan, self.runtime.shares(-(-size // TILE)))
+        found = self.runtime.map(scan, self.runtime.shares(-(-size // TILE)))
         if any(len(owners) > len(ids) for ids, owners, _, _ in found):
             return None
         ids, owners, uppers = (np.concatenate([part[k] for part in found]) for k in range(3))
@@ -226,7 +226,7 @@ def _pool(allowed: Sequence[int] | Ids, size: int) -> Ids:
 
 @dataclass(frozen=True, eq=False)
 class FaissIndex:
-    """An HNSW graph over the rows, made by faiss: it may miss a neighbour, but the cosines it gives are exact.
+    """An HNSW graph over the rows, made by faiss: it may miss a neighbor, but the cosines it gives are exact.
 
     It pays where very many queries come one by one; building it takes minutes where the exact index takes a second.
     """

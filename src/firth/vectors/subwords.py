@@ -91,7 +91,7 @@ class SubwordVectors(WordVectors):
             matrix[part] = self._composed(table, part)
 
         starts = range(0, len(matrix), BLOCK)
-        self.runtime.spread(compose, [slice(start, min(start + BLOCK, len(matrix))) for start in starts])
+        self.runtime.map(compose, [slice(start, min(start + BLOCK, len(matrix))) for start in starts])
         return matrix
 
     def _composed(self, table: tuple[Ids, Ids, Ids], part: slice) -> Floats:

@@ -3,7 +3,7 @@
 `WordVectors` has a row for each word of its vocabulary. `SubwordVectors` also has rows for pieces of words, so that it
 has an answer for words that it never saw. Both are finished values: nothing here changes them, and whatever can be
 derived (unit rows, the index of the search) is derived when it is first needed. What can be asked of them is in
-`neighbours.py`.
+`neighbors.py`.
 """
 
 from __future__ import annotations
@@ -19,14 +19,14 @@ from firth.errors import OptionError, UnknownWord
 from firth.serialization import Parts
 from firth.show import notebook
 from firth.text.vocabulary import Vocabulary
-from firth.vectors.neighbors import Neighbours, unit_rows
+from firth.vectors.neighbors import Neighbors, unit_rows
 from firth.vectors.rows import DenseRows, Floats, Ids, Int8Rows, Rows, rows_from, rows_of, rows_to
 
 Unknown = Literal["zeros", "skip", "error"]
 BLOCK = 4096  # words at a time, where all of them are needed
 
 
-class WordVectors(Neighbours):
+class WordVectors(Neighbors):
     """A vector for each word of a vocabulary.
 
     >>> vectors = WordVectors(["tea", "coffee", "rain"], [[1, 0.1], [1, 0.2], [0, 1]])
@@ -194,12 +194,12 @@ class WordVectors(Neighbours):
 
     def facts(self) -> list[notebook.Fact]:
         """What there is to say about these vectors, by name."""
-        first = ", ".join(map(notebook.printable, self.vocabulary[:6])) + (", …" if len(self) > 6 else "")
+        first = ", ".join(map(notebook.make_printable, self.vocabulary[:6])) + (", …" if len(self) > 6 else "")
         facts = [
             ("words", f"{len(self):,}"),
             ("dim", str(self.dim)),
-            ("rows", f"{self.rows.dtype_name}, {notebook.in_bytes(self.rows.nbytes)}"),
-            ("from", notebook.origin(self.metadata)),
+            ("rows", f"{self.rows.dtype_name}, {notebook.format_bytes(self.rows.nbytes)}"),
+            ("from", notebook.describe_origin(self.metadata)),
             ("first", first),
         ]
         return [(name, value) for name, value in facts if value]

@@ -9,7 +9,7 @@ from torch import Tensor
 from firth.neural.architecture import Architecture
 from firth.neural.bilm import BiLM
 from firth.neural.state import State
-from firth.neural.training.lstm import Dropout, read_plainly, read_streams
+from firth.neural.training.lstm import Dropout, run_layers, run_layers_reference
 
 STEPS, ROWS = 7, 3
 SIZES = {"character_dim": 3, "filters": ((1, 4), (2, 5)), "highways": 1, "cell": 6, "dim": 4}
@@ -54,7 +54,7 @@ def test_the_fast_layers_have_the_numbers_and_the_gradients_of_the_reference(
     model = bilm(**more)
     forward, backward, state, fresh = given(model)
     found = []
-    for read in (read_plainly, read_streams):
+    for read in (run_layers_reference, run_layers):
         dropout = Dropout(0.2, seed=1, step=4, rows=ROWS)
         ahead, behind, after = read(model, forward, backward, state, dropout, fresh if begin else None)
         weights = torch.linspace(-1, 1, ahead.numel(), dtype=torch.float64).view_as(ahead)
@@ -72,7 +72,7 @@ def test_streams_that_are_one_sentence_are_read_as_the_bilm_reads_it() -> None:
         layers, lengths, _ = model([sentence])
         vectors, _ = model.encode([sentence])
         inside = vectors[0, :, None]  # (steps, one row, dim)
-        ahead, behind, _ = read_streams(model, inside, inside.flip(0), model.blank(1))
+        ahead, behind, _ = run_layers(model, inside, inside.flip(0), model.blank(1))
     top = layers[-1, 0]
     assert torch.allclose(ahead[:, 0], top[:, :4], atol=1e-12)
     assert torch.allclose(behind[:, 0].flip(0), top[:, 4:], atol=1e-12)
@@ -83,9 +83,9 @@ def test_a_text_cut_in_two_is_read_like_one_when_the_state_goes_on() -> None:
     model = bilm()
     forward, backward, state, fresh = given(model)
     with torch.no_grad():
-        whole = read_streams(model, forward, backward, state, None, fresh)
-        first = read_streams(model, forward[:4], backward[:4], state, None, fresh[:4])
-        second = read_streams(model, forward[4:], backward[4:], first[2], None, fresh[4:])
+        whole = run_layers(model, forward, backward, state, None, fresh)
+        first = run_layers(model, forward[:4], backward[:4], state, None, fresh[:4])
+        second = run_layers(model, forward[4:], backward[4:], first[2], None, fresh[4:])
     for direction in (0, 1):
         assert torch.allclose(whole[direction], torch.cat([first[direction], second[direction]]), atol=1e-12)
     assert torch.allclose(whole[2].cells, second[2].cells, atol=1e-12)
@@ -98,8 +98,8 @@ def test_where_it_is_fresh_nothing_from_before_is_remembered() -> None:
     fresh = torch.zeros(STEPS, ROWS, dtype=torch.bool)
     fresh[3] = True
     with torch.no_grad():
-        whole = read_streams(model, forward, backward, state, None, fresh)
-        rest = read_streams(model, forward[3:], backward[3:], model.blank(ROWS))
+        whole = run_layers(model, forward, backward, state, None, fresh)
+        rest = run_layers(model, forward[3:], backward[3:], model.blank(ROWS))
     assert torch.allclose(whole[0][3:], rest[0], atol=1e-12)
 
 

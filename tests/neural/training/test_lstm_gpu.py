@@ -7,19 +7,19 @@ import pytest
 import torch
 from torch import Tensor
 
-from firth.kernels.triton_support import suits
+from firth.kernels.triton_support import supports
 from firth.neural import softmax
 from firth.neural.architecture import Architecture
 from firth.neural.bilm import BiLM
 from firth.neural.layers import CharacterCnn
 from firth.neural.state import State
 from firth.neural.training import cnn_gpu, lstm_gpu, softmax_gpu
-from firth.neural.training.lstm import Dropout, read_plainly
+from firth.neural.training.lstm import Dropout, run_layers_reference
 from firth.text.character_ids import CharacterIds
 
 needs_gpu = pytest.mark.skipif(
-    not (torch.cuda.is_available() and suits(torch.device("cuda"))),
-    reason="needs an NVIDIA GPU for data centres (H100 or newer), a torch that was built for it, and Triton",
+    not (torch.cuda.is_available() and supports(torch.device("cuda"))),
+    reason="needs an NVIDIA GPU for data centers (H100 or newer), a torch that was built for it, and Triton",
 )
 DIM, CELL, ROWS, STEPS = 64, 256, 70, 4
 
@@ -65,7 +65,7 @@ def test_the_gpu_reads_streams_as_the_reference_does(sizes: dict[str, object], f
     bilm = small_bilm(**sizes)
     given, state, chance = streams(bilm)
     fresh = chance < 0.3 if forgets else None
-    wanted = read_plainly(bilm, *given, state, None, fresh)
+    wanted = run_layers_reference(bilm, *given, state, None, fresh)
     found = lstm_gpu.read_streams(bilm, *given, state, None, fresh)
     for mine, theirs in zip((*found[:2], *found[2].parts), (*wanted[:2], *wanted[2].parts)):
         assert off(mine, theirs) < 0.01
@@ -77,7 +77,7 @@ def test_the_gpu_reads_streams_as_the_reference_does(sizes: dict[str, object], f
 def test_the_gpu_clips_cells_and_projections_where_the_reference_does() -> None:
     bilm = small_bilm(clip=0.5)
     given, state, _ = streams(bilm)
-    wanted = read_plainly(bilm, *given, state)
+    wanted = run_layers_reference(bilm, *given, state)
     found = lstm_gpu.read_streams(bilm, *given, state)
     assert found[2].cells.abs().max() == 0.5
     assert found[2].said.abs().max() == 0.25

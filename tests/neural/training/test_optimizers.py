@@ -9,7 +9,7 @@ import torch
 from torch import nn
 
 from firth.neural.softmax import sparse_rows
-from firth.neural.training.optimizers import Kind, Optimizer, Schedule, add_up_gradients, clip_gradients
+from firth.neural.training.optimizers import Kind, Optimizer, Schedule, all_reduce_gradients, clip_gradients
 from firth.runtime import Runtime
 
 
@@ -80,7 +80,7 @@ def test_the_bound_counts_sparse_rows_too_and_rows_met_twice_once() -> None:
     table.grad = sparse_rows(torch.tensor([1]), torch.tensor([[2.0]]), (4, 1))
     table.grad = table.grad + sparse_rows(torch.tensor([1]), torch.tensor([[1.0]]), (4, 1))
     bias.grad = torch.tensor([4.0, 0.0])
-    add_up_gradients([table, bias], Runtime(1))
+    all_reduce_gradients([table, bias], Runtime(1))
     assert clip_gradients([table, bias], 1.0).item() == pytest.approx(5)
     assert table.grad.to_dense()[1].item() == pytest.approx(0.6)
     assert bias.grad.tolist() == pytest.approx([0.8, 0])

@@ -11,7 +11,7 @@ import torch
 from firth.errors import OptionError
 from firth.neural.architecture import Architecture
 from firth.neural.bilm import BiLM
-from firth.neural.training.vocabulary import Types, predicted_words
+from firth.neural.training.vocabulary import TrainingVocabulary, select_softmax_words
 from firth.text.vocabulary import Vocabulary
 
 WORDS = Vocabulary.from_counts({"tea": 9, "a": 8, "<S>": 7, "rain" * 20: 6, "日本": 5, "of": 4})
@@ -23,7 +23,7 @@ def test_vectors_are_those_of_the_encoder_and_so_are_their_gradients(more: dict[
     sizes = {"character_dim": 3, "filters": ((1, 4), (3, 5)), "highways": 1, "cell": 8, "dim": 6} | more
     words = PREDICTED if sizes.get("encoder") == "words" else None
     bilm = BiLM(Architecture(**sizes), vocabulary=PREDICTED, words=words)
-    types = Types(bilm, WORDS)
+    types = TrainingVocabulary(bilm, WORDS)
     names = [*WORDS.words, "<S>", "</S>"]
     order = torch.from_numpy(np.argsort(types.lengths, kind="stable"))
     found, plain = types.vectors(order), bilm.encoder([names[id] for id in order])
@@ -35,7 +35,7 @@ def test_vectors_are_those_of_the_encoder_and_so_are_their_gradients(more: dict[
 
 
 def test_targets_are_places_in_the_softmax_and_others_are_unknown() -> None:
-    types = Types(BiLM(Architecture.named("tiny"), vocabulary=PREDICTED), WORDS)
+    types = TrainingVocabulary(BiLM(Architecture.named("tiny"), vocabulary=PREDICTED), WORDS)
     named = dict(zip([*WORDS.words, "begin", "end"], types.targets.tolist()))
     assert (named["tea"], named["of"], named["a"], named["begin"], named["end"]) == (3, 4, 2, 0, 1)
 
@@ -43,9 +43,9 @@ def test_targets_are_places_in_the_softmax_and_others_are_unknown() -> None:
 def test_a_softmax_without_unknown_words_is_told() -> None:
     bilm = BiLM(Architecture.named("tiny"), vocabulary=Vocabulary(["<S>", "</S>", "tea"]))
     with pytest.raises(OptionError, match="neither 'a' nor <UNK>"):
-        Types(bilm, WORDS)
+        TrainingVocabulary(bilm, WORDS)
 
 
 def test_predicted_words_are_the_most_frequent_ones_behind_the_three_marks() -> None:
-    assert predicted_words(WORDS, 5, 1).words == ("<S>", "</S>", "<UNK>", "tea", "a")
-    assert predicted_words(WORDS, 100, 5).words[3:] == ("tea", "a", "rain" * 20, "日本")
+    assert select_softmax_words(WORDS, 5, 1).words == ("<S>", "</S>", "<UNK>", "tea", "a")
+    assert select_softmax_words(WORDS, 100, 5).words[3:] == ("tea", "a", "rain" * 20, "日本")

@@ -16,13 +16,13 @@ from firth.runtime import Runtime
 from firth.tasks.coref import network as coref_network
 from firth.tasks.coref.data import Document
 from firth.tasks.coref.network import LEAST, SpanRanker
-from firth.tasks.coref.task import Coreference
+from firth.tasks.coref.task import Coref
 from firth.tasks.inputs import Embedding, Sizes, Text
 from firth.tasks.layers import words_mask
 from firth.tasks.model import TaskModel
 from firth.tasks.training import Training, fit
 
-SMALL = Coreference(
+SMALL = Coref(
     hidden=5,
     feedforward=7,
     features=3,
@@ -52,7 +52,7 @@ def text(lengths: Tensor = LENGTHS, size: int = 6, extra: int = 0, padding: int 
     return Text(filled[:, :, :size], lengths, mask, filled[:, :, size:] if extra else None)
 
 
-def network(task: Coreference = SMALL, extra: int = 0) -> SpanRanker:
+def network(task: Coref = SMALL, extra: int = 0) -> SpanRanker:
     torch.manual_seed(1)
     made = task.network(Sizes(6, extra), {"genres": ["news"]})
     assert isinstance(made, SpanRanker)
@@ -183,7 +183,7 @@ def test_training_reads_a_part_of_a_long_document_and_keeps_its_true_mentions() 
 
 def test_mentions_that_stand_alone_cannot_be_learnt_from_antecedents() -> None:
     with pytest.raises(OptionError, match="mention_loss is 0"):
-        Coreference(singletons=True, mention_loss=0.0)
+        Coref(singletons=True, mention_loss=0.0)
 
 
 def test_clusters_follow_the_links() -> None:
@@ -203,7 +203,7 @@ def test_clusters_follow_the_links() -> None:
 
 
 def test_a_text_without_words_has_no_clusters() -> None:
-    task = Coreference()
+    task = Coref()
     (empty,) = task.ask("")
     blank = text(torch.tensor([0]), padding=1)
     assert network().answers((blank,), [empty]) == [[]]
@@ -213,14 +213,14 @@ def test_a_text_without_words_has_no_clusters() -> None:
 
 def test_a_document_that_is_not_marked_cannot_be_judged() -> None:
     with pytest.raises(OptionError, match="has no clusters"):
-        Coreference().score(Coreference().ask("Rain."), [[]])
+        Coref().score(Coref().ask("Rain."), [[]])
 
 
 def test_mentions_that_stand_alone_count_only_when_asked_for() -> None:
     truth = Document((("a", "b", "c"),), (((0, 1), (1, 2)), ((2, 3),)))
     answer = [[[0, 1], [1, 2]]]
-    assert Coreference().score([truth], [answer])["average"] == 1.0
-    assert Coreference(singletons=True).score([truth], [answer])["b3"] == pytest.approx(0.8)
+    assert Coref().score([truth], [answer])["average"] == 1.0
+    assert Coref(singletons=True).score([truth], [answer])["b3"] == pytest.approx(0.8)
 
 
 STORIES = [
@@ -240,7 +240,7 @@ def stories() -> list[Document]:
 
 
 def tiny_fit() -> TaskModel:
-    task = Coreference(hidden=12, feedforward=16, features=4, widest=2, dropout=0.0, word_dropout=0.0)
+    task = Coref(hidden=12, feedforward=16, features=4, widest=2, dropout=0.0, word_dropout=0.0)
     training = Training(epochs=15, learning_rate=0.01, patience=None)
     return fit(task, Embedding(words=8), stories() * 2, stories(), training, runtime=Runtime(1))
 
@@ -259,9 +259,9 @@ def test_four_stories_are_learnt_kept_and_told(tmp_path: Path) -> None:
 
 def test_a_slice_of_ontogum_is_learnt(data: Path) -> None:
     """Beginnings of three documents, where no answer at all has 0 and joining equal words some 0.3."""
-    read = Coreference().read(f"{data / 'data' / 'tasks' / 'coref' / 'ontogum-conll.tar.xz'}:dev")
+    read = Coref().read(f"{data / 'data' / 'tasks' / 'coref' / 'ontogum-conll.tar.xz'}:dev")
     small = [first_sentences(document, 6) for document in read[4:7]]
-    task = Coreference(hidden=24, feedforward=24, features=5, widest=6, dropout=0.0, word_dropout=0.0, antecedents=30)
+    task = Coref(hidden=24, feedforward=24, features=5, widest=6, dropout=0.0, word_dropout=0.0, antecedents=30)
     training = Training(epochs=30, learning_rate=5e-3, patience=None)
     model = fit(task, Embedding(words=16, characters=16), small, small, training, runtime=Runtime(1))
     assert model.metadata["epochs"][-1]["loss"] < 0.5 * model.metadata["epochs"][0]["loss"]
@@ -277,7 +277,7 @@ def first_sentences(document: Document, count: int) -> Document:
 
 def test_a_run_that_was_stopped_goes_on_to_the_same_weights(tmp_path: Path) -> None:
     """Also where a step draws which sentences it reads."""
-    task = Coreference(hidden=6, feedforward=8, features=3, widest=2, sentences=1)
+    task = Coref(hidden=6, feedforward=8, features=3, widest=2, sentences=1)
 
     def run(epochs: int, folder: str) -> TaskModel:
         training = Training(epochs=epochs, learning_rate=0.01, patience=None)

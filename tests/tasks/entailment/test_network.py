@@ -7,7 +7,7 @@ import torch
 from torch import Tensor
 
 from firth.tasks.entailment.network import Decomposable, Esim, PairNetwork
-from firth.tasks.entailment.task import Example
+from firth.tasks.entailment.task import EntailmentExample
 from firth.tasks.inputs import Sizes, Text
 from firth.tasks.layers import words_mask
 
@@ -53,7 +53,7 @@ def test_every_number_of_a_network_learns(kind: type[Esim] | type[Decomposable],
     network = made(kind, variational).train()
     torch.manual_seed(5)
     texts = text_of(sentences(*[5] * 8, seed=1)), text_of(sentences(*[4] * 8, seed=2))
-    network.loss(texts, [Example((), (), LABELS[i % 3]) for i in range(8)]).backward()
+    network.loss(texts, [EntailmentExample((), (), LABELS[i % 3]) for i in range(8)]).backward()
     for name, parameter in network.named_parameters():
         assert parameter.grad is not None, name
         assert parameter.grad.abs().sum() > 0, name
@@ -90,7 +90,7 @@ def test_decomposable_attention_does_not_see_the_order_of_words() -> None:
 
 def test_an_answer_has_the_likeliest_label_first_and_its_probabilities_sum_to_one() -> None:
     texts = text_of(sentences(4, 3, seed=1)), text_of(sentences(3, 3, seed=2))
-    for answer in made(Esim).answers(texts, [Example((), ())] * 2):
+    for answer in made(Esim).answers(texts, [EntailmentExample((), ())] * 2):
         assert list(answer.values()) == sorted(answer.values(), reverse=True)
         assert sum(answer.values()) == pytest.approx(1)
         assert set(answer) == set(LABELS)

@@ -12,7 +12,7 @@ from sklearn.metrics import accuracy_score, precision_recall_fscore_support
 import firth
 from firth.errors import OptionError
 from firth.runtime import Runtime
-from firth.tasks.entailment.task import Entailment, Example, judged, likeliest
+from firth.tasks.entailment.task import Entailment, EntailmentExample, judged, likeliest
 from firth.tasks.inputs import Embedding
 from firth.tasks.model import TaskModel
 from firth.tasks.training import Training, fit
@@ -20,8 +20,8 @@ from firth.tasks.training import Training, fit
 SMALL = Training(epochs=14, batch=16, learning_rate=4e-3, patience=None)
 
 
-def example(label: str | None) -> Example:
-    return Example(("A", "dog"), ("A", "cat"), label)
+def example(label: str | None) -> EntailmentExample:
+    return EntailmentExample(("A", "dog"), ("A", "cat"), label)
 
 
 labels = st.sampled_from(["entailment", "neutral", "contradiction"])
@@ -73,7 +73,7 @@ def test_letters_of_persian_files_are_unified_where_that_is_asked_for() -> None:
 
 
 @pytest.fixture(scope="module")
-def slice_of_sick(data: Path) -> list[Example]:
+def slice_of_sick(data: Path) -> list[EntailmentExample]:
     """48 pairs, as many of each label."""
     read = Entailment().read(data / "data" / "tasks" / "entailment" / "sick-train.txt")
     return [one for label in ("entailment", "neutral", "contradiction") for one in read if one.label == label][::90][
@@ -82,7 +82,7 @@ def slice_of_sick(data: Path) -> list[Example]:
 
 
 @pytest.mark.parametrize("architecture", ["esim", "decomposable"])
-def test_a_slice_is_learnt_by_heart(slice_of_sick: list[Example], architecture: str) -> None:
+def test_a_slice_is_learnt_by_heart(slice_of_sick: list[EntailmentExample], architecture: str) -> None:
     task = Entailment(architecture=architecture, hidden=24, dropout=0.1)  # type: ignore[arg-type]
     embedding = Embedding(words=24, characters=8)
     model = fit(task, embedding, slice_of_sick, slice_of_sick, SMALL, runtime=Runtime(threads=1))
@@ -92,7 +92,7 @@ def test_a_slice_is_learnt_by_heart(slice_of_sick: list[Example], architecture: 
     assert model.metadata["dev"]["accuracy"] > most / len(slice_of_sick) + 0.2
 
 
-def test_a_saved_model_answers_as_before(slice_of_sick: list[Example], tmp_path: Path) -> None:
+def test_a_saved_model_answers_as_before(slice_of_sick: list[EntailmentExample], tmp_path: Path) -> None:
     task = Entailment(architecture="decomposable", hidden=8)
     training = Training(epochs=1)
     model = fit(task, Embedding(characters=8), slice_of_sick, training=training, runtime=Runtime(threads=1))

@@ -13,7 +13,7 @@ from firth.runtime import Runtime
 from firth.tasks.inputs import Embedding
 from firth.tasks.model import TaskModel
 from firth.tasks.qa.data import Passage, Question
-from firth.tasks.qa.task import Questions
+from firth.tasks.qa.task import Qa
 from firth.tasks.training import Training, fit
 from firth.text.tokenize import Tokenizer
 
@@ -22,22 +22,22 @@ MAT = Passage.of("The cat sat on the mat.", Tokenizer())
 
 def test_the_score_is_the_mean_of_the_questions_f1_then_exact_match() -> None:
     examples = [Question(MAT, ("Who", "?"), ("The cat", "cat")), Question(MAT, ("Where", "?"), ("on the mat",))]
-    scores = Questions().score(examples, [{"text": "the Cat"}, {"text": "the mat."}])
+    scores = Qa().score(examples, [{"text": "the Cat"}, {"text": "the mat."}])
     assert list(scores) == ["f1", "exact_match"]
     assert scores["f1"] == pytest.approx((1 + 2 / 3) / 2)  # "mat" against "on mat": precision 1, recall 1/2
     assert scores["exact_match"] == 0.5
 
 
 def test_questions_without_answers_can_be_asked_but_not_learnt_or_judged() -> None:
-    (asked,) = Questions().ask("The cat sat on the mat.", "Where did the cat sit?")
+    (asked,) = Qa().ask("The cat sat on the mat.", "Where did the cat sit?")
     with pytest.raises(OptionError, match="has no answer to learn from"):
-        Questions().to_learn([asked])
+        Qa().to_learn([asked])
     with pytest.raises(OptionError, match="no answers to compare with"):
-        Questions().score([asked], [{"text": "on the mat"}])
+        Qa().score([asked], [{"text": "on the mat"}])
 
 
 def test_one_passage_can_be_asked_several_questions() -> None:
-    first, second = Questions().ask("The cat sat on the mat.", "Who sat?", "Where?")
+    first, second = Qa().ask("The cat sat on the mat.", "Who sat?", "Where?")
     assert first.passage is second.passage
     assert second.words == ("Where", "?")
 
@@ -52,18 +52,18 @@ def test_one_passage_can_be_asked_several_questions() -> None:
 )
 def test_what_is_no_question_is_refused(texts: tuple[str, ...], problem: str) -> None:
     with pytest.raises(OptionError, match=problem):
-        Questions().ask(*texts)
+        Qa().ask(*texts)
 
 
 def test_windows_must_share_less_than_they_hold() -> None:
     with pytest.raises(OptionError, match="overlap is 128, but must be smaller than longest, 100"):
-        Questions(longest=100)
+        Qa(longest=100)
 
 
 @pytest.fixture(scope="module")
 def slice_of_squad(data: Path) -> list[Question]:
     """12 questions about short passages."""
-    read = Questions().read(data / "data" / "tasks" / "qa" / "squad-dev.json.xz")
+    read = Qa().read(data / "data" / "tasks" / "qa" / "squad-dev.json.xz")
     return [one for one in read if len(one.passage.words) < 50][::9][:12]
 
 
@@ -71,7 +71,7 @@ def test_a_slice_is_learnt_by_heart_and_a_saved_model_answers_as_before(
     slice_of_squad: list[Question], tmp_path: Path
 ) -> None:
     training = Training(epochs=14, batch=3, learning_rate=6e-3, patience=None)
-    task = Questions(hidden=16, dropout=0.0)
+    task = Qa(hidden=16, dropout=0.0)
     embedding = Embedding(words=24, characters=8)
     model = fit(task, embedding, slice_of_squad, slice_of_squad, training, runtime=Runtime(threads=1))
     losses = [epoch["loss"] for epoch in model.metadata["epochs"]]
@@ -90,7 +90,7 @@ def test_a_slice_is_learnt_by_heart_and_a_saved_model_answers_as_before(
 def test_a_run_that_goes_on_ends_where_one_that_never_stopped_does(
     slice_of_squad: list[Question], tmp_path: Path
 ) -> None:
-    task, few = Questions(hidden=4), slice_of_squad[:4]
+    task, few = Qa(hidden=4), slice_of_squad[:4]
     embedding, runtime = Embedding(characters=8), Runtime(threads=1)
 
     def learn(epochs: int, folder: str) -> TaskModel:

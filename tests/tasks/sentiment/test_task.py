@@ -84,7 +84,7 @@ def test_a_mistake_is_told_with_its_line(tmp_path: Path, line: str, problem: str
 
 
 def test_an_empty_file_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(FormatError, match="no labelled texts"):
+    with pytest.raises(FormatError, match="no labeled texts"):
         Sentiment().read(file_of(tmp_path, ""))
 
 

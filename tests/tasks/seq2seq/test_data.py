@@ -9,12 +9,12 @@ import pytest
 
 from firth.errors import FormatError, OptionError
 from firth.tasks.seq2seq.data import Pair, read_pairs
-from firth.tasks.seq2seq.task import Translation
+from firth.tasks.seq2seq.task import Seq2Seq
 from firth.text.tokenize import Tokenizer
 
 
 def pairs(path: Path, **options: object) -> list[tuple[str, str]]:
-    found = Translation(**options).read(path)  # type: ignore[arg-type]
+    found = Seq2Seq(**options).read(path)  # type: ignore[arg-type]
     return [(" ".join(pair.source), " ".join(pair.known)) for pair in found]
 
 
@@ -38,7 +38,7 @@ def test_a_table_has_a_source_and_a_target_a_line(tmp_path: Path) -> None:
 def test_a_line_that_is_no_pair_is_named(tmp_path: Path, text: str, problem: str) -> None:
     (tmp_path / "p.tsv").write_text(text)
     with pytest.raises(FormatError, match=problem):
-        Translation().read(tmp_path / "p.tsv")
+        Seq2Seq().read(tmp_path / "p.tsv")
 
 
 def test_pairs_are_made_of_running_text(tmp_path: Path) -> None:
@@ -54,17 +54,17 @@ def test_a_title_is_to_be_said_for_the_text_below_it(tmp_path: Path) -> None:
     assert pairs(path, pairs="title") == [("A drink . It is hot .", "Tea"), ("It is wet .", "Rain")]
     path.write_text("A drink.\n# Tea\n")
     with pytest.raises(FormatError, match=r"text.txt:1: text stands above the first title. A title is '# Title'"):
-        Translation(pairs="title").read(path)
+        Seq2Seq(pairs="title").read(path)
 
 
 def test_a_pair_without_a_target_cannot_be_judged() -> None:
     with pytest.raises(OptionError, match="no target is known for 'a b'"):
-        Translation().score([Pair(("a", "b"))], ["a"])
+        Seq2Seq().score([Pair(("a", "b"))], ["a"])
 
 
 def test_titles_of_real_text(data: Path) -> None:
     corpus = data / "data" / "corpora" / "en-raw-sample.txt.xz"
-    task = Translation(pairs="title", limit=20, longest=30)
+    task = Seq2Seq(pairs="title", limit=20, longest=30)
     found = read_pairs(corpus, task.pairs, Tokenizer(), 30, 20)
     assert found == task.read(corpus)
     assert found[0].target == ("Ayn", "Rand")

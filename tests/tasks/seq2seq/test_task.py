@@ -13,17 +13,17 @@ import torch
 from firth.errors import OptionError
 from firth.formats.registry import load, save
 from firth.runtime import Runtime
-from firth.tasks.coref.task import Coreference
+from firth.tasks.coref.task import Coref
 from firth.tasks.inputs import Embedding, Inputs, Sizes
 from firth.tasks.model import TaskModel
 from firth.tasks.seq2seq.cove import Cove
 from firth.tasks.seq2seq.data import Pair
 from firth.tasks.seq2seq.network import BEGIN, END, UNKNOWN, EncoderDecoder
-from firth.tasks.seq2seq.task import Translation, generate, perplexity
+from firth.tasks.seq2seq.task import Seq2Seq, generate, perplexity
 from firth.tasks.training import Training, fit
 
 WORDS = ["tea", "rain", "milk", "wind", "sun"]
-SMALL = Translation(hidden=6, layers=2, dim=4, dropout=0.0, longest=6)
+SMALL = Seq2Seq(hidden=6, layers=2, dim=4, dropout=0.0, longest=6)
 PAIRS = [
     Pair(("tea", "zebra", "milk", "zebra"), ("zebra", "tea", "fog")),  # zebra can be copied, fog cannot
     Pair(("rain",), ("rain", "sun")),
@@ -123,9 +123,9 @@ def test_a_source_without_words_is_answered() -> None:
 
 def test_the_words_that_can_be_said_are_the_most_frequent() -> None:
     pairs = [Pair(("x",), ("b", "a", "b")), Pair(("x",), ("a", "c", "</s>", "<unk>"))]
-    assert Translation().learn_labels(pairs) == {"words": ["a", "b", "c"]}
-    assert Translation(vocabulary=1).learn_labels(pairs) == {"words": ["a"]}
-    assert Translation(min_count=2).learn_labels(pairs) == {"words": ["a", "b"]}
+    assert Seq2Seq().learn_labels(pairs) == {"words": ["a", "b", "c"]}
+    assert Seq2Seq(vocabulary=1).learn_labels(pairs) == {"words": ["a"]}
+    assert Seq2Seq(min_count=2).learn_labels(pairs) == {"words": ["a", "b"]}
 
 
 def reversals(count: int, seed: int) -> list[Pair]:
@@ -141,7 +141,7 @@ def reversals(count: int, seed: int) -> list[Pair]:
 
 @pytest.fixture(scope="module")
 def reverser() -> TaskModel:
-    task = Translation(hidden=24, layers=1, dim=12, dropout=0.0, vocabulary=5, longest=8)
+    task = Seq2Seq(hidden=24, layers=1, dim=12, dropout=0.0, vocabulary=5, longest=8)
     training = Training(epochs=12, batch=16, learning_rate=0.01, patience=None)
     return fit(
         task, Embedding(words=12, characters=8), reversals(240, 1), reversals(40, 2), training, runtime=Runtime(1)
@@ -196,7 +196,7 @@ def test_each_layer_of_the_encoder_can_be_asked_for() -> None:
 
 
 def test_only_a_model_of_texts_says_texts() -> None:
-    task = Coreference(hidden=2, feedforward=2)
+    task = Coref(hidden=2, feedforward=2)
     other = TaskModel(task, {"genres": []}, Inputs(Embedding(characters=5)), task.network(Sizes(5), {"genres": []}))
     for use in (lambda: generate(other, "tea"), lambda: perplexity(other, []), lambda: Cove(other)):
         with pytest.raises(OptionError, match="coref"):
@@ -215,7 +215,7 @@ def test_the_end_is_a_word_that_is_learnt() -> None:
 
 def test_real_sentences_are_said_again(data: Path) -> None:
     """The beginnings of 120 sentences of an encyclopedia; without training none is said."""
-    task = Translation(hidden=32, layers=1, dim=16, dropout=0.0, pairs="itself", longest=5, limit=120, vocabulary=100)
+    task = Seq2Seq(hidden=32, layers=1, dim=16, dropout=0.0, pairs="itself", longest=5, limit=120, vocabulary=100)
     pairs = task.read(data / "data" / "corpora" / "en-raw-sample.txt.xz")
     training = Training(epochs=12, batch=16, learning_rate=0.01, patience=None)
     made = fit(task, Embedding(characters=24), pairs, pairs[:60], training, runtime=Runtime(1))

@@ -6,23 +6,23 @@ import pytest
 import torch
 from torch import Tensor
 
-from firth.tasks.srl.alternating_lstm import Alternating, Highway, HighwayLayer, LstmLayer, Plan
+from firth.tasks.srl.alternating_lstm import AlternatingLstm, Highway, HighwayLayer, LstmLayer, Plan
 
 LENGTHS = torch.tensor([2, 5, 0, 3])
 
 
 @pytest.fixture(params=["within", "between"])
-def reader(request: pytest.FixtureRequest) -> Alternating:
+def reader(request: pytest.FixtureRequest) -> AlternatingLstm:
     torch.manual_seed(1)
     highway: Highway = request.param
-    return Alternating(4, 3, layers=3, highway=highway).double()
+    return AlternatingLstm(4, 3, layers=3, highway=highway).double()
 
 
 def vectors() -> Tensor:
     return torch.randn(4, 5, 4, dtype=torch.float64, generator=torch.Generator().manual_seed(2))
 
 
-def plainly(reader: Alternating, sentence: Tensor) -> Tensor:
+def plainly(reader: AlternatingLstm, sentence: Tensor) -> Tensor:
     """What a stack says of one sentence, (words, size), one word after another."""
     for depth, layer in enumerate(reader.layers):
         places = list(range(len(sentence)))
@@ -44,7 +44,7 @@ def plainly(reader: Alternating, sentence: Tensor) -> Tensor:
     return sentence
 
 
-def test_a_batch_is_read_as_each_sentence_is_word_by_word(reader: Alternating) -> None:
+def test_a_batch_is_read_as_each_sentence_is_word_by_word(reader: AlternatingLstm) -> None:
     given = vectors()
     said = reader(given, LENGTHS)
     for row, length in enumerate(LENGTHS.tolist()):
@@ -53,7 +53,7 @@ def test_a_batch_is_read_as_each_sentence_is_word_by_word(reader: Alternating) -
             assert torch.allclose(said[row, :length], plainly(reader, given[row, :length]), atol=1e-12)
 
 
-def test_the_slopes_are_those_of_small_steps(reader: Alternating) -> None:
+def test_the_slopes_are_those_of_small_steps(reader: AlternatingLstm) -> None:
     given = vectors().requires_grad_()
     assert torch.autograd.gradcheck(lambda *_: reader(given, LENGTHS), (given, *reader.parameters()))
 
@@ -69,14 +69,14 @@ def test_the_slopes_hold_with_dropout_too() -> None:
         assert torch.autograd.gradcheck(lambda *_, way=backwards: layer(words, plan, way, kept), weights)
 
 
-def test_padding_is_never_seen(reader: Alternating) -> None:
+def test_padding_is_never_seen(reader: AlternatingLstm) -> None:
     given = vectors()
     said = reader(given, LENGTHS)
     given[0, 2:], given[3, 3:] = 99.0, torch.nan
     assert torch.equal(reader(given, LENGTHS), said)
 
 
-def test_dropout_leaves_out_the_same_numbers_at_all_words_of_a_sentence(reader: Alternating) -> None:
+def test_dropout_leaves_out_the_same_numbers_at_all_words_of_a_sentence(reader: AlternatingLstm) -> None:
     reader.dropout = 0.5
     given = torch.randn(16, 5, 4, dtype=torch.float64)
     gone = reader.train()(given, torch.full((16,), 5)) == 0

@@ -13,11 +13,11 @@ from firth.formats.registry import load, save
 from firth.runtime import Runtime
 from firth.tasks.inputs import Embedding, Inputs
 from firth.tasks.model import TaskModel
-from firth.tasks.srl.task import Example, Roles, arguments
+from firth.tasks.srl.task import Srl, SrlExample, arguments
 from firth.tasks.tags import Span, spans, tags_of
 from firth.tasks.training import Training, fit
 
-SMALL = Roles(layers=2, hidden=24, predicate_dim=8, finder=12, dropout=0.0, recurrent_dropout=0.0)
+SMALL = Srl(layers=2, hidden=24, predicate_dim=8, finder=12, dropout=0.0, recurrent_dropout=0.0)
 JOHN = ("John", "wants", "to", "go", ".")
 WANTS = (Span("ARG0", 0, 1), Span("V", 1, 2), Span("ARG1", 2, 4))
 GOES = (Span("ARG0", 0, 1), Span("V", 3, 4))
@@ -54,17 +54,17 @@ Ouch UH (INTJ*) * - -
 @pytest.mark.parametrize("text", [EWT, CONLL_2012, CONLL_2005], ids=["ewt", "2012", "2005"])
 def test_each_form_of_columns_gives_one_example_a_predicate(tmp_path: Path, text: str) -> None:
     (tmp_path / "f").write_text(text)
-    assert Roles().read(tmp_path / "f") == [
-        Example(JOHN, 1, WANTS, (1, 3)),
-        Example(JOHN, 3, GOES, (1, 3)),
-        Example(("Ouch",), predicates=()),
+    assert Srl().read(tmp_path / "f") == [
+        SrlExample(JOHN, 1, WANTS, (1, 3)),
+        SrlExample(JOHN, 3, GOES, (1, 3)),
+        SrlExample(("Ouch",), predicates=()),
     ]
 
 
 def test_a_file_without_predicates_is_named(tmp_path: Path) -> None:
     (tmp_path / "f").write_text("John B-PER\n\nleft O\n")
     with pytest.raises(FormatError, match=r"f: holds no predicates\. Files have a column of brackets"):
-        Roles().read(tmp_path / "f")
+        Srl().read(tmp_path / "f")
 
 
 def frame(place: int, roles: list[Span], words: int, found: list[int]) -> dict[str, Any]:
@@ -73,19 +73,19 @@ def frame(place: int, roles: list[Span], words: int, found: list[int]) -> dict[s
 
 def test_pieces_of_an_argument_are_right_together_or_not_at_all() -> None:
     whole = [Span("ARG1", 0, 2), Span("V", 2, 3), Span("C-ARG1", 4, 6)]
-    example = Example(("w",) * 6, 2, tuple(whole), (2,))
-    assert Roles().score([example], [frame(2, whole, 6, [2])])["f1"] == 1
-    assert Roles().score([example], [frame(2, whole[:2], 6, [2])])["f1"] == 0
+    example = SrlExample(("w",) * 6, 2, tuple(whole), (2,))
+    assert Srl().score([example], [frame(2, whole, 6, [2])])["f1"] == 1
+    assert Srl().score([example], [frame(2, whole[:2], 6, [2])])["f1"] == 0
     merged = [Span("ARG1", 0, 2), Span("V", 2, 3), Span("ARG1", 4, 6)]
-    assert Roles().score([example], [frame(2, merged, 6, [2])])["f1"] == 0
+    assert Srl().score([example], [frame(2, merged, 6, [2])])["f1"] == 0
 
 
 def test_references_count_and_predicates_do_not() -> None:
     """Two arguments are true and two are said, of which one is right; V and C-V are in neither number."""
     gold = [Span("ARG0", 0, 1), Span("R-ARG0", 1, 2), Span("V", 2, 3), Span("C-V", 4, 5)]
     said = [Span("ARG0", 0, 1), Span("ARG0", 1, 2), Span("V", 2, 3)]
-    examples, answers = [Example(("w",) * 5, 2, tuple(gold), (2,))], [frame(2, said, 5, [2])]
-    scores = Roles().score(examples, answers)
+    examples, answers = [SrlExample(("w",) * 5, 2, tuple(gold), (2,))], [frame(2, said, 5, [2])]
+    scores = Srl().score(examples, answers)
     assert scores == {
         "f1": 0.5,
         "precision": 0.5,
@@ -93,7 +93,7 @@ def test_references_count_and_predicates_do_not() -> None:
         "perfect": 0.0,
         "predicates": 1.0,
     }
-    roles = Roles().by_role(examples, answers)
+    roles = Srl().by_role(examples, answers)
     assert {role: values["f1"] for role, values in roles.items()} == {"ARG0": pytest.approx(2 / 3), "R-ARG0": 0.0}
 
 
@@ -105,9 +105,13 @@ def test_a_continuation_of_nothing_is_an_argument_of_its_own() -> None:
 
 def test_finding_predicates_counts_a_sentence_once() -> None:
     """Of two predicates one is found, in a sentence that comes twice; another sentence has none, and one is seen."""
-    examples = [Example(JOHN, 1, WANTS, (1, 3)), Example(JOHN, 3, GOES, (1, 3)), Example(("Ouch",), predicates=())]
+    examples = [
+        SrlExample(JOHN, 1, WANTS, (1, 3)),
+        SrlExample(JOHN, 3, GOES, (1, 3)),
+        SrlExample(("Ouch",), predicates=()),
+    ]
     answers = [frame(1, list(WANTS), 5, [1]), frame(3, list(GOES), 5, [1]), {"predicates": [0], "frames": []}]
-    scores = Roles().score(examples, answers)
+    scores = Srl().score(examples, answers)
     assert scores["predicates"] == pytest.approx(0.5)  # right 1, found 2, true 2
     assert scores["f1"] == scores["perfect"] == 1
 
@@ -122,11 +126,11 @@ def model() -> TaskModel:
 
 def test_an_example_has_the_same_answer_alone_and_beside_others(model: TaskModel) -> None:
     examples = [
-        Example(JOHN, 1),
-        Example(JOHN, 3),
-        Example(("Go", "!"), 0),
-        Example(("Who", "knows", "?")),
-        Example(JOHN),
+        SrlExample(JOHN, 1),
+        SrlExample(JOHN, 3),
+        SrlExample(("Go", "!"), 0),
+        SrlExample(("Who", "knows", "?")),
+        SrlExample(JOHN),
     ]
     assert model.predict(examples) == [model.predict([example])[0] for example in examples]
 
@@ -136,7 +140,7 @@ def test_the_predicate_and_it_alone_begins_v_in_every_answer(model: TaskModel) -
         for parameter in model.parameters():
             parameter.mul_(5)
     for place in range(5):
-        (answer,) = model.predict([Example(JOHN, place)])
+        (answer,) = model.predict([SrlExample(JOHN, place)])
         (one,) = answer["frames"]
         assert [role.start for role in spans(one["tags"]) if role.label == "V"] == [place]
         assert tags_of(spans(one["tags"]), 5) == one["tags"]
@@ -146,29 +150,29 @@ def test_plain_text_has_a_frame_for_each_predicate_that_is_found(model: TaskMode
     with torch.no_grad():
         model.network.finds.weight.zero_()
         model.network.finds.bias.fill_(1)  # sees predicates everywhere
-    (answer,) = model.predict([Example(JOHN)])
+    (answer,) = model.predict([SrlExample(JOHN)])
     assert answer["predicates"] == [one["predicate"] for one in answer["frames"]] == [0, 1, 2, 3, 4]
     with torch.no_grad():
         model.network.finds.bias.fill_(-1)
-    assert model.predict([Example(JOHN)]) == [{"predicates": [], "frames": []}]
+    assert model.predict([SrlExample(JOHN)]) == [{"predicates": [], "frames": []}]
 
 
 def test_the_finder_changes_nothing_in_the_vectors_that_it_hears(model: TaskModel) -> None:
-    model.loss([Example(("Ouch", "!"), predicates=())]).backward()
+    model.loss([SrlExample(("Ouch", "!"), predicates=())]).backward()
     assert all(parameter.grad is None or not parameter.grad.any() for parameter in model.inputs.parameters())
     assert model.network.finds.weight.grad.any()
-    model.loss([Example(JOHN, 1, WANTS, (1, 3))]).backward()
+    model.loss([SrlExample(JOHN, 1, WANTS, (1, 3))]).backward()
     assert any(parameter.grad is not None and parameter.grad.any() for parameter in model.inputs.parameters())
 
 
 def test_training_needs_roles(model: TaskModel) -> None:
     with pytest.raises(OptionError, match=r"the roles in 'John wants to go \.' are not known"):
-        model.loss([Example(JOHN, 1)])
+        model.loss([SrlExample(JOHN, 1)])
 
 
 @pytest.mark.parametrize("highway", ["within", "between"])
 def test_the_labeller_learns_a_slice_of_the_web_treebank(data: Path, tmp_path: Path, highway: Any) -> None:
-    task = Roles(**(SMALL.as_dict() | {"highway": highway}))
+    task = Srl(**(SMALL.as_dict() | {"highway": highway}))
     examples = [one for one in task.read(data / "data/tasks/srl/ewt-test.conll.xz") if len(one.words) < 10][:24]
     training = Training(epochs=20, batch=8, learning_rate=2e-2, patience=None)
     model = fit(task, Embedding(words=24, characters=8), examples, training=training, runtime=Runtime(1))

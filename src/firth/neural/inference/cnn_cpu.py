@@ -50,7 +50,7 @@ class FastCnn:
         ids = self.cnn.spelling.of(words)
         lengths = (ids != FILL).sum(1)
         shares = self.runtime.shares(len(words))
-        vectors = self.runtime.spread(lambda share: self.encode(ids[share], lengths[share]), shares)
+        vectors = self.runtime.map(lambda share: self.encode(ids[share], lengths[share]), shares)
         dim = self.features if self.projection is None else self.projection.columns
         return torch.from_numpy(np.concatenate([np.zeros((0, dim), np.float32), *vectors]))
 

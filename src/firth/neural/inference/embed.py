@@ -30,7 +30,7 @@ from firth.neural.inference.sentence_arrays import (
     pooled,
     rows_of_words,
 )
-from firth.neural.inference.transfer import Arrive, Courier, sent
+from firth.neural.inference.transfer import Arrive, PinnedTransfer, to_device
 from firth.neural.mix import ScalarMix
 from firth.neural.state import State
 from firth.progress import Progress, Report, silent
@@ -77,7 +77,7 @@ class Batch:
 def embed(bilm: BiLM, sentences: Sentences, choice: Choice, report: Report = silent) -> list[Floats]:
     """An array for each sentence; see `BiLM.embed`."""
     check(bilm, choice)
-    lists = word_lists(sentences)
+    lists = to_word_lists(sentences)
     total, done, arrays = sum(map(len, lists)), 0, []
     for batch in in_flight(bilm, [lists], choice):
         arrays = batch.arrays
@@ -90,7 +90,7 @@ def embed(bilm: BiLM, sentences: Sentences, choice: Choice, report: Report = sil
 def embed_blocks(bilm: BiLM, blocks: Iterable[Sentences], choice: Choice) -> Iterator[list[Floats]]:
     """The arrays of each block of sentences; see `BiLM.embed_blocks`."""
     check(bilm, choice)
-    for batch in in_flight(bilm, map(word_lists, blocks), choice):
+    for batch in in_flight(bilm, map(to_word_lists, blocks), choice):
         put_in_place(bilm, batch, choice, shared=True)
         if batch.is_last:
             yield batch.arrays
@@ -104,7 +104,7 @@ def in_flight(bilm: BiLM, blocks: Iterable[list[list[str]]], choice: Choice) -> 
     """
     device = next(bilm.parameters()).device
     ahead = GPU_AHEAD if device.type == "cuda" else AHEAD
-    courier, begun = Courier(device), deque[Batch]()
+    courier, begun = PinnedTransfer(device), deque[Batch]()
     for lists in blocks:
         arrays = [np.empty(0, np.float32)] * len(lists)
         lengths = np.fromiter(map(len, lists), np.int64, len(lists))
@@ -125,7 +125,7 @@ def budget(device: torch.device, choice: Choice) -> int:
 
 
 @torch.no_grad()
-def begin(bilm: BiLM, lists: list[list[str]], choice: Choice, courier: Courier) -> Arrive:
+def begin(bilm: BiLM, lists: list[list[str]], choice: Choice, courier: PinnedTransfer) -> Arrive:
     """Sends sentences, the longest first, through the LSTMs. What comes back waits for their rows."""
     if not lists:
         return lambda: np.empty((0, 2 * bilm.architecture.dim), np.float32)
@@ -133,7 +133,7 @@ def begin(bilm: BiLM, lists: list[list[str]], choice: Choice, courier: Courier) 
     lengths = np.fromiter(map(len, lists), np.int64, len(lists)) + 2
     chosen = choose(contextual_layers(bilm, vectors, lengths, choice.precision, words), choice.layers)
     rows = chosen.reshape(-1, chosen.shape[-1])
-    rows = rows[sent(rows_of_words(lengths, len(rows) // len(words)), rows.device)]
+    rows = rows[to_device(rows_of_words(lengths, len(rows) // len(words)), rows.device)]
     if choice.dtype == "float32" or choice.pooling is not None:
         return courier.fetch(rows)
     halves = rows.half()
@@ -179,7 +179,7 @@ def embed_in_turn(
     check_choices(bilm, layers, pooling, "float32")
     if batch_size < 1:
         raise OptionError(f"batch_size is {batch_size}, but must be at least 1")
-    lists = word_lists(sentences)
+    lists = to_word_lists(sentences)
     arrays: list[Floats] = []
     with torch.no_grad():
         state = bilm.blank(0) if state is None else state
@@ -221,7 +221,7 @@ def padded_rows(vectors: Tensor, lengths: Sequence[int]) -> Tensor:
 def token_vectors(bilm: BiLM, lists: Sequence[Sequence[str]]) -> Tensor:
     """The vectors of the words of sentences, <S> and </S> around each, one behind the other, (tokens, dim)."""
     vectors, words = distinct_vectors(bilm, lists)
-    return vectors[sent(words, vectors.device)]
+    return vectors[to_device(words, vectors.device)]
 
 
 def distinct_vectors(bilm: BiLM, lists: Sequence[Sequence[str]]) -> tuple[Tensor, Numbers]:
@@ -231,7 +231,7 @@ def distinct_vectors(bilm: BiLM, lists: Sequence[Sequence[str]]) -> tuple[Tensor
     there = np.zeros(len(table), bool)
     there[tokens] = True
     distinct = np.flatnonzero(there)
-    return table[sent(distinct, table.device)], (np.cumsum(there) - 1)[tokens]
+    return table[to_device(distinct, table.device)], (np.cumsum(there) - 1)[tokens]
 
 
 def framed(words: Numbers, lengths: Numbers, begin: int, end: int) -> Numbers:
@@ -266,12 +266,12 @@ def batches(lengths: Sequence[int] | Numbers, batch_tokens: int) -> Iterator[lis
         start += count
 
 
-def word_lists(sentences: Sentences) -> list[list[str]]:
+def to_word_lists(sentences: Sentences) -> list[list[str]]:
     """Sentences as lists of words; one that is a string is cut into words, as one sentence.
 
-    >>> word_lists(["It's late.", ["As", "it", "is."]])
+    >>> to_word_lists(["It's late.", ["As", "it", "is."]])
     [['It', "'s", 'late', '.'], ['As', 'it', 'is.']]
-    >>> word_lists("It's late.")
+    >>> to_word_lists("It's late.")
     Traceback (most recent call last):
     firth.errors.OptionError: the sentences are one string, but must be a list. For one sentence write [text]
     """

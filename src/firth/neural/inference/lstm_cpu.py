@@ -110,7 +110,7 @@ class FastLayers:
         self.runtime = runtime or Runtime.from_env()
         self.skip = bilm.architecture.skip
         layers = [layer for layer in (*bilm.forward_layers, *bilm.backward_layers) if isinstance(layer, ProjectedLstm)]
-        packed = self.runtime.spread(lambda layer: FastLstm(layer, precision), layers)
+        packed = self.runtime.map(lambda layer: FastLstm(layer, precision), layers)
         self.directions = packed[: len(packed) // 2], packed[len(packed) // 2 :]
 
     def run(
@@ -126,7 +126,7 @@ class FastLayers:
         dim = self.directions[0][0].dim
         layers = np.empty((1 + len(self.directions[0]), len(places), 2 * dim), np.float32)
         layers[0] = np.tile(vectors, 2)[places]
-        tables = self.runtime.spread(lambda lstms: first_table(lstms[0], vectors), self.directions)
+        tables = self.runtime.map(lambda lstms: first_table(lstms[0], vectors), self.directions)
 
         def read(task: tuple[int, Numbers, Numbers]) -> None:
             direction, sizes, tokens = task
@@ -138,7 +138,7 @@ class FastLayers:
                 said = new + said if self.skip else new
                 layers[depth, tokens, side] = said
 
-        self.runtime.spread(read, self.tasks(np.asarray(lengths, np.int64)))
+        self.runtime.map(read, self.tasks(np.asarray(lengths, np.int64)))
         return layers
 
     def tasks(self, lengths: Numbers) -> Iterator[tuple[int, Numbers, Numbers]]:

@@ -20,7 +20,7 @@ from firth.errors import OptionError
 from firth.kernels import lstm_gpu as kernel
 from firth.kernels.triton_support import blocks, triton
 from firth.neural.inference.lstm_cpu import Numbers, in_steps
-from firth.neural.inference.transfer import sent
+from firth.neural.inference.transfer import to_device
 from firth.neural.layers import CharacterCnn, ProjectedLstm, clip
 
 if TYPE_CHECKING:
@@ -43,7 +43,7 @@ class GpuCnn:
     def __call__(self, words: Sequence[str]) -> Tensor:
         """The vectors of words, (n, dim)."""
         cnn = self.cnn
-        characters = functional.embedding(sent(cnn.spell(words).numpy(), cnn.table.device), cnn.table)
+        characters = functional.embedding(to_device(cnn.spell(words).numpy(), cnn.table.device), cnn.table)
         best = []
         weights = iter(cnn.filters.parameters())
         for weight, bias in zip(weights, weights):
@@ -127,7 +127,7 @@ class GpuLayers:
         places = np.arange(len(vectors)) if words is None else np.asarray(words, np.int64)
         count, dim, device = len(places), vectors.shape[1], vectors.device
         heard_at = side_by_side(places[ways[0]], places[ways[1]] + len(vectors), sizes)
-        plan = sent(np.concatenate([places, *ways, heard_at]), device)
+        plan = to_device(np.concatenate([places, *ways, heard_at]), device)
         here, ahead, back, heard_at_steps = torch.split(plan, [count, count, count, 2 * count])
         layers = vectors.new_empty(1 + len(self.layers), count, 2 * dim)
         layers[0, :, :dim] = layers[0, :, dim:] = vectors[here]

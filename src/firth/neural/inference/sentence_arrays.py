@@ -47,7 +47,7 @@ def copied(rows: Floats, lengths: Numbers, layers: int | None) -> list[Floats]:
 
 
 def copied_in_pieces(rows: Floats, lengths: Numbers, layers: int | None) -> list[Floats]:
-    """As `divided`, in new memory that an array shares with its neighbours, some megabytes of them; in threads."""
+    """As `divided`, in new memory that an array shares with its neighbors, some megabytes of them; in threads."""
     ends = np.cumsum((layers or 1) * lengths)
     cuts = np.flatnonzero(np.diff(ends * (rows.shape[1] * rows.itemsize) // PIECE, prepend=-1)).tolist()
 
@@ -56,7 +56,7 @@ def copied_in_pieces(rows: Floats, lengths: Numbers, layers: int | None) -> list
         start = int(ends[first - 1]) if first else 0
         return divided(rows[start : int(ends[last - 1])].copy(), lengths[first:last], layers)
 
-    pieces = Runtime.from_env().spread(copy, pairwise([*cuts, len(lengths)]))
+    pieces = Runtime.from_env().map(copy, pairwise([*cuts, len(lengths)]))
     return list(chain.from_iterable(pieces))
 
 
@@ -67,7 +67,7 @@ def pooled(rows: Floats, lengths: Numbers, layers: int | None, pooling: Pooling,
     def some(part: slice) -> list[Floats]:
         return [rounded(pool(view, pooling), dtype) for view in views[part]]
 
-    return list(chain.from_iterable(runtime.spread(some, runtime.shares(len(views)))))
+    return list(chain.from_iterable(runtime.map(some, runtime.shares(len(views)))))
 
 
 def pool(array: Floats, pooling: Pooling | None) -> Floats:

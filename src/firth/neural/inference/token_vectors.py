@@ -1,4 +1,4 @@
-"""The vectors of words before they meet their neighbours: each is computed once and kept, as long as there is room."""
+"""The vectors of words before they meet their neighbors: each is computed once and kept, as long as there is room."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from torch import Tensor
 from torch.nn import Parameter
 
-from firth.neural.inference.transfer import sent
+from firth.neural.inference.transfer import to_device
 
 ROOM, GPU_ROOM = 128 << 20, 1 << 30  # bytes of words and vectors that are kept
 WORD = 160  # bytes of a word beside its vector: its spelling, and its place among the words
@@ -73,7 +73,7 @@ class TokenVectors:
     def of(self, encoder: Encoder, words: Sequence[str]) -> Tensor:
         """The vectors of words, (n, dim); a word may stand there many times."""
         table, rows = self.find(encoder, [words])
-        return table[sent(rows, table.device)]
+        return table[to_device(rows, table.device)]
 
     def find(self, encoder: Encoder, lists: Sequence[Sequence[str]]) -> tuple[Tensor, NDArray[np.int64]]:
         """A table of vectors, and which of its rows each word has, the lists one behind the other."""
@@ -108,7 +108,7 @@ class TokenVectors:
                 group = new[done : done + size]
                 vectors: Tensor = encoder(group)
                 places = np.array([self.rows[word] for word in group])
-                self._roomy(vectors)[sent(places, vectors.device)] = vectors
+                self._roomy(vectors)[to_device(places, vectors.device)] = vectors
                 done += len(group)
         finally:  # also when a word has no vector
             for word in chain(new[done:], [word for word in new[:done] if len(word) > LONGEST]):

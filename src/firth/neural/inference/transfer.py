@@ -17,10 +17,10 @@ from torch import Tensor
 Arrive = Callable[[], NDArray[Any]]
 
 
-def sent(array: NDArray[Any], device: torch.device) -> Tensor:
+def to_device(array: NDArray[Any], device: torch.device) -> Tensor:
     """The array as a tensor of the device; the way to a GPU is begun, not waited for.
 
-    >>> sent(np.arange(3), torch.device("cpu"))
+    >>> to_device(np.arange(3), torch.device("cpu"))
     tensor([0, 1, 2])
     """
     tensor = torch.from_numpy(np.ascontiguousarray(array))
@@ -28,7 +28,7 @@ def sent(array: NDArray[Any], device: torch.device) -> Tensor:
     return tensor.pin_memory().to(device, non_blocking=True) if device.type == "cuda" else tensor.to(device)
 
 
-class Courier:
+class PinnedTransfer:
     """Brings results to the host, beside the work that goes on: on a GPU in a stream of its own."""
 
     def __init__(self, device: torch.device) -> None:
@@ -37,7 +37,7 @@ class Courier:
     def fetch(self, result: Tensor) -> Arrive:
         """A function that waits for the result and gives it as an array; its way to the host begins now.
 
-        >>> Courier(torch.device("cpu")).fetch(torch.ones(2))()
+        >>> PinnedTransfer(torch.device("cpu")).fetch(torch.ones(2))()
         array([1., 1.], dtype=float32)
         """
         if self.stream is None:

@@ -21,7 +21,7 @@ from safetensors.torch import load_file, save_file
 from torch import Tensor
 
 from firth.errors import FormatError, OptionError
-from firth.files import whole_file
+from firth.files import atomic_file
 
 CONFIG, KIND = "config.json", "bilm-checkpoint"
 Tensors = dict[str, Tensor]
@@ -44,7 +44,7 @@ class Checkpoints:
         name = f"state-{progress['step']}.safetensors"
         self._write(name, tensors)
         config = {"library": "firth", "kind": KIND, "tensors": name, "identity": self.identity, "progress": progress}
-        with whole_file(self.folder / CONFIG) as draft:
+        with atomic_file(self.folder / CONFIG) as draft:
             draft.write_text(json.dumps(config, indent=1) + "\n", encoding="ascii")
             _flush(draft)
         for old in self.folder.glob("state-*.safetensors"):
@@ -68,7 +68,7 @@ class Checkpoints:
     def _write(self, name: str, tensors: Tensors) -> None:
         path = self.folder / name
         plain = {key: tensor.detach().cpu().contiguous().clone() for key, tensor in tensors.items()}
-        with whole_file(path) as draft:
+        with atomic_file(path) as draft:
             try:
                 save_file(plain, draft)
             except SafetensorError as error:  # which also stands for a disk that is full

@@ -12,7 +12,7 @@ from torch import Tensor
 from torch.nn import functional
 
 from firth.kernels import character_cnn_gpu as kernel
-from firth.kernels.triton_support import blocks, suits, triton
+from firth.kernels.triton_support import blocks, supports, triton
 from firth.neural.layers import CharacterCnn
 from firth.text.character_ids import FILL
 
@@ -23,7 +23,7 @@ SUMMED, PLACES = 128, 64  # parts that the places of characters are summed in, a
 
 def fits(encoder: Any, device: torch.device) -> bool:
     """Whether these kernels are made for an encoder on this device."""
-    return isinstance(encoder, CharacterCnn) and suits(device)
+    return isinstance(encoder, CharacterCnn) and supports(device)
 
 
 def encode(encoder: CharacterCnn, ids: Tensor) -> Tensor:

@@ -1,7 +1,7 @@
 """The LSTMs of a biLM over streams of words, as training reads them: both directions, all layers, the state carried on.
 
-`read_plainly` is the reference, written to be read. `read_streams` gives the same numbers sooner: on a CPU with the
-layers of recurrent_cpu.py, on a GPU with those of lstm_gpu.py.
+`run_layers_reference` is the reference, written to be read. `run_layers` gives the same numbers sooner: on a CPU with
+the layers of lstm_cpu.py, on a GPU with those of lstm_gpu.py.
 """
 
 from __future__ import annotations
@@ -59,7 +59,7 @@ def number_of(*numbers: int) -> int:
     return int(np.random.SeedSequence(numbers).generate_state(1, np.uint64)[0] >> np.uint64(1))
 
 
-def read_streams(
+def run_layers(
     bilm: BiLM,
     forward: Tensor,
     backward: Tensor,
@@ -79,7 +79,7 @@ def read_streams(
     return _read(bilm, forward.to(weights), backward.to(weights), state, dropout, fresh, read_layer)
 
 
-def read_plainly(
+def run_layers_reference(
     bilm: BiLM,
     forward: Tensor,
     backward: Tensor,
@@ -87,7 +87,7 @@ def read_plainly(
     dropout: Dropout | None = None,
     fresh: Tensor | None = None,
 ) -> tuple[Tensor, Tensor, State]:
-    """As `read_streams`: the reference."""
+    """As `run_layers`: the reference."""
     return _read(bilm, forward, backward, state, dropout, fresh, step_by_step)
 
 

@@ -13,7 +13,7 @@ import torch
 from torch import Tensor
 
 from firth.kernels import lstm_training_gpu as kernel
-from firth.kernels.triton_support import blocks, described, processors, suits
+from firth.kernels.triton_support import blocks, describe_tiles, processors, supports
 from firth.neural.layers import ProjectedLstm
 from firth.neural.state import State
 
@@ -31,7 +31,7 @@ def fits(bilm: BiLM, device: torch.device) -> bool:
     """Whether these kernels are made for a biLM of these sizes on this device."""
     sizes = bilm.architecture
     whole = sizes.cell % CELLS == 0 and sizes.dim % 8 == 0 and sizes.dim != sizes.cell
-    return whole and suits(device)
+    return whole and supports(device)
 
 
 def read_streams(
@@ -96,8 +96,8 @@ class BothDirections(torch.autograd.Function):
             heard[:, 0, :, inputs:] *= (forgets[0] == 0)[:, None]
         kept = bias, cells, gates, opened, forgets
         in_tiles = (
-            described(heard.view(-1, inputs + dim), FORWARD["ROWS"], FORWARD["DEPTH"]),
-            described(tiles.view(-1, inputs + dim), 4 * CELLS, FORWARD["DEPTH"]),
+            describe_tiles(heard.view(-1, inputs + dim), FORWARD["ROWS"], FORWARD["DEPTH"]),
+            describe_tiles(tiles.view(-1, inputs + dim), 4 * CELLS, FORWARD["DEPTH"]),
         )
         programs, small = processors(given.device), (blocks(rows * dim, SIZE), 2)
         how: dict[str, Any] = {"APPROXIMATE": given.is_cuda, "PROGRAMS": programs, **FORWARD}

@@ -137,7 +137,7 @@ class Schedule:
         return rate * min(1.0, max((step + 1) / self.warmup, share / LONGEST_WARMUP))
 
 
-def add_up_gradients(parameters: Iterable[nn.Parameter], runtime: Runtime, also: Iterable[Tensor] = ()) -> None:
+def all_reduce_gradients(parameters: Iterable[nn.Parameter], runtime: Runtime, also: Iterable[Tensor] = ()) -> None:
     """Makes every gradient the sum over all ranks, and the tensors of `also` too.
 
     Sparse gradients travel as rows, never as whole tables; rows that several parts of a batch have become one.

@@ -15,9 +15,9 @@ from firth.errors import OptionError
 from firth.neural.adaptive_softmax import AdaptiveSoftmax
 from firth.neural.language import Heads
 from firth.neural.softmax import FullSoftmax, Softmax
-from firth.neural.training.lstm import read_streams
+from firth.neural.training.lstm import run_layers
 from firth.neural.training.streams import Batch, Streams
-from firth.neural.training.vocabulary import Types
+from firth.neural.training.vocabulary import TrainingVocabulary
 from firth.progress import Progress, Report, silent
 from firth.runtime import Runtime
 from firth.text.corpus import Corpus
@@ -88,7 +88,7 @@ class HeldOut:
     ) -> None:
         self.bilm, self.softmax, self.runtime = bilm, softmax, runtime
         self.sentences, self.precision = sentences, precision
-        self.types = Types(bilm, tokens.vocabulary)
+        self.types = TrainingVocabulary(bilm, tokens.vocabulary)
         rows = max(1, min(rows, len(tokens.sentences) - 1))
         targets, lengths = self.types.targets, self.types.lengths
         self.mine = range(rows)[runtime.shard(rows)]
@@ -106,7 +106,7 @@ class HeldOut:
             batch = batch.to(device)
             vectors = self.types.vectors(batch.words, self.precision)
             fresh = batch.fresh if self.sentences else None
-            ahead, behind, state = read_streams(
+            ahead, behind, state = run_layers(
                 self.bilm, vectors[batch.forward], vectors[batch.backward], state, None, fresh
             )
             sums += torch.stack(

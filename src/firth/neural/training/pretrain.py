@@ -20,15 +20,15 @@ from firth.errors import Diverged, OptionError
 from firth.neural.adaptive_softmax import AdaptiveSoftmax
 from firth.neural.bilm import BiLM
 from firth.neural.layers import WordTable
-from firth.neural.softmax import Drawn, FullSoftmax, SampledSoftmax, Softmax
+from firth.neural.softmax import FullSoftmax, SampledSoftmax, SampledWords, Softmax
 from firth.neural.state import State
 from firth.neural.training.checkpoints import Checkpoints, Tensors, named, without
-from firth.neural.training.lstm import Dropout, read_streams
-from firth.neural.training.optimizers import Kind, Optimizer, Schedule, add_up_gradients, clip_gradients
+from firth.neural.training.lstm import Dropout, run_layers
+from firth.neural.training.optimizers import Kind, Optimizer, Schedule, all_reduce_gradients, clip_gradients
 from firth.neural.training.perplexity import HeldOut
 from firth.neural.training.record import Clock, Log, Record, Watch
 from firth.neural.training.streams import Batch, Streams
-from firth.neural.training.vocabulary import Types
+from firth.neural.training.vocabulary import TrainingVocabulary
 from firth.progress import Progress
 from firth.runtime import Runtime
 from firth.text.tokenfile import TokenFile
@@ -75,7 +75,7 @@ class Ready:
     """A batch, or a part of one, and what the softmax drew for it."""
 
     batch: Batch
-    drawn: Drawn | None
+    drawn: SampledWords | None
 
 
 class Pretraining:
@@ -97,7 +97,7 @@ class Pretraining:
         self.bilm, self.plan, self.runtime, self.watch = bilm.to(runtime.place), plan, runtime, watch or Watch()
         self.softmax = softmax_for(bilm, plan)
         self.precision: torch.dtype = getattr(torch, plan.precision)
-        self.types = Types(bilm, tokens.vocabulary)
+        self.types = TrainingVocabulary(bilm, tokens.vocabulary)
         self.streams = Streams(
             tokens,
             self.types.targets,
@@ -220,7 +220,7 @@ class Pretraining:
                 for name, parameter in self.parameters.items():
                     if not name.startswith("softmax."):
                         parameter.grad = None
-            add_up_gradients(self.parameters.values(), self.runtime, also=[loss])
+            all_reduce_gradients(self.parameters.values(), self.runtime, also=[loss])
             norm = clip_gradients(self.parameters.values(), self.plan.clip)
             self.optimizer.step(self.rate)
         except torch.OutOfMemoryError as error:
@@ -242,7 +242,7 @@ class Pretraining:
             vectors = self.types.vectors(here.words, self.precision)
             forward, backward = (functional.embedding(way, vectors) for way in (here.forward, here.backward))
             fresh = here.fresh if plan.sentences else None
-            ahead, behind, self.states[part] = read_streams(
+            ahead, behind, self.states[part] = run_layers(
                 self.bilm, forward, backward, self.states[part], dropout, fresh
             )
             hidden = torch.cat([ahead, behind]).flatten(0, 1)

@@ -9,7 +9,7 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
-from firth.files import naming
+from firth.files import name_in_errors
 from firth.neural.training.checkpoints import Checkpoints
 from firth.neural.training.perplexity import Perplexity, perplexity_of
 from firth.progress import Report, silent
@@ -92,13 +92,13 @@ class Log:
             for line in path.read_text(encoding="utf-8").splitlines():
                 if line.endswith("}") and json.loads(line).get("step", 0) <= step:
                     kept.append(line + "\n")
-        with naming(path):
+        with name_in_errors(path):
             path.write_text("".join(kept), encoding="utf-8")
 
     def write(self, values: dict[str, Any]) -> None:
         """Adds a line."""
         if self.path is not None:
-            with naming(self.path), open(self.path, "a", encoding="utf-8") as file:
+            with name_in_errors(self.path), open(self.path, "a", encoding="utf-8") as file:
                 file.write(json.dumps(values) + "\n")
 
 

@@ -13,7 +13,7 @@ from torch import Tensor
 from torch.nn import functional
 
 from firth.kernels import softmax_gpu as kernel
-from firth.kernels.triton_support import blocks, described, processors, suits, triton
+from firth.kernels.triton_support import blocks, describe_tiles, processors, supports, triton
 
 TABLE = 2 << 30
 TILE = {"ROWS": 128, "COLUMNS": 256, "DEPTH": 64, "num_warps": 8, "num_stages": 4}
@@ -22,7 +22,7 @@ APART = 64  # columns beside the hidden numbers, the first of which gives the sl
 
 def fits(hidden: Tensor) -> bool:
     """Whether these kernels are made for what was said."""
-    return hidden.shape[1] % 8 == 0 and suits(hidden.device)
+    return hidden.shape[1] % 8 == 0 and supports(hidden.device)
 
 
 class CrossEntropy(torch.autograd.Function):
@@ -121,7 +121,7 @@ def compared(
     rows, dim = hidden.shape
     column_blocks = blocks(len(weight), TILE["COLUMNS"])
     e, sums = hidden.new_empty(rows, len(weight)), torch.empty(column_blocks, rows, device=hidden.device)
-    tiles = described(hidden, TILE["ROWS"], TILE["DEPTH"]), described(weight, TILE["COLUMNS"], TILE["DEPTH"])
+    tiles = describe_tiles(hidden, TILE["ROWS"], TILE["DEPTH"]), describe_tiles(weight, TILE["COLUMNS"], TILE["DEPTH"])
     sizes, programs = (rows, columns, dim, len(weight)), processors(hidden.device)
     kernel.exponentials[(programs,)](
         *(*tiles, offset, logits, left_out, e, sums, *sizes), MOST=kernel.MOST, PROGRAMS=programs, **TILE

@@ -18,7 +18,7 @@ from torch import Tensor
 
 from firth.errors import OptionError
 from firth.kernels import streams as kernel
-from firth.runtime import worked_ahead
+from firth.runtime import map_ahead
 from firth.text.tokenfile import TokenFile
 
 LONGEST = 1000  # words; what is longer is no sentence, and is cut
@@ -181,7 +181,7 @@ class Streams:
         def make(wanted: tuple[int, int]) -> Made:
             return finish(self.batch(*wanted), wanted[0])
 
-        return worked_ahead(make, wanted, threads=1, ahead=AHEAD)  # one thread: `place_of` is not to be shared
+        return map_ahead(make, wanted, threads=1, ahead=AHEAD)  # one thread: `place_of` is not to be shared
 
 
 def cut_long(edges: Ids, longest: int) -> Ids:

@@ -24,7 +24,7 @@ GROUP = 128  # words that are encoded together on a CPU: as long as the longest 
 CHUNK = 1 << 16
 
 
-class Types:
+class TrainingVocabulary:
     """Every distinct word of a text, by its number in the text's vocabulary; then <S> and </S>.
 
     What does not change in training is worked out once: how each word is spelled, or which row of a table it has.
@@ -99,10 +99,10 @@ def _find(vocabulary: Vocabulary, spellings: tuple[str, ...]) -> int:
     return next((id for id in map(vocabulary.find, spellings) if id >= 0), -1)
 
 
-def predicted_words(vocabulary: Vocabulary, most: int, min_count: int) -> Vocabulary:
+def select_softmax_words(vocabulary: Vocabulary, most: int, min_count: int) -> Vocabulary:
     """The words that a new softmax predicts: <S>, </S>, <UNK>, and the most frequent words of a text.
 
-    >>> predicted_words(Vocabulary.from_counts({"tea": 5, "<UNK>": 3, "rain": 2, "fog": 1}), 5, 2).words
+    >>> select_softmax_words(Vocabulary.from_counts({"tea": 5, "<UNK>": 3, "rain": 2, "fog": 1}), 5, 2).words
     ('<S>', '</S>', '<UNK>', 'tea', 'rain')
     """
     marks = BEGIN, END, UNKNOWN[0]

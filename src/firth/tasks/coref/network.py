@@ -31,7 +31,7 @@ from firth.tasks.inputs import Sizes, Text
 from firth.tasks.layers import Bidirectional, VariationalDropout, masked_softmax, words_mask
 
 if TYPE_CHECKING:
-    from firth.tasks.coref.task import Coreference
+    from firth.tasks.coref.task import Coref
 
 LEAST = 10  # mentions that are kept of a text of a sentence or two
 BLOCK, GPU_BLOCK = 1 << 23, 1 << 26  # numbers of the products of pairs that are held at once
@@ -124,7 +124,7 @@ class Scorer(nn.Module):
 class SpanRanker(nn.Module):
     """The network of the task, which has its sizes."""
 
-    def __init__(self, task: Coreference, sizes: Sizes, genres: Sequence[str]) -> None:
+    def __init__(self, task: Coref, sizes: Sizes, genres: Sequence[str]) -> None:
         super().__init__()
         self.task, self.genres = task, {genre: number for number, genre in enumerate(genres, 1)}
         said, features = 2 * task.hidden + sizes.extra, task.features

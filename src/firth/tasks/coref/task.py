@@ -26,10 +26,10 @@ Answer = Sequence[Sequence[Sequence[int]]]  # clusters of mentions, each [first 
 
 
 @dataclass(frozen=True)
-class Coreference(Task):
+class Coref(Task):
     """Coreference by end-to-end span ranking. An answer is a list of clusters of [first word, word behind the last].
 
-    >>> task = Coreference()
+    >>> task = Coref()
     >>> document, = task.ask("Mary went to the store. She bought some milk.")
     >>> answer = [[[0, 1], [6, 7]]]
     >>> task.tell(document, answer)["text"]

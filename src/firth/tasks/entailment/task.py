@@ -24,7 +24,7 @@ USUAL_ORDER = ("entailment", "neutral", "contradiction")
 
 
 @dataclass(frozen=True)
-class Example:
+class EntailmentExample:
     """Two texts, and what the first says about the second."""
 
     premise: tuple[str, ...]
@@ -62,7 +62,7 @@ class Entailment(Task):
     variational: bool = option(True, "dropout before an LSTM leaves out the same numbers at every word")
     letters: Letters = option("keep", "unify letters and digits as Persian or Arabic needs")  # noqa: RUF009
 
-    def read(self, path: Name) -> list[Example]:
+    def read(self, path: Name) -> list[EntailmentExample]:
         """The pairs of a file; see `entailment_pairs.py` for its forms.
 
         >>> import pathlib, tempfile
@@ -72,18 +72,21 @@ class Entailment(Task):
         'contradiction'
         """
         words = cache(tokenizer_of(self.letters).words)  # a premise stands in several pairs
-        return [Example(tuple(words(raw.premise)), tuple(words(raw.hypothesis)), raw.label) for raw in read_pairs(path)]
+        return [
+            EntailmentExample(tuple(words(raw.premise)), tuple(words(raw.hypothesis)), raw.label)
+            for raw in read_pairs(path)
+        ]
 
-    def to_learn(self, examples: Sequence[Example]) -> Sequence[Example]:
+    def to_learn(self, examples: Sequence[EntailmentExample]) -> Sequence[EntailmentExample]:
         """The pairs, each of which must have a label."""
         if any(example.label is None for example in examples):
             raise OptionError("some pairs have no label to learn from. Train on a file with labels")
         return examples
 
-    def learn_labels(self, examples: Sequence[Example]) -> Labels:
+    def learn_labels(self, examples: Sequence[EntailmentExample]) -> Labels:
         """The labels that the examples have.
 
-        >>> Entailment().learn_labels([Example((), (), "neutral"), Example((), (), "entailment")])
+        >>> Entailment().learn_labels([EntailmentExample((), (), "neutral"), EntailmentExample((), (), "entailment")])
         {'labels': ['entailment', 'neutral']}
         """
         found = {example.label for example in examples if example.label is not None}
@@ -97,10 +100,13 @@ class Entailment(Task):
         dropout = _or(self.dropout, 0.5)
         return Esim(sizes, labels["labels"], self.hidden or 300, dropout, variational=self.variational)
 
-    def score(self, examples: Sequence[Example], answers: Sequence[dict[str, float]]) -> dict[str, float]:
+    def score(self, examples: Sequence[EntailmentExample], answers: Sequence[dict[str, float]]) -> dict[str, float]:
         """The share of right labels, the mean of the labels' F1, and the F1 of each.
 
-        >>> pairs = [Example(("All",), ("Some",), "entailment"), Example(("Some",), ("All",), "neutral")]
+        >>> pairs = [
+        ...     EntailmentExample(("All",), ("Some",), "entailment"),
+        ...     EntailmentExample(("Some",), ("All",), "neutral"),
+        ... ]
         >>> Entailment().score(pairs, [{"neutral": 0.9, "entailment": 0.1}] * 2)["accuracy"]
         0.5
         """
@@ -110,16 +116,16 @@ class Entailment(Task):
             raise OptionError("some pairs have no label, so answers cannot be judged. Choose a file with labels")
         return judged([label for label in gold if label is not None], given)
 
-    def ask(self, *texts: str) -> list[Example]:
+    def ask(self, *texts: str) -> list[EntailmentExample]:
         """The pair that two texts are."""
         if len(texts) != 2:
             raise OptionError(f"entailment takes two texts, a premise and a hypothesis, but {len(texts)} were given")
         premise, hypothesis = (tuple(tokenizer_of(self.letters).words(text)) for text in texts)
         if not premise or not hypothesis:
             raise OptionError(f"the {'hypothesis' if premise else 'premise'} has no words")
-        return [Example(premise, hypothesis)]
+        return [EntailmentExample(premise, hypothesis)]
 
-    def tell(self, example: Example, answer: dict[str, float]) -> dict[str, Any]:
+    def tell(self, example: EntailmentExample, answer: dict[str, float]) -> dict[str, Any]:
         """The label, how sure it is, and all labels by falling probability.
 
         >>> task = Entailment()

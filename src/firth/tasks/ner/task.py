@@ -27,7 +27,7 @@ from firth.tasks.tokenization import Letters, tokenizer_of, unified
 
 
 @dataclass(frozen=True)
-class Example:
+class NerExample:
     """A sentence and, where they are known, the names in it."""
 
     words: tuple[str, ...]
@@ -40,15 +40,15 @@ class Example:
 
 
 @dataclass(frozen=True)
-class Entities(Task):
+class Ner(Task):
     """Named entities by a biLSTM-CRF. An answer is a list of BIO tags.
 
-    >>> task = Entities()
+    >>> task = Ner()
     >>> example, = task.ask("Elon Musk founded SpaceX.")
     >>> answer = ["B-PER", "I-PER", "O", "B-ORG", "O"]
     >>> task.tell(example, answer)["sentence"]
     '[PER: Elon Musk] founded [ORG: SpaceX] .'
-    >>> task.score([Example(example.words, (Span("PER", 0, 2),))], [answer])["f1"]
+    >>> task.score([NerExample(example.words, (Span("PER", 0, 2),))], [answer])["f1"]
     0.6666666666666666
     """
 
@@ -67,14 +67,14 @@ class Entities(Task):
         if not self.hidden or min(self.hidden) < 1:
             raise OptionError(f"Entities: hidden is {self.hidden!r}, but must be numbers of at least 1")
 
-    def read(self, path: Name) -> list[Example]:
+    def read(self, path: Name) -> list[NerExample]:
         """The sentences of a file with their names."""
         examples = [self._example(path, rows) for rows in sentences(path)]
         if not examples:
             raise FormatError(path, "holds no sentences")
         return examples
 
-    def _example(self, path: Name, rows: list[Row]) -> Example:
+    def _example(self, path: Name, rows: list[Row]) -> NerExample:
         tags = [field(path, row, self.tag) for row in rows]
         for row, tag in zip(rows, tags):
             try:
@@ -83,9 +83,9 @@ class Entities(Task):
                 cure = "Name the column of the tags with the option tag"
                 raise FormatError(path, str(error), line=row.line, cure=cure) from error
         words = unified([field(path, row, self.word) for row in rows], self.letters)
-        return Example(tuple(words), tuple(spans(tags)))
+        return NerExample(tuple(words), tuple(spans(tags)))
 
-    def learn_labels(self, examples: Sequence[Example]) -> Labels:
+    def learn_labels(self, examples: Sequence[NerExample]) -> Labels:
         """The kinds of names that there are."""
         return {"kinds": sorted({name.label for example in examples for name in example.names or ()})}
 
@@ -93,7 +93,7 @@ class Entities(Task):
         """The biLSTM-CRF."""
         return Tagger(sizes, labels["kinds"], self)
 
-    def score(self, examples: Sequence[Example], answers: Sequence[Sequence[str]]) -> dict[str, float]:
+    def score(self, examples: Sequence[NerExample], answers: Sequence[Sequence[str]]) -> dict[str, float]:
         """F1, precision and recall of whole names, and the share of words that are tagged right."""
         right = words = 0
         for example, tags in zip(examples, answers, strict=True):
@@ -102,25 +102,27 @@ class Entities(Task):
             words += len(gold)
         return tally(examples, answers).rates() | {"accuracy": right / max(words, 1)}
 
-    def by_kind(self, examples: Sequence[Example], answers: Sequence[Sequence[str]]) -> dict[str, dict[str, float]]:
+    def by_kind(self, examples: Sequence[NerExample], answers: Sequence[Sequence[str]]) -> dict[str, dict[str, float]]:
         """F1, precision and recall of each kind of name, and how many there are and were found."""
         return tally(examples, answers).by_label()
 
-    def ask(self, *texts: str) -> list[Example]:
+    def ask(self, *texts: str) -> list[NerExample]:
         """One example for each sentence of the texts."""
         tokenizer = tokenizer_of(self.letters)
         return [
-            Example(tuple(token.text for token in sentence)) for text in texts for sentence in tokenizer.sentences(text)
+            NerExample(tuple(token.text for token in sentence))
+            for text in texts
+            for sentence in tokenizer.sentences(text)
         ]
 
-    def tell(self, example: Example, answer: Sequence[str]) -> dict[str, Any]:
+    def tell(self, example: NerExample, answer: Sequence[str]) -> dict[str, Any]:
         """The sentence with its names in brackets, and these one by one."""
         names = spans(answer)
         told = in_words(example.words, names)
         return {"sentence": in_brackets(example.words, names), "entities": told, "words": list(example.words)}
 
 
-def tally(examples: Sequence[Example], answers: Sequence[Sequence[str]]) -> Tally:
+def tally(examples: Sequence[NerExample], answers: Sequence[Sequence[str]]) -> Tally:
     """The names of examples, counted."""
     counted = Tally()
     for example, tags in zip(examples, answers, strict=True):
@@ -131,7 +133,7 @@ def tally(examples: Sequence[Example], answers: Sequence[Sequence[str]]) -> Tall
 class Tagger(nn.Module):
     """Bidirectional LSTMs over a sentence, a linear layer to the tags, and a CRF over these."""
 
-    def __init__(self, sizes: Sizes, kinds: list[str], task: Entities) -> None:
+    def __init__(self, sizes: Sizes, kinds: list[str], task: Ner) -> None:
         super().__init__()
         self.scheme = task.scheme
         self.tags = tag_list(kinds, task.scheme)
@@ -154,7 +156,7 @@ class Tagger(nn.Module):
         scores: Tensor = self.scores(self.dropout(text.with_extra(vectors)))
         return scores
 
-    def loss(self, texts: tuple[Text, ...], examples: Sequence[Example]) -> Tensor:
+    def loss(self, texts: tuple[Text, ...], examples: Sequence[NerExample]) -> Tensor:
         """-log p(tags), the mean of the sentences."""
         (text,) = texts
         ids = torch.zeros(text.mask.shape, dtype=torch.long)
@@ -163,7 +165,7 @@ class Tagger(nn.Module):
             ids[row, : len(tags)] = torch.tensor(ids_of(tags, self.ids))
         return -self.crf.log_likelihood(self(text), ids.to(text.mask.device), text.mask).mean()
 
-    def answers(self, texts: tuple[Text, ...], examples: Sequence[Example]) -> list[list[str]]:
+    def answers(self, texts: tuple[Text, ...], examples: Sequence[NerExample]) -> list[list[str]]:
         """The BIO tags of each sentence."""
         (text,) = texts
         best = self.crf.best(self(text), text.mask).tolist()
@@ -174,7 +176,7 @@ class Tagger(nn.Module):
         return found
 
 
-def known(example: Example) -> tuple[Span, ...]:
+def known(example: NerExample) -> tuple[Span, ...]:
     """The names of an example that must have them told."""
     if example.names is None:
         raise OptionError(f"the names in {' '.join(example.words)!r} are not known: give examples that a file tells")

@@ -19,10 +19,10 @@ from firth.tasks.tokenization import Letters, tokenizer_of
 
 
 @dataclass(frozen=True)
-class Questions(Task):
+class Qa(Task):
     """Points at the answer to a question in a passage. Files have the form of SQuAD 1.1.
 
-    >>> asked = Questions().ask("The cat sat on the mat.", "Where did the cat sit?")[0]
+    >>> asked = Qa().ask("The cat sat on the mat.", "Where did the cat sit?")[0]
     >>> asked.passage.cut(3, 5)
     'on the mat'
     """
@@ -42,7 +42,7 @@ class Questions(Task):
     dropout: float = option(0.2, "share of the numbers that training leaves out", minimum=0, maximum=0.99)
     answer_words: int = option(17, "words that an answer has at most", minimum=1)
     longest: int = option(400, "words of a passage looked at together; a longer one is cut into windows", minimum=2)
-    overlap: int = option(128, "words that neighbouring windows share", minimum=0)
+    overlap: int = option(128, "words that neighboring windows share", minimum=0)
     occurrences: Literal["given", "all"] = option("all", "answers stand where the file says, or wherever they occur")
     letters: Letters = option("keep", "unify letters and digits as Persian or Arabic needs")  # noqa: RUF009
 
@@ -59,7 +59,7 @@ class Questions(Task):
         >>> asked = {"question": "Who sat?", "id": "1", "answers": [{"text": "A cat", "answer_start": 0}]}
         >>> file = pathlib.Path(tempfile.mkdtemp()) / "one.json"
         >>> _ = file.write_text(json.dumps({"data": [{"paragraphs": [{"context": "A cat sat.", "qas": [asked]}]}]}))
-        >>> Questions().read(file)[0].spans
+        >>> Qa().read(file)[0].spans
         ((0, 1),)
         """
         return read_questions(path, tokenizer_of(self.letters), self.occurrences)
@@ -85,7 +85,7 @@ class Questions(Task):
         """F1 and exact match, as the official script of SQuAD 1.1 counts them (there they are percentages).
 
         >>> asked = Question(Passage.of("A cat sat on the mat.", tokenizer_of("keep")), ("Where", "?"), ("on the mat",))
-        >>> Questions().score([asked], [{"text": "the mat"}])
+        >>> Qa().score([asked], [{"text": "the mat"}])
         {'f1': 0.6666666666666666, 'exact_match': 0.0}
         """
         gold = [example.answers for example in examples if example.answers is not None]

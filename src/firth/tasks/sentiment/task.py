@@ -37,7 +37,7 @@ GRADES = "very negative", "negative", "neutral", "positive", "very positive"
 SIDES = "negative", "negative", None, "positive", "positive"
 MARK = re.compile(r"[()]|[^\s()]+")
 SPELLED = {"-LRB-": "(", "-RRB-": ")", r"\/": "/", r"\*": "*"}
-Labelled = tuple[tuple[str, ...], int]  # words, and a grade from 0 to 4
+Labeled = tuple[tuple[str, ...], int]  # words, and a grade from 0 to 4
 
 
 @dataclass(frozen=True)
@@ -90,11 +90,11 @@ class Sentiment(Task):
                     raise FormatError(path, f"is not UTF-8: {error}", line=number) from error
                 if not line:
                     continue
-                example = self._tree(line, path, number) if line[0] == "(" else _labelled(line, path, number)
+                example = self._tree(line, path, number) if line[0] == "(" else _labeled(line, path, number)
                 if example is not None:
                     examples.append(example)
         if not examples:
-            raise FormatError(path, "holds no labelled texts", cure="A line is a tree, or a label, a tab and a text")
+            raise FormatError(path, "holds no labeled texts", cure="A line is a tree, or a label, a tab and a text")
         return examples
 
     def _tree(self, line: str, path: Name, number: int) -> Phrase | None:
@@ -151,7 +151,7 @@ class Sentiment(Task):
         return {"label": likeliest(answer), "probability": ranked[likeliest(answer)], "labels": ranked}
 
 
-class Classifier(nn.Module):
+class SentimentNetwork(nn.Module):
     """What both networks share: the loss and the answers. `scores` says how much a text is of each label."""
 
     labels: list[str]
@@ -170,7 +170,7 @@ class Classifier(nn.Module):
         return [dict(zip(self.labels, row)) for row in shares]
 
 
-class Plain(Classifier):
+class Plain(SentimentNetwork):
     """A bidirectional RNN; what it says at both ends of a text goes to a classifier."""
 
     def __init__(self, sizes: Sizes, labels: list[str], task: Sentiment) -> None:
@@ -188,7 +188,7 @@ class Plain(Classifier):
         return scores
 
 
-class Biattentive(Classifier):
+class Biattentive(SentimentNetwork):
     """The text is read, attends to itself, is read again with what it has found, and is pooled in four ways."""
 
     def __init__(self, sizes: Sizes, labels: list[str], task: Sentiment) -> None:
@@ -223,7 +223,7 @@ def likeliest(answer: dict[str, float]) -> str:
     return max(answer, key=lambda label: answer[label])
 
 
-def read_tree(line: str) -> list[Labelled]:
+def read_tree(line: str) -> list[Labeled]:
     """The phrases of a tree with their grades, each after those inside it, the whole last.
 
     >>> read_tree("(3 (2 It) (4 (2 's) (4 fine)))")
@@ -232,7 +232,7 @@ def read_tree(line: str) -> list[Labelled]:
     marks: list[str] = MARK.findall(line)
     words: list[str] = []
     begun: list[tuple[int, int]] = []  # grade, and where the phrase begins
-    phrases: list[Labelled] = []
+    phrases: list[Labeled] = []
     place = 0
     while place < len(marks):
         mark = marks[place]
@@ -257,7 +257,7 @@ def read_tree(line: str) -> list[Labelled]:
     return phrases
 
 
-def _labelled(line: str, path: Name, number: int) -> Phrase:
+def _labeled(line: str, path: Name, number: int) -> Phrase:
     label, tab, text = line.partition("\t")
     if not tab or not label.strip() or not text.strip():
         cure = "A line is a tree, or a label, a tab and a text"

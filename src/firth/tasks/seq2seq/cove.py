@@ -8,7 +8,7 @@ import numpy as np
 import torch
 
 from firth.errors import OptionError
-from firth.neural.inference.embed import BATCH_TOKENS, Sentences, batches, word_lists
+from firth.neural.inference.embed import BATCH_TOKENS, Sentences, batches, to_word_lists
 from firth.neural.inference.sentence_arrays import Floats, Pooling, pool
 from firth.tasks.model import TaskModel, evaluating
 from firth.tasks.seq2seq.network import EncoderDecoder
@@ -46,7 +46,7 @@ class Cove:
         if layers not in ("top", "all", "mix", *range(1, self.layers + 1)) or isinstance(layers, bool):
             problem = f"layers is {layers!r}, but must be 'top', 'all', 'mix' or a number from 1 to {self.layers}"
             raise OptionError(problem)
-        lists = word_lists(sentences)
+        lists = to_word_lists(sentences)
         arrays: list[Floats] = [np.zeros(0, np.float32)] * len(lists)
         with evaluating(self.model):
             for places in batches([max(1, len(words)) for words in lists], batch_tokens):

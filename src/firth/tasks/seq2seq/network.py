@@ -24,7 +24,7 @@ from firth.tasks.seq2seq import beam
 from firth.tasks.seq2seq.data import Pair
 
 if TYPE_CHECKING:
-    from firth.tasks.seq2seq.task import Translation
+    from firth.tasks.seq2seq.task import Seq2Seq
 
 MARKS = ("<s>", "</s>", "<unk>")
 BEGIN, END, UNKNOWN = range(3)
@@ -74,7 +74,7 @@ class Memory:
 class EncoderDecoder(nn.Module):
     """The network of the task, which has its sizes; `words` are those that it can say without copying."""
 
-    def __init__(self, task: Translation, sizes: Sizes, words: Sequence[str]) -> None:
+    def __init__(self, task: Seq2Seq, sizes: Sizes, words: Sequence[str]) -> None:
         super().__init__()
         self.task, self.words = task, (*MARKS, *words)
         self.numbers = {word: number for number, word in enumerate(self.words)}

@@ -28,10 +28,10 @@ from firth.text.vocabulary import Vocabulary
 
 
 @dataclass(frozen=True)
-class Translation(Task):
+class Seq2Seq(Task):
     """A text for a text. An answer is a string whose words are parted by blanks.
 
-    >>> task = Translation()
+    >>> task = Seq2Seq()
     >>> pair, = task.ask("Tea, please.")
     >>> pair.source
     ('Tea', ',', 'please', '.')
@@ -110,7 +110,7 @@ def perplexity(model: TaskModel, pairs: Sequence[Pair]) -> float:
     return math.exp(total / words) if words else math.nan
 
 
-def _opened(model: TaskModel) -> tuple[Translation, EncoderDecoder]:
-    if not isinstance(model.task, Translation) or not isinstance(model.network, EncoderDecoder):
+def _opened(model: TaskModel) -> tuple[Seq2Seq, EncoderDecoder]:
+    if not isinstance(model.task, Seq2Seq) or not isinstance(model.network, EncoderDecoder):
         raise OptionError(f"a model of the task {model.task.name} says no texts. Train one: firth task seq2seq")
     return model.task, model.network

@@ -143,10 +143,10 @@ class LstmLayer(nn.Module):
 LAYERS = {"within": HighwayLayer, "between": LstmLayer}
 
 
-class Alternating(nn.Module):
+class AlternatingLstm(nn.Module):
     """Layers that read in turns, forwards first; each hears what the one before it said.
 
-    >>> reader = Alternating(3, 5, layers=2)
+    >>> reader = AlternatingLstm(3, 5, layers=2)
     >>> reader(torch.ones(2, 4, 3), torch.tensor([4, 1])).shape  # (batch, time, hidden)
     torch.Size([2, 4, 5])
     """

@@ -26,7 +26,7 @@ from firth.tasks.columns import PREDICATE, Row, bracketed, is_predicate_column, 
 from firth.tasks.crf import NEVER, Chain, viterbi
 from firth.tasks.inputs import Sizes, Text
 from firth.tasks.layers import Bidirectional, VariationalDropout
-from firth.tasks.srl.alternating_lstm import Alternating
+from firth.tasks.srl.alternating_lstm import AlternatingLstm
 from firth.tasks.tags import Span, Tally, ids_of, in_brackets, in_words, rates, spans, tag_list, tags_of
 from firth.tasks.task import Labels, Task
 from firth.text.tokenize import Tokenizer
@@ -37,7 +37,7 @@ IGNORED = -100  # what cross_entropy leaves out
 
 
 @dataclass(frozen=True)
-class Example:
+class SrlExample:
     """A sentence and one predicate of it, with what is true where that is known.
 
     Without a predicate (None) it asks for all of them; the sentences of a file that have none are such examples.
@@ -55,10 +55,10 @@ class Example:
 
 
 @dataclass(frozen=True)
-class Roles(Task):
+class Srl(Task):
     """Semantic roles. An answer has the predicates that were found, and a frame, in BIO tags, for each one asked about.
 
-    >>> task = Roles()
+    >>> task = Srl()
     >>> example, = task.ask("John broke the vase.")
     >>> tags = ["B-ARG0", "B-V", "B-ARG1", "I-ARG1", "O"]
     >>> task.tell(example, {"predicates": [1], "frames": [{"predicate": 1, "tags": tags}]})["sentence"]
@@ -80,7 +80,7 @@ class Roles(Task):
     )
     finder: int = option(100, "cells of the small biLSTM that finds predicates, in each direction", minimum=1)
 
-    def read(self, path: Name) -> list[Example]:
+    def read(self, path: Name) -> list[SrlExample]:
         """One example for each predicate of each sentence; a sentence without any is an example too."""
         examples = [example for rows in sentences(path) for example in _examples(path, rows)]
         if not any(example.predicates for example in examples):
@@ -88,7 +88,7 @@ class Roles(Task):
             raise FormatError(path, "holds no predicates", cure=cure)
         return examples
 
-    def learn_labels(self, examples: Sequence[Example]) -> Labels:
+    def learn_labels(self, examples: Sequence[SrlExample]) -> Labels:
         """The roles that there are."""
         found = {role.label for example in examples for role in example.roles or ()}
         return {"roles": sorted(found | {PREDICATE})}
@@ -97,7 +97,7 @@ class Roles(Task):
         """The labeller and the finder."""
         return Labeller(sizes, labels["roles"], self)
 
-    def score(self, examples: Sequence[Example], answers: Sequence[Any]) -> dict[str, float]:
+    def score(self, examples: Sequence[SrlExample], answers: Sequence[Any]) -> dict[str, float]:
         """F1, precision and recall of arguments, the share of frames without a mistake, and F1 of predicates found."""
         perfect = []
         predicates = [0.0, 0.0, 0.0]
@@ -113,18 +113,20 @@ class Roles(Task):
         scores = tally(examples, answers).rates()
         return scores | {"perfect": sum(perfect) / max(len(perfect), 1), "predicates": rates(*predicates)["f1"]}
 
-    def by_role(self, examples: Sequence[Example], answers: Sequence[Any]) -> dict[str, dict[str, float]]:
+    def by_role(self, examples: Sequence[SrlExample], answers: Sequence[Any]) -> dict[str, dict[str, float]]:
         """F1, precision and recall of each role, and how many there are and were found."""
         return tally(examples, answers).by_label()
 
-    def ask(self, *texts: str) -> list[Example]:
+    def ask(self, *texts: str) -> list[SrlExample]:
         """One example for each sentence of the texts; its predicates are to be found."""
         tokenizer = Tokenizer()
         return [
-            Example(tuple(token.text for token in sentence)) for text in texts for sentence in tokenizer.sentences(text)
+            SrlExample(tuple(token.text for token in sentence))
+            for text in texts
+            for sentence in tokenizer.sentences(text)
         ]
 
-    def tell(self, example: Example, answer: Any) -> dict[str, Any]:
+    def tell(self, example: SrlExample, answer: Any) -> dict[str, Any]:
         """The sentence with the roles in brackets, a line a predicate, and these one by one."""
         lines, frames = [], []
         for frame in answer["frames"]:
@@ -136,7 +138,7 @@ class Roles(Task):
         return {"sentence": sentence, "frames": frames, "words": list(example.words)}
 
 
-def _examples(path: Name, rows: list[Row]) -> list[Example]:
+def _examples(path: Name, rows: list[Row]) -> list[SrlExample]:
     column = word_column(rows)
     words = tuple(row.fields[column] for row in rows)
     frames = []
@@ -145,9 +147,9 @@ def _examples(path: Name, rows: list[Row]) -> list[Example]:
             roles = bracketed(path, rows, column)
             frames.append((next(role.start for role in roles if role.label == PREDICATE), tuple(roles)))
     if not frames:
-        return [Example(words, predicates=())]
+        return [SrlExample(words, predicates=())]
     predicates = tuple(sorted({predicate for predicate, _ in frames}))
-    return [Example(words, predicate, roles, predicates) for predicate, roles in frames]
+    return [SrlExample(words, predicate, roles, predicates) for predicate, roles in frames]
 
 
 def arguments(roles: Iterable[Span]) -> set[Argument]:
@@ -173,7 +175,7 @@ def said_of(answer: Any) -> set[Argument]:
     return arguments(spans(answer["frames"][0]["tags"]))
 
 
-def tally(examples: Sequence[Example], answers: Sequence[Any]) -> Tally:
+def tally(examples: Sequence[SrlExample], answers: Sequence[Any]) -> Tally:
     """The arguments of the predicates that examples name, counted."""
     counted = Tally()
     for example, answer in zip(examples, answers, strict=True):
@@ -182,7 +184,7 @@ def tally(examples: Sequence[Example], answers: Sequence[Any]) -> Tally:
     return counted
 
 
-def known(example: Example) -> tuple[Span, ...]:
+def known(example: SrlExample) -> tuple[Span, ...]:
     """The roles of an example that must have them told."""
     if example.roles is None:
         raise OptionError(f"the roles in {' '.join(example.words)!r} are not known: give examples that a file tells")
@@ -196,13 +198,13 @@ class Labeller(nn.Module):
     may_follow: Tensor
     may_end: Tensor
 
-    def __init__(self, sizes: Sizes, roles: list[str], task: Roles) -> None:
+    def __init__(self, sizes: Sizes, roles: list[str], task: Srl) -> None:
         super().__init__()
         self.tags = tag_list(roles)
         self.ids = {tag: id for id, tag in enumerate(self.tags)}
         self.dropout = VariationalDropout(task.dropout)
         self.is_predicate = nn.Embedding(2, task.predicate_dim)
-        self.reader = Alternating(
+        self.reader = AlternatingLstm(
             sizes.input + task.predicate_dim,
             task.hidden,
             layers=task.layers,
@@ -229,7 +231,7 @@ class Labeller(nn.Module):
         scores: Tensor = self.scores(text.with_extra(said))
         return scores
 
-    def loss(self, texts: tuple[Text, ...], examples: Sequence[Example]) -> Tensor:
+    def loss(self, texts: tuple[Text, ...], examples: Sequence[SrlExample]) -> Tensor:
         """-log p(tag), the mean of the words, and that of being a predicate or not."""
         (text,) = texts
         ids = torch.full(text.mask.shape, IGNORED)
@@ -245,18 +247,18 @@ class Labeller(nn.Module):
                 are_predicates[row, list(example.predicates)] = 1
         scores = self(text, [example.predicate for example in examples])
         ids, are_predicates, weights = (part.to(scores.device) for part in (ids, are_predicates, weights))
-        labelling = functional.cross_entropy(scores.flatten(0, 1), ids.flatten(), reduction="sum")
+        labeling = functional.cross_entropy(scores.flatten(0, 1), ids.flatten(), reduction="sum")
         finding = functional.binary_cross_entropy_with_logits(
             self.find(text), are_predicates, weight=weights, reduction="sum"
         )
-        return labelling / (ids != IGNORED).sum().clamp(min=1) + finding / weights.sum().clamp(min=1)
+        return labeling / (ids != IGNORED).sum().clamp(min=1) + finding / weights.sum().clamp(min=1)
 
     def find(self, text: Text) -> Tensor:
         """How much each word looks like a predicate, (batch, time); above 0 it is one."""
         looks: Tensor = self.finds(self.finder(text.vectors.detach(), text.lengths))[:, :, 0]
         return looks
 
-    def answers(self, texts: tuple[Text, ...], examples: Sequence[Example]) -> list[dict[str, Any]]:
+    def answers(self, texts: tuple[Text, ...], examples: Sequence[SrlExample]) -> list[dict[str, Any]]:
         """The predicates that the finder sees, and the frame of the predicate asked about, or of all that it sees."""
         (text,) = texts
         looks = ((self.find(text) > 0) & text.mask).tolist()
