@@ -17,7 +17,7 @@ from torch import Tensor, nn
 from torch.nn import functional
 
 from firth.errors import FormatError
-from firth.files import Name, open_bytes
+from firth.files import Name, read_lines
 from firth.options import option
 from firth.tasks.inputs import Sizes, Text
 from firth.tasks.layers import (
@@ -82,17 +82,12 @@ class Sentiment(Task):
     def read(self, path: Name) -> list[Phrase]:
         """The texts of a file: a tree a line, or a label, a tab and a text. Those that are neutral between two go."""
         examples = []
-        with open_bytes(path) as file:
-            for number, raw in enumerate(file, start=1):
-                try:
-                    line = raw.decode("utf-8").strip()
-                except UnicodeDecodeError as error:
-                    raise FormatError(path, f"is not UTF-8: {error}", line=number) from error
-                if not line:
-                    continue
-                example = self._tree(line, path, number) if line[0] == "(" else _labeled(line, path, number)
-                if example is not None:
-                    examples.append(example)
+        for number, text in read_lines(path):
+            if not (line := text.strip()):
+                continue
+            example = self._tree(line, path, number) if line[0] == "(" else _labeled(line, path, number)
+            if example is not None:
+                examples.append(example)
         if not examples:
             raise FormatError(path, "holds no labeled texts", cure="A line is a tree, or a label, a tab and a text")
         return examples
