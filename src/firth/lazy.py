@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import ast
 import difflib
 from collections.abc import Mapping
 from importlib import import_module
+from importlib.abc import InspectLoader
+from importlib.util import find_spec
 from typing import Any
 
 from firth.errors import MissingExtra, OptionError
@@ -30,3 +33,16 @@ def import_class(places: Mapping[str, str], name: str, kind: str, extra: str) ->
         if error.name != "torch":
             raise
         raise MissingExtra(f"the {kind} {name}", extra) from error
+
+
+def describe_class(places: Mapping[str, str], name: str) -> str:
+    """The first line of the docstring of a class in a table of `module:Class`, read from its source without an import.
+
+    >>> describe_class({"ordered": "collections:OrderedDict"}, "ordered")
+    'Dictionary that remembers insertion order'
+    """
+    module, kind = places[name].split(":")
+    spec = find_spec(module)
+    source = spec.loader.get_source(module) if spec and isinstance(spec.loader, InspectLoader) else None
+    [node] = [node for node in ast.parse(source or "").body if isinstance(node, ast.ClassDef) and node.name == kind]
+    return (ast.get_docstring(node) or "").partition("\n")[0]

@@ -13,8 +13,8 @@ from rich.text import Text
 from firth.cli.flags import Json, Model, Target
 from firth.cli.output import answer, load_vectors
 from firth.errors import OptionError
-from firth.evaluate import Score
-from firth.evaluate import evaluate as evaluate_vectors
+from firth.evaluate.intrinsic import evaluate as evaluate_vectors
+from firth.evaluate.score import Score
 from firth.formats.native import TASK
 from firth.formats.precision import reduce_vectors
 from firth.formats.registry import FORMATS, load, save

@@ -12,7 +12,7 @@ from firth.cli.flags import CorpusOptions, Inputs, Json, Model, Read, read_texts
 from firth.cli.models import is_bilm
 from firth.cli.output import answer
 from firth.errors import OptionError
-from firth.evaluate import rank_sentences
+from firth.evaluate.language import rank_sentences
 from firth.formats.native import TASK
 from firth.formats.registry import load
 from firth.models.ngram_model import NgramModel

@@ -23,17 +23,6 @@ For example:
     firth study layers --tasks srl --no-start       tell of the trainings that are finished
     firth study NAME --help                         options of a study
 """
-ABOUT = {
-    "table1": "Each task with ELMo and without, several seeds: Table 1 of the paper.",
-    "layers": "Which layers of the biLM help, and where they join the network: Tables 2 and 3.",
-    "weights": "The weights of the layers that each task has learnt: Figure 2.",
-    "senses": "Word senses by the nearest neighbor, layer by layer: Table 5.",
-    "pos": "Parts of speech by a linear probe, layer by layer: Table 6.",
-    "play": "The nearest neighbors of a word, without its context and in it: Table 4.",
-    "samples": "Scores by share of the training data, and by epochs: Figure 1.",
-    "contexts": "Words in context: WiC, SCWS and CoSimLex, layers against static vectors.",
-    "families": "Counts, word2vec, GloVe, fastText and ELMo compared: quality, time, memory, tasks.",
-}
 ANNOTATIONS: dict[str, Any] = {
     "out": Annotated[str, Parameter(help="the folder that the page, the pictures and the values go to")],
     "work": Annotated[
@@ -50,12 +39,12 @@ DEFAULTS: dict[str, Any] = {"work": None, "quick": False, "device": "cpu", "thre
 
 def runner(name: str) -> Callable[..., None]:
     """The command of one study."""
-    from firth.studies.registry import find_study
+    from firth.studies.registry import describe_study, find_study
 
     flags = flags_of(find_study(name), {}, "", "Study")
 
     def repeat(*, out: Any, study: Any, work: Any, quick: Any, device: Any, threads: Any, json: Any) -> None:
-        chosen = plain(study).made_quick() if quick else plain(study)
+        chosen = plain(study).make_quick() if quick else plain(study)
         place = Path(work) if work else Path(out) / "work"
         place.mkdir(parents=True, exist_ok=True)
         with terminal.progress() as report:
@@ -64,7 +53,7 @@ def runner(name: str) -> Callable[..., None]:
         answer({**findings.as_json(), "written": written}, picture(findings, written), json)
 
     repeat.__name__ = name
-    repeat.__doc__ = f"{ABOUT[name]}\n\nFor example:\n\n    firth study {name} --out {name}/\n"
+    repeat.__doc__ = f"{describe_study(name)}\n\nFor example:\n\n    firth study {name} --out {name}/\n"
     repeat.__annotations__ = {**ANNOTATIONS, "study": Annotated[flags, Parameter(name="*")]}
     repeat.__kwdefaults__ = DEFAULTS | {"study": flags()}
     return repeat
@@ -83,14 +72,18 @@ def picture(findings: Any, written: list[str]) -> RenderableType:
 
 def build() -> App:
     """`firth study` with a command for each study, whose file is imported when it is called."""
+    from firth.studies.registry import STUDIES, describe_study
+
     app = App(name="study", help=HELP, help_format="markdown")
-    for name in ABOUT:
-        app.command(f"{__name__}:{name}", name=name, help=ABOUT[name])
+    for name in STUDIES:
+        app.command(f"{__name__}:{name}", name=name, help=describe_study(name))
     return app
 
 
 def __getattr__(name: str) -> Callable[..., None]:
-    if name not in ABOUT:
+    from firth.studies.registry import STUDIES
+
+    if name not in STUDIES:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     return runner(name)
 
