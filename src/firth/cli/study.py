@@ -11,6 +11,7 @@ from rich.text import Text
 from firth.cli.flags import Device, Json, Threads
 from firth.cli.output import answer
 from firth.cli.recipe_flags import flags_of, plain
+from firth.lazy import summarize
 from firth.runtime import Runtime
 from firth.show import terminal
 
@@ -39,7 +40,7 @@ DEFAULTS: dict[str, Any] = {"work": None, "quick": False, "device": "cpu", "thre
 
 def runner(name: str) -> Callable[..., None]:
     """The command of one study."""
-    from firth.studies.registry import describe_study, find_study
+    from firth.studies.registry import STUDIES, find_study
 
     flags = flags_of(find_study(name), {}, "", "Study")
 
@@ -53,7 +54,7 @@ def runner(name: str) -> Callable[..., None]:
         answer({**findings.as_json(), "written": written}, picture(findings, written), json)
 
     repeat.__name__ = name
-    repeat.__doc__ = f"{describe_study(name)}\n\nFor example:\n\n    firth study {name} --out {name}/\n"
+    repeat.__doc__ = f"{summarize(STUDIES[name])}\n\nFor example:\n\n    firth study {name} --out {name}/\n"
     repeat.__annotations__ = {**ANNOTATIONS, "study": Annotated[flags, Parameter(name="*")]}
     repeat.__kwdefaults__ = DEFAULTS | {"study": flags()}
     return repeat
@@ -72,11 +73,11 @@ def picture(findings: Any, written: list[str]) -> RenderableType:
 
 def build() -> App:
     """`firth study` with a command for each study, whose file is imported when it is called."""
-    from firth.studies.registry import STUDIES, describe_study
+    from firth.studies.registry import STUDIES
 
     app = App(name="study", help=HELP, help_format="markdown")
     for name in STUDIES:
-        app.command(f"{__name__}:{name}", name=name, help=describe_study(name))
+        app.command(f"{__name__}:{name}", name=name, help=summarize(STUDIES[name]))
     return app
 
 

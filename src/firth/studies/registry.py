@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from firth.lazy import describe_class, import_class
+from firth.lazy import import_class
 
 if TYPE_CHECKING:
     from firth.studies.study import Study
@@ -35,12 +35,3 @@ def find_study(name: str) -> type[Study]:
     """
     found: type[Study] = import_class(STUDIES, name, "study", "study")
     return found
-
-
-def describe_study(name: str) -> str:
-    """The first line of a study's docstring, without importing the study.
-
-    >>> describe_study("weights")
-    'The layer weights that each task learns: Figure 2.'
-    """
-    return describe_class(STUDIES, name)

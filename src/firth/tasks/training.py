@@ -55,7 +55,7 @@ class Training(Recipe):
 def apply_defaults(task: type[Task], recipe: type[Recipe], given: dict[str, Any]) -> dict[str, Any]:
     """Options of an `Embedding` or of a `Training`: those that are given, and those that the task is used to."""
     names = recipe.__dataclass_fields__
-    return {name: value for name, value in task.usual.items() if name in names} | given
+    return {name: value for name, value in task.defaults.items() if name in names} | given
 
 
 def fit(
@@ -80,7 +80,7 @@ def fit(
     """
     training, runtime = training or Training(), runtime or Runtime.from_env()
     sources = sources or Sources.open(embedding.static, embedding.elmo)
-    examples = task.to_learn(draw_share(train, training.share, training.seed))
+    examples = task.training_examples(draw_share(train, training.share, training.seed))
     if not examples:
         raise OptionError("there is no example to learn from")
     labels = task.learn_labels(examples)

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any, ClassVar
 
 from firth.errors import OptionError
+from firth.files import read_lines
 from firth.options import option
 from firth.probes.ambiguous import (
     Group,
@@ -30,7 +31,6 @@ from firth.studies.findings import Cell, Findings, ResultTable
 from firth.studies.probing.study import evaluate_models
 from firth.studies.results import TEXT, data_file
 from firth.studies.study import Study
-from firth.tasks.columns import lines
 from firth.text.tokenize import Tokenizer
 from firth.vectors.occurrences import find_marked_word
 
@@ -108,7 +108,7 @@ class Play(Study):
         """The occurrences of the word in English text, the first of each line."""
         if not self.lines:
             return
-        for number, line in lines(data_file(TEXT)):
+        for number, line in read_lines(data_file(TEXT)):
             if number > self.lines:
                 return
             if number % 50_000 == 0:

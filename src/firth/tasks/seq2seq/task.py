@@ -29,7 +29,9 @@ from firth.text.vocabulary import Vocabulary
 
 @dataclass(frozen=True)
 class Seq2Seq(Task):
-    """A text for a text. An answer is a string whose words are parted by blanks.
+    """Sequence to sequence: generate one text from another, with an encoder, a decoder and attention.
+
+    An answer is a string of words separated by spaces.
 
     >>> task = Seq2Seq()
     >>> pair, = task.ask("Tea, please.")
@@ -40,7 +42,10 @@ class Seq2Seq(Task):
     """
 
     name: ClassVar[str] = "seq2seq"
-    usual: ClassVar[dict[str, Any]] = {"words": 100, "batch": 64}
+    question: ClassVar[str] = "which text corresponds to this one?"
+    sample: ClassVar[tuple[str, ...]] = ("Tea, please.",)
+    commands: ClassVar[tuple[str, ...]] = ("firth task seq2seq --train pairs.tsv --dev dev.tsv --out model/",)
+    defaults: ClassVar[dict[str, Any]] = {"words": 100, "batch": 64}
 
     hidden: int = option(300, "cells of each layer: of each direction of the encoder, and of the decoder", minimum=1)
     layers: int = option(2, "layers of the encoder, and of the decoder", minimum=1)
@@ -83,7 +88,7 @@ class Seq2Seq(Task):
         tokenizer = Tokenizer(mode=self.tokens)
         return [Pair(tuple(tokenizer.words(text)[: self.longest])) for text in texts]
 
-    def tell(self, example: Pair, answer: str) -> str:
+    def describe(self, example: Pair, answer: str) -> str:
         """The answer as it is."""
         return answer
 
