@@ -11,9 +11,9 @@ from firth.data import SETS
 from firth.show.charts import Bars, Chart, Lines, Value
 from firth.studies.families.training import cpu_seconds
 from firth.studies.findings import Cell, ResultTable
-from firth.studies.tasks.study import Score, format_score
+from firth.studies.tasks.study import MeanScore, format_score
 
-Results = Mapping[str, Mapping[str, Score | None]]  # by embedding and task
+Results = Mapping[str, Mapping[str, MeanScore | None]]  # by embedding and task
 Shown = tuple[list[ResultTable], dict[str, Chart]]
 NAMES = {
     "wordsim353": "WordSim-353",
