@@ -30,7 +30,7 @@ from numpy.typing import NDArray
 from firth.kernels import glove as kernel
 from firth.models.count_matrix import CountMatrix
 from firth.models.counts import Counts
-from firth.models.glove import Glove, State
+from firth.models.glove import Glove, GloveWeights
 from firth.models.glove_cells import MatrixCells
 from firth.progress import Progress, silent
 from firth.runtime import Runtime

@@ -11,7 +11,7 @@ import pytest
 from firth.errors import OptionError
 from firth.formats.registry import load, save
 from firth.models.classifier import FastTextClassifier
-from firth.models.classifier_model import Classifier, Features, best_of, sigmoid
+from firth.models.classifier_model import Classifier, Features, find_best, sigmoid
 from firth.models.quantization import quantize
 from firth.runtime import Runtime
 from firth.text.corpus import Corpus
@@ -107,7 +107,7 @@ def test_the_best_k_come_first_and_none_is_below_the_threshold() -> None:
     assert classifier.predict("tea milk", k=3, threshold=every[1][1]) == every[:2]
     with pytest.raises(OptionError, match="at least 1 label"):
         classifier.predict("tea", k=0)
-    assert best_of(np.array([2, 5, 5, 1], np.float32), 1).tolist() == [1]
+    assert find_best(np.array([2, 5, 5, 1], np.float32), 1).tolist() == [1]
 
 
 def test_precision_and_recall_are_counted_by_hand(tmp_path: Path) -> None:
