@@ -19,12 +19,13 @@ import zlib
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import IO, Any, cast
+from typing import IO, Any, Literal, cast
 
 from firth.errors import FormatError, MissingExtra, OptionError
 
 Name = str | os.PathLike[str]
 STDIN = "-"
+LONGEST_LINE = 1 << 28  # bytes
 PACKINGS = {b"\x1f\x8b": "gz", b"BZh": "bz2", b"\xfd7zXZ\x00": "xz", b"\x28\xb5\x2f\xfd": "zst"}
 
 
@@ -74,6 +75,58 @@ def open_bytes(path: Name) -> Iterator[IO[bytes]]:
     """The unpacked bytes of a file, or of standard input for '-'; broken packing is a FormatError."""
     with open_with_position(path) as (file, _):
         yield file
+
+
+def read_lines(path: Name, longest: int = LONGEST_LINE) -> Iterator[tuple[int, str]]:
+    """The lines of a UTF-8 file without their ends, numbered from 1; a byte order mark is dropped.
+
+    Only a line feed ends a line: words may contain rarer line separators.
+    """
+    with open_bytes(path) as file:
+        for number, raw in iterate_lines(file, path, longest):
+            yield number, decode(raw, path, line=number).rstrip("\r\n")
+
+
+def iterate_lines(file: IO[bytes], path: Name, longest: int = LONGEST_LINE) -> Iterator[tuple[int, bytes]]:
+    """The lines of an open file, numbered from 1; one of more than `longest` bytes is an error, not a full memory."""
+    for number, raw in enumerate(iter(lambda: file.readline(longest + 1), b""), 1):
+        if len(raw) > longest:
+            problem = f"the line has more than {longest:,} bytes"
+            raise FormatError(path, problem, line=number, cure="Break the text into lines")
+        yield number, raw
+
+
+def decode(
+    data: bytes,
+    path: Name,
+    *,
+    line: int = 1,
+    offset: int | None = None,
+    errors: Literal["strict", "replace"] = "strict",
+    cure: str = "Convert the file to UTF-8",
+) -> str:
+    """UTF-8 bytes of a file as text; without an `offset`, a byte order mark at the start of line 1 is dropped.
+
+    The error names the place in the file: by `line`, the number of the first line in `data`, or by `offset`, the
+    position of `data` in bytes.
+
+    >>> decode(b"tea\\ncaf\\xe9\\n", "menu.txt")
+    Traceback (most recent call last):
+    firth.errors.FormatError: menu.txt:2: byte 0xe9 at column 4 is not UTF-8 (invalid continuation byte). \
+Convert the file to UTF-8
+    """
+    is_start = offset == 0 or (offset is None and line == 1)
+    try:
+        return data.decode("utf-8-sig" if is_start and offset is None else "utf-8", errors)
+    except UnicodeDecodeError as error:
+        data, place = error.object, error.start  # the object has no byte order mark
+        if is_start and data[:2] in (b"\xff\xfe", b"\xfe\xff"):
+            cure = "The file looks like UTF-16: convert it to UTF-8"
+        byte, problem = f"0x{data[place]:02x}", f"is not UTF-8 ({error.reason})"
+        if offset is not None:
+            raise FormatError(path, f"{byte} {problem}", offset=offset + place, cure=cure) from error
+        column, line = place - data.rfind(b"\n", 0, place), line + data.count(b"\n", 0, place)
+        raise FormatError(path, f"byte {byte} at column {column} {problem}", line=line, cure=cure) from error
 
 
 @contextmanager

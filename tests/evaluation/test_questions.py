@@ -77,14 +77,14 @@ def test_a_broken_pair_is_named_by_its_line(tmp_path: Path, text: str, problem: 
 def test_bytes_that_are_not_utf8_are_named_by_their_line(tmp_path: Path) -> None:
     file = tmp_path / "set.txt"
     file.write_bytes(b"a\tb\t1\ncaf\xe9\tb\t2\n")
-    with pytest.raises(FormatError, match=r"set\.txt:2: byte 4 of this line is not UTF-8"):
+    with pytest.raises(FormatError, match=r"set\.txt:2: byte 0xe9 at column 4 is not UTF-8"):
         read_pairs(file)
 
 
 def test_a_line_without_end_is_refused_before_it_fills_memory(tmp_path: Path) -> None:
     file = tmp_path / "set.txt"
     file.write_bytes(b"a" * (questions.LONGEST + 10))
-    with pytest.raises(FormatError, match=r"set\.txt:1: more than 65536 bytes on a line"):
+    with pytest.raises(FormatError, match=r"set\.txt:1: the line has more than 65,536 bytes"):
         read_pairs(file)
 
 

@@ -87,7 +87,7 @@ def predict(
         task, examples = answering.task, answering.task.ask(*lines)
         pairs = list(zip(examples, answering.predict(examples)))
     picture = () if json else (draw_answer(task, *pair) for pair in pairs)
-    answer([task.tell(*pair) for pair in pairs], Group(*picture), json)
+    answer([task.describe(*pair) for pair in pairs], Group(*picture), json)
 
 
 def examine(

@@ -16,7 +16,7 @@ from typing import Literal, NamedTuple
 
 from firth import data
 from firth.errors import FormatError, OptionError
-from firth.files import Name, open_bytes
+from firth.files import Name, read_lines
 
 Separator = Literal["\t", ",", " "]
 SEPARATORS: tuple[Separator, ...] = ("\t", ",", " ")
@@ -249,14 +249,7 @@ def _split(text: str, separator: Separator) -> list[str]:
 
 
 def _lines(path: Path) -> Iterator[tuple[int, str]]:
-    with open_bytes(path) as file:
-        for number, raw in enumerate(iter(lambda: file.readline(LONGEST + 1), b""), 1):
-            if len(raw) > LONGEST:
-                raise FormatError(path, f"more than {LONGEST} bytes on a line: this is no test set", line=number)
-            try:
-                text = raw.decode("utf-8-sig" if number == 1 else "utf-8").rstrip("\r\n")
-            except UnicodeDecodeError as error:
-                problem = f"byte {error.start + 1} of this line is not UTF-8"
-                raise FormatError(path, problem, line=number, cure="Convert the file to UTF-8") from error
-            if text.strip() and not text.startswith("#"):
-                yield number, text
+    """The lines that are neither blank nor comments, with their numbers."""
+    for number, text in read_lines(path, LONGEST):
+        if text.strip() and not text.startswith("#"):
+            yield number, text

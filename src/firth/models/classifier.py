@@ -32,7 +32,7 @@ from firth.text.corpus import Corpus
 from firth.text.subwords import Subwords
 from firth.text.tokenfile import TokenFile
 from firth.text.vocabulary import Vocabulary, to_bytes
-from firth.training.loop import BlockLoss, HeldOutText
+from firth.training.loop import BlockLoss, HeldOutBlocks
 from firth.training.schedule import BlockSchedule, TextBlock
 from firth.vectors.rows import DenseRows, Floats
 from firth.vectors.subwords import Output, SubwordVectors
@@ -191,12 +191,12 @@ class ClassifierNetwork:
         self.recipe, self.features, self.table = recipe, features, table
         self.inputs, self.outputs = inputs, matrix(len(features.labels), recipe.dim)
 
-    def held_out(self, tokens: TokenFile) -> HeldOutText:
+    def held_out(self, tokens: TokenFile) -> HeldOutBlocks:
         """Other lines, for a network with the same rows but its own types."""
         lines = LabeledLines.of(tokens, self.features, None, Runtime(1))
         reader = copy(self)
         reader.table = lines.table
-        return HeldOutText(reader, lines.types, lines.offsets)
+        return HeldOutBlocks(reader, lines.types, lines.offsets)
 
     @property
     def arrays(self) -> Mapping[str, Floats]:

@@ -278,7 +278,9 @@ class Classifier:
     def _encode(self, texts: Sequence[str]) -> EncodedLines:
         for text in texts:
             if "\n" in text:
-                raise OptionError("a text to classify must be one line, but this one has several. Join or split it first")
+                raise OptionError(
+                    "a text to classify must be one line, but this one has several. Join or split it first"
+                )
         return self.features.lines(
             "".join(text + "\n" for text in texts).encode("utf-8", "surrogateescape"), Runtime(1)
         )

@@ -36,7 +36,9 @@ def merge_vectors(trained: WordVectors, start: WordVectors) -> WordVectors:
     """The trained vectors, and those of the words that only `start` has."""
     words = merge_vocabularies(trained.vocabulary, start.vocabulary)
     old = DenseRows(start.take(np.arange(len(start))))
-    return WordVectors(words, merge_rows(words, trained.vocabulary, trained.rows, start.vocabulary, old), metadata=trained.metadata)
+    return WordVectors(
+        words, merge_rows(words, trained.vocabulary, trained.rows, start.vocabulary, old), metadata=trained.metadata
+    )
 
 
 def merge_rows(words: Vocabulary, new: Vocabulary, new_rows: Rows, old: Vocabulary, old_rows: Rows) -> Floats:
@@ -54,7 +56,8 @@ def has_same_ngrams(start: WordVectors, subwords: Subwords) -> TypeGuard[Subword
         return False
     theirs = start.subwords
     if theirs.pruned is not None:
-        raise OptionError("the model to start from is pruned, so its n-grams do not have their own rows. Start from the unpruned model")
+        problem = "the model to start from is pruned, so its n-grams do not have their own rows"
+        raise OptionError(f"{problem}. Start from the unpruned model")
     if (theirs.minn, theirs.maxn, theirs.buckets) != (subwords.minn, subwords.maxn, subwords.buckets):
         raise OptionError(
             f"the model to start from has n-grams of {theirs.minn} to {theirs.maxn} characters in {theirs.buckets} "

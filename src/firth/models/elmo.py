@@ -152,9 +152,9 @@ class Elmo(PretrainingOptions, ModelOptions):
     def _extend(self, start: BiLM, tokens: TokenFile) -> BiLM:
         """A copy of a biLM, with a new softmax if it has none."""
         from firth.neural.bilm import BiLM
-        from firth.neural.layers import WordTable
+        from firth.neural.layers import WordEmbedding
 
-        if isinstance(start.encoder, WordTable) and start.encoder.spelled is not None:
+        if isinstance(start.encoder, WordEmbedding) and start.encoder.spelled is not None:
             raise OptionError("Elmo: the start model reads word vectors from a table. Open it without that table")
         for name, value in self._given_sizes().items():
             if value != getattr(start.architecture, name):

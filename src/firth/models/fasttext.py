@@ -179,7 +179,9 @@ class SubwordNetwork(WindowNetwork[FastText]):
         else:
             self.inputs[known] = 0
             means, lengths = np.empty_like(self.inputs[:size]), np.diff(self.subword_rows.pointers)
-            subwords_kernel.mean_rows(self.inputs, self.subword_rows.rows, self.subword_rows.pointers[:-1], lengths, means)
+            subwords_kernel.mean_rows(
+                self.inputs, self.subword_rows.rows, self.subword_rows.pointers[:-1], lengths, means
+            )
             self.inputs[known, :dim] = rows_for_vectors(start.take(found[known]), means[known, :dim], lengths[known])
         self.outputs[known, :dim] = output_rows(start, LOSSES[self.recipe.objective]).take(found[known])
 

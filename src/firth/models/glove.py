@@ -35,7 +35,14 @@ from firth.vectors.words import WordVectors
 UNKNOWN = "<unk>"
 RARE = 100  # words whose mean is the vector of <unk>
 SHARE = 1 << 18  # cells per thread at a time
-AFTER_TRAINING = ("epochs", "output", "biases", "unknown", "memory_limit", "spill_folder")  # a checkpoint fits any of these
+AFTER_TRAINING = (
+    "epochs",
+    "output",
+    "biases",
+    "unknown",
+    "memory_limit",
+    "spill_folder",
+)  # a checkpoint fits any of these
 
 Floats = NDArray[np.float32]
 
@@ -57,7 +64,9 @@ class Glove(Recipe):
     min_count: int = option(5, "Ignore words with fewer occurrences.", minimum=1)
     max_words: int | None = option(None, "Keep at most this many words, the most frequent ones.", minimum=2)
     x_max: float = option(100.0, "Co-occurrence count from which a pair has the full weight 1.")
-    alpha: float = option(0.75, "Exponent of the weight of a count x below x_max: (x / x_max) to this power.", minimum=0)
+    alpha: float = option(
+        0.75, "Exponent of the weight of a count x below x_max: (x / x_max) to this power.", minimum=0
+    )
     learning_rate: float = option(0.05, "Initial learning rate of AdaGrad.")
     epochs: int = option(25, "Passes over all pairs.", minimum=1)
     output: Literal["sum", "word", "context", "both"] = option(

@@ -17,7 +17,7 @@ from firth.progress import Report, silent
 from firth.runtime import Runtime
 from firth.text.corpus import Corpus
 from firth.text.tokenfile import TokenFile
-from firth.training.loop import HeldOutText, Learner, train
+from firth.training.loop import HeldOutBlocks, Learner, train
 from firth.training.monitor import Monitor
 from firth.training.schedule import BlockSchedule
 from firth.vectors.words import WordVectors
@@ -26,7 +26,7 @@ from firth.vectors.words import WordVectors
 class TextNetwork(Learner, Protocol):
     """A learner that can also evaluate text that it is not trained on."""
 
-    def held_out(self, tokens: TokenFile) -> HeldOutText: ...
+    def held_out(self, tokens: TokenFile) -> HeldOutBlocks: ...
 
 
 NetworkType = TypeVar("NetworkType", bound=TextNetwork)

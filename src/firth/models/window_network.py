@@ -24,7 +24,7 @@ from firth.options import option
 from firth.runtime import Runtime
 from firth.text.tokenfile import TokenFile
 from firth.text.vocabulary import Vocabulary
-from firth.training.loop import BlockLoss, HeldOutText
+from firth.training.loop import BlockLoss, HeldOutBlocks
 from firth.training.schedule import BLOCK, TextBlock
 
 Floats = NDArray[np.float32]
@@ -113,11 +113,11 @@ class WindowNetwork(Generic[Options]):
         """The Huffman tree of the words, for hierarchical softmax."""
         return Tree.of_counts(self.counts)
 
-    def held_out(self, tokens: TokenFile) -> HeldOutText:
+    def held_out(self, tokens: TokenFile) -> HeldOutBlocks:
         """Another text with the ids of this network; words that are not in its vocabulary are left out."""
         ids = self.vocabulary.ids(tokens.vocabulary)
         ids[ids < 0] = len(self.vocabulary)
-        return HeldOutText(self, ids.astype(np.uint32)[np.asarray(tokens.ids)], tokens.sentences)
+        return HeldOutBlocks(self, ids.astype(np.uint32)[np.asarray(tokens.ids)], tokens.sentences)
 
     def train(self, block: TextBlock) -> BlockLoss:
         """Trains one block."""

@@ -25,7 +25,9 @@ class Architecture(Recipe):
     encoder: Encoder = option(
         "character-cnn", "Word encoder: a CNN or an RNN over the characters of a word, or a table of word vectors."
     )
-    width: int = option(50, "Maximum length of a word in bytes, with its two boundary marks; longer words are cut.", minimum=3)
+    width: int = option(
+        50, "Maximum length of a word in bytes, with its two boundary marks; longer words are cut.", minimum=3
+    )
     character_dim: int = option(16, "Dimension of the character embeddings.", minimum=1)
     filters: tuple[tuple[int, int], ...] = option(FILTERS, "Character CNN: (width, number) of the filters.")
     activation: Activation = option("relu", "Character CNN: activation function.")
@@ -34,7 +36,9 @@ class Architecture(Recipe):
     layers: int = option(2, "LSTM layers per direction.", minimum=1)
     cell: int = option(4096, "Units of an LSTM cell.", minimum=1)
     dim: int = option(
-        512, "Dimension of the LSTM output per direction. A projection reduces the cell to it, unless both are equal.", minimum=1
+        512,
+        "Dimension of the LSTM output per direction. A projection reduces the cell to it, unless both are equal.",
+        minimum=1,
     )
     cell_clip: float = option(3.0, "Clip the cell state to ±this value; 0 disables clipping.", minimum=0)
     projection_clip: float = option(3.0, "Clip the projection to ±this value; 0 disables clipping.", minimum=0)
@@ -52,7 +56,9 @@ class Architecture(Recipe):
             raise OptionError(f"filters is {self.filters!r}, but must be pairs (width, number of filters)")
         widest = max(size for size, _ in self.filters)
         if widest > self.width:
-            raise OptionError(f"filters: the widest filter has width {widest}, but width is {self.width}. Use a larger width")
+            raise OptionError(
+                f"filters: the widest filter has width {widest}, but width is {self.width}. Use a larger width"
+            )
 
     @classmethod
     def from_dict(cls, values: Mapping[str, Any]) -> Self:

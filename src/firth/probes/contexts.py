@@ -19,10 +19,9 @@ from numpy.typing import NDArray
 
 from firth.errors import FormatError
 from firth.evaluation.statistics import pearson, spearman
-from firth.files import Name
+from firth.files import Name, read_lines
 from firth.probes.readers import Place, Reader, read_at, unit
 from firth.progress import Report, silent
-from firth.tasks.columns import lines
 from firth.text.tokenize import Tokenizer
 
 Values = NDArray[np.float64]
@@ -40,9 +39,9 @@ class Pair(NamedTuple):
 
 def wic(data: Name, gold: Name) -> list[Pair]:
     """The pairs of WiC: 1.0 where both words mean the same, else 0.0."""
-    answers = [line for _, line in lines(gold) if line]
+    answers = [line for _, line in read_lines(gold) if line]
     found: list[Pair] = []
-    for number, line in lines(data):
+    for number, line in read_lines(data):
         fields = line.split("\t")
         if len(fields) != WIC_FIELDS or number > len(answers) or answers[number - 1] not in ("T", "F"):
             problem = f"expected {WIC_FIELDS} columns and an answer T or F in {Path(gold).name}"
@@ -65,7 +64,7 @@ def scws(path: Name, *, whole: bool = False) -> list[Pair]:
     A biLM reads sentences: of each text the one that holds the word is kept, unless the `whole` is asked for.
     """
     found = []
-    for number, line in lines(path):
+    for number, line in read_lines(path):
         fields = line.split("\t")
         if len(fields) != SCWS_FIELDS:
             raise FormatError(path, f"expected {SCWS_FIELDS} columns, found {len(fields)}", line=number)
@@ -118,7 +117,7 @@ def cosimlex(path: Name, *, whole: bool = False) -> list[Changing]:
     """The pairs of CoSimLex: in each text both words stand between <strong> and </strong>."""
     found = []
     tokenizer = Tokenizer()
-    rows = csv.DictReader((line for _, line in lines(path)), delimiter="\t", quoting=csv.QUOTE_NONE)
+    rows = csv.DictReader((line for _, line in read_lines(path)), delimiter="\t", quoting=csv.QUOTE_NONE)
     for number, row in enumerate(rows, 2):
         pairs = []
         for text in ("1", "2"):

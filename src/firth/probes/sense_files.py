@@ -15,10 +15,9 @@ from typing import NamedTuple
 from xml.etree import ElementTree
 
 from firth.errors import FormatError, OptionError
-from firth.files import Name
+from firth.files import Name, decode, read_lines
 from firth.probes.readers import Place
 from firth.probes.wordnet import Lexeme, lexeme
-from firth.tasks.columns import lines
 
 SEMCOR, FRAMEWORK = "data/tasks/wsd/semcor3.0.tsv.xz", "data/tasks/wsd/evaluation-framework.tar.xz"
 SETS = "senseval2", "senseval3", "semeval2007", "semeval2013", "semeval2015"
@@ -64,7 +63,7 @@ def semcor(path: Name, limit: int | None = None) -> Iterator[Sentence]:
     Names of people, groups and places are tagged there as `person`, `group` and `location`, whatever the name is. They
     are marked without a sense, for they are no uses of these words.
     """
-    rows = (split(path, number, line) for number, line in lines(path) if line)
+    rows = (split(path, number, line) for number, line in read_lines(path) if line)
     if next(rows, None) != COLUMNS:
         raise FormatError(path, f"expected the columns {' '.join(COLUMNS)}", line=1)
     for number, (key, tokens) in enumerate(groupby(rows, key=lambda row: row[:2])):
@@ -173,26 +172,22 @@ def member(path: Name, name: str) -> str:
         file = Path(path) / name
         if not file.is_file():
             raise OptionError(f"{file}: is not there. Name the folder or the archive that holds {name}")
-        return decoded(f"{file}", file.read_bytes() if file.stat().st_size <= MOST else None)
+        return _decode(f"{file}", file.read_bytes() if file.stat().st_size <= MOST else None)
     try:
         with tarfile.open(path) as archive:
             found = archive.getmember(name)
             stream = archive.extractfile(found) if found.size <= MOST else None
-            return decoded(f"{path}: {name}", None if stream is None else stream.read())
+            return _decode(f"{path}: {name}", None if stream is None else stream.read())
     except KeyError as error:
         raise FormatError(path, f"the archive has no {name}") from error
     except (tarfile.TarError, OSError, EOFError) as error:
         raise FormatError(path, f"not a tar archive: {error}") from error
 
 
-def decoded(place: str, data: bytes | None) -> str:
-    """Bytes as text."""
+def _decode(place: str, data: bytes | None) -> str:
     if data is None:
         raise FormatError(place, f"is no file of at most {MOST >> 20} MiB")
-    try:
-        return data.decode("utf-8-sig")
-    except UnicodeDecodeError as error:
-        raise FormatError(place, f"not UTF-8: {error.reason}") from error
+    return decode(data, place)
 
 
 def lexemes_of(sentences: Iterable[Sentence]) -> set[Lexeme]:

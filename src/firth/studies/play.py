@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any, ClassVar
 
 from firth.errors import OptionError
+from firth.files import read_lines
 from firth.options import option
 from firth.probes.ambiguous import Group, Kind, Use, counted, gathered, group_and_label, most_ambiguous, uses
 from firth.probes.nearest import neighbors, shares
@@ -21,7 +22,6 @@ from firth.studies.findings import Cell, Findings, Table
 from firth.studies.probing import judged_in_turn
 from firth.studies.results import TEXT, data_file
 from firth.studies.study import Study
-from firth.tasks.columns import lines
 from firth.text.tokenize import Tokenizer
 from firth.vectors.occurrences import find_marked_word
 
@@ -99,7 +99,7 @@ class Play(Study):
         """The occurrences of the word in English text, the first of each line."""
         if not self.lines:
             return
-        for number, line in lines(data_file(TEXT)):
+        for number, line in read_lines(data_file(TEXT)):
             if number > self.lines:
                 return
             if number % 50_000 == 0:

@@ -43,7 +43,7 @@ def six_tasks(luggage: Materials) -> Step:
             pairs = list(zip(examples, model.predict(examples)))
             heading = Text.assemble(("\n" if pictures else "") + name, ": ", (ABOUT[name], "dim"), style="bold")
             pictures += [heading, *(draw_answer(model.task, *pair) for pair in pairs)]
-            values[name] = [model.task.tell(*pair) for pair in pairs]
+            values[name] = [model.task.describe(*pair) for pair in pairs]
     first, *_ = EXAMPLES["ner"]
     return Step(
         title,

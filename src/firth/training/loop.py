@@ -48,7 +48,7 @@ class Learner(Protocol):
 
 
 @dataclass(frozen=True)
-class HeldOutText:
+class HeldOutBlocks:
     """Text that is not trained on. Its loss is measured after each epoch, with the same random numbers each time.
 
     Training with a learning rate of 0 changes nothing and returns the loss. `learner` shares its arrays with the one
@@ -79,7 +79,7 @@ def train(
     runtime: Runtime,
     monitor: Monitor,
     *,
-    held_out: HeldOutText | None = None,
+    held_out: HeldOutBlocks | None = None,
     save_seconds: float = SAVE_SECONDS,
 ) -> EpochRecord:
     """Trains on all blocks of a schedule. The record has the loss of each epoch.
@@ -108,7 +108,7 @@ def _train_until_save(
     record: EpochRecord,
     runtime: Runtime,
     monitor: Monitor,
-    held_out: HeldOutText | None,
+    held_out: HeldOutBlocks | None,
     save_seconds: float,
 ) -> None:
     """Trains until the next checkpoint, or the held-out evaluation at the end of an epoch, is due.

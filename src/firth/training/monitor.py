@@ -37,7 +37,7 @@ class Monitor:
         resume: bool = True,
         log: Name | None = None,
     ) -> Iterator[Monitor]:
-        """The monitor of one `fit`. With a checkpoint folder, Ctrl-C is deferred and the log defaults to that folder."""
+        """The monitor of one `fit`. With a checkpoint folder, Ctrl-C is deferred and the log is in that folder."""
         checkpoints = None if checkpoint is None else Checkpoints(checkpoint, identity, resume=resume)
         if log is None and checkpoints is not None:
             log = checkpoints.folder / LOG

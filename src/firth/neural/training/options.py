@@ -69,7 +69,9 @@ class PretrainingOptions(Recipe):
         minimum=0,
         maximum=1,
     )
-    evaluate_every: int = option(0, "Steps between evaluations on the held-out text; 0 evaluates every epoch.", minimum=0)
+    evaluate_every: int = option(
+        0, "Steps between evaluations on the held-out text; 0 evaluates every epoch.", minimum=0
+    )
     patience: int | None = option(
         None, "Stop after this many evaluations in a row without improvement. Default: never.", minimum=1
     )
