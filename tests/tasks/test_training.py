@@ -198,7 +198,7 @@ def test_a_loss_that_runs_away_ends_the_training() -> None:
 
 
 def test_nothing_to_learn_from_is_an_error() -> None:
-    with pytest.raises(OptionError, match="no example"):
+    with pytest.raises(OptionError, match="no training examples"):
         fit(TASK, Embedding(words=4), [], (), TRAINING, runtime=ONE)
 
 
