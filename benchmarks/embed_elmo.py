@@ -186,7 +186,7 @@ def speed(run: Callable[[], object], sentences: Sentences) -> Speed:
 
 
 def embed(bilm: BiLM, sentences: Sentences, precision: str) -> list[np.ndarray]:
-    bilm.known_words.forget(())
+    bilm.token_vectors.forget(())
     return bilm.embed(sentences, layers="all", precision=precision)
 
 

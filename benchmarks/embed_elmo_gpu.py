@@ -38,7 +38,7 @@ from firth.bulk.write_behind import WriteBehind
 from firth.neural.architecture import Architecture
 from firth.neural.bilm import BiLM
 from firth.neural.inference import embed, lstm_gpu, token_vectors
-from firth.neural.inference.lstm_gpu import GpuLayers
+from firth.neural.inference.lstm_gpu import LayersGpu
 from firth.progress import Progress
 from firth.text.tokenize import Tokenizer
 
@@ -168,7 +168,7 @@ class Bench:
         rows = embed.padded_rows(vectors[torch.from_numpy(words).to(self.device)], lengths)
         plain, _ = self.bilm.contextualize(rows, torch.tensor(lengths, device=self.device))
         plain = torch.cat([plain[:, row, :length] for row, length in enumerate(lengths)], 1)
-        exact, near = (GpuLayers(self.bilm, precision).run(vectors, lengths, words) for precision in KINDS)
+        exact, near = (LayersGpu(self.bilm, precision).run(vectors, lengths, words) for precision in KINDS)
         far, cosine = float((exact - plain).abs().max()), float(torch.cosine_similarity(exact, near, dim=2).min())
         print(f"float32 is {far:.1e} from the reference; lowest cosine of bfloat16 to it {cosine:.5f}")
         wide = self.bilm.embed(self.sentences[:200], precision="bfloat16")
@@ -187,7 +187,7 @@ class Bench:
         framed = sum(sum(lengths) for *_, lengths in prepared)
         print(f"{self.tokens:,} tokens, {framed:,} with the ends of sentences; {len(prepared)} batches")
         for precision, kind in KINDS.items():
-            run = GpuLayers(self.bilm, precision).run
+            run = LayersGpu(self.bilm, precision).run
             run(prepared[0][0], prepared[0][2], prepared[0][1])
 
             def all_of_them(run: Callable[..., object] = run) -> None:
@@ -211,7 +211,7 @@ class Bench:
             ("bfloat16", "float16", "mix"),
             ("bfloat16", "float16", "top"),
         ):
-            self.bilm.known_words.forget(())
+            self.bilm.token_vectors.forget(())
             choices = {"precision": precision, "dtype": dtype, "layers": layers}
             first = self.seconds(lambda more=choices: self.bilm.embed(self.sentences, **more), 1)
             again = self.seconds(lambda more=choices: self.bilm.embed(self.sentences, **more), 2)

@@ -16,7 +16,7 @@ from firth.pretrained import shipped
 
 pytest.importorskip("torch")
 
-from firth.studies.settings import Part, read
+from firth.studies.tasks.settings import DataPart, read_parts
 from firth.tasks.coref.task import Coref
 from firth.tasks.inputs import Inputs
 from firth.tasks.model import open_task
@@ -81,7 +81,7 @@ def test_a_part_has_the_genres_that_it_names(tmp_path: Path, monkeypatch: pytest
     names = ("GUM_news_one", "GUM_vlog_two", "GUM_news_three")
     file.write_text("".join(f"#begin document ({name})\n0\tHi\t_\n#end document\n" for name in names))
     monkeypatch.setenv("FIRTH_DATA", str(tmp_path))
-    found = [read([Part("coref/some.conll", genres=genres)], Coref()) for genres in ((), ("news",))]
+    found = [read_parts([DataPart("coref/some.conll", genres=genres)], Coref()) for genres in ((), ("news",))]
     assert [[document.name for document in documents] for documents in found] == [list(names), [names[0], names[2]]]
 
 

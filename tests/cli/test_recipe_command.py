@@ -30,7 +30,7 @@ def make_app(**more: Any) -> tuple[App, list[Any]]:
 
     flags = recipe_flags(Tea, "Tea", **more)
     app = App(result_action="return_value")
-    app.default(recipe_command("firth.models.ngram:Ngram", brew, {"tea": flags}, without=["milk"]))
+    app.default(recipe_command(brew, {"tea": flags}, without=["milk"]))
     return app, calls
 
 
@@ -50,7 +50,7 @@ def test_names_and_defaults_can_differ_from_the_recipes() -> None:
 
 
 def test_a_parameter_that_is_left_out_is_no_flag() -> None:
-    command = recipe_command("firth.models.ngram:Ngram", lambda *, milk=False: None, {}, without=["milk"])
+    command = recipe_command(lambda *, milk=False: None, {}, without=["milk"])
     assert list(inspect.signature(command).parameters) == []
 
 

@@ -17,7 +17,7 @@ import firth
 from firth.errors import OptionError
 from firth.models.elmo import Elmo
 from firth.neural.bilm import BiLM
-from firth.neural.layers import WordTable
+from firth.neural.layers import WordEmbedding
 from firth.runtime import Runtime
 from firth.text.corpus import Corpus
 from firth.text.tokenize import Tokenizer
@@ -75,7 +75,7 @@ def test_the_original_s_toy_text_is_learnt(data: Path, more: dict[str, Any]) -> 
 
 def test_a_tied_softmax_has_the_vectors_of_the_words() -> None:
     bilm = replace(TINY, encoder="words", tied=True).fit(corpus(), runtime=ONE)
-    assert isinstance(bilm.encoder, WordTable)
+    assert isinstance(bilm.encoder, WordEmbedding)
     assert torch.equal(bilm.softmax.weight, bilm.encoder.table)  # type: ignore[union-attr, arg-type]
     with pytest.raises(
         OptionError, match="tied: the softmax can share the vectors of words only where words have some"

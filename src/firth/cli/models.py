@@ -14,8 +14,8 @@ from firth.cli.flags import Json, Model, Seed, Target
 from firth.cli.loading import is_bilm, load_subwords, load_vectors
 from firth.cli.output import answer
 from firth.errors import OptionError
-from firth.evaluate import Score
-from firth.evaluate import evaluate as evaluate_vectors
+from firth.evaluate.intrinsic import evaluate as evaluate_vectors
+from firth.evaluate.score import Score
 from firth.formats.native import TASK
 from firth.formats.precision import reduce_vectors
 from firth.formats.registry import FORMATS, load, save

@@ -3,7 +3,7 @@
 import dataclasses
 import inspect
 import typing
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Mapping, Sequence
 from types import MappingProxyType
 from typing import Annotated, Any
 
@@ -15,12 +15,10 @@ from firth.options import Recipe
 Command = Callable[..., None]
 
 
-def recipe_command(
-    place: str, body: Command, recipes: Mapping[str, type[Recipe]], *, without: Collection[str] = ()
-) -> Command:
+def recipe_command(body: Command, recipes: Mapping[str, type[Recipe]], *, without: Collection[str] = ()) -> Command:
     """A command that calls `body`. Its parameters in `recipes` take the flags of a class that `recipe_flags` made.
 
-    Parameters in `without` are not flags and keep their defaults. `place` is the class that describes the command.
+    Parameters in `without` are not flags and keep their defaults.
     """
     hints = typing.get_type_hints(body, include_extras=True)
     parameters = []
@@ -37,18 +35,17 @@ def recipe_command(
 
     command.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
     command.__annotations__ = {parameter.name: parameter.annotation for parameter in parameters}
-    command.__doc__ = command_help(place)
     return command
 
 
-def command_help(place: str) -> str:
-    """The help text of a recipe's command: the prose of the class's docstring, and examples.
+def command_help(place: str, examples: Sequence[str] = ()) -> str:
+    """The help text of a recipe's command: the prose of the class's docstring, and its `commands` or other examples.
 
     >>> print(command_help("firth.models.ngram:Ngram").splitlines()[-1].strip())
     firth train ngram corpus.txt --order 5 --prune 0 0 1 --out model/
     """
     prose = read_docstring(place).partition(">>>")[0].strip()
-    commands = read_literal(place, "commands", ())
+    commands = read_literal(place, "commands", examples)
     return prose + ("\n\nFor example:\n\n" + "\n".join(f"    {command}" for command in commands) if commands else "")
 
 

@@ -11,7 +11,7 @@ from firth.cli.flags import BilmDevice, CorpusOptions, Inputs, Json, Model, Read
 from firth.cli.loading import is_bilm, load_as, move_to
 from firth.cli.output import answer
 from firth.errors import OptionError
-from firth.evaluate import rank_sentences
+from firth.evaluate.language import rank_sentences
 from firth.formats.native import TASK
 from firth.formats.registry import load
 from firth.models.ngram_model import NgramModel

@@ -42,7 +42,7 @@ def run(
     json: Json = False,
 ) -> None:
     """Runs a study and writes its findings."""
-    chosen = study.made_quick() if quick else study
+    chosen = study.make_quick() if quick else study
     folder = Path(work) if work else Path(out) / "work"
     folder.mkdir(parents=True, exist_ok=True)
     with terminal.progress() as report:
@@ -64,9 +64,9 @@ def picture(findings: Any, written: list[str]) -> RenderableType:
 
 def make_command(name: str) -> Command:
     """The command of one study."""
-    from firth.studies.registry import STUDIES, find_study
+    from firth.studies.registry import find_study
 
-    return recipe_command(STUDIES[name], run, {"study": recipe_flags(find_study(name), "Study")})
+    return recipe_command(run, {"study": recipe_flags(find_study(name), "Study")})
 
 
 def build() -> App:
@@ -75,7 +75,8 @@ def build() -> App:
 
     app = App(name="study", help=HELP, help_format="markdown")
     for name, place in STUDIES.items():
-        app.command(f"{__name__}:{name}", name=name, help=command_help(place))
+        example = f"firth study {name} --out {name}/"
+        app.command(f"{__name__}:{name}", name=name, help=command_help(place, [example]))
     return app
 
 

@@ -132,7 +132,7 @@ def picture(model: "TaskModel") -> RenderableType:
 def make_command(name: str) -> Command:
     """The command of one task."""
     from firth.tasks.inputs import Embedding
-    from firth.tasks.registry import TASKS, find_task
+    from firth.tasks.registry import find_task
     from firth.tasks.training import Training, apply_defaults
 
     task = find_task(name)
@@ -142,7 +142,7 @@ def make_command(name: str) -> Command:
         "words": recipe_flags(Embedding, "Embedding", defaults=embedding, prefix="embedding-", hidden=SOURCES),
         "training": recipe_flags(Training, "Training", defaults=training),
     }
-    return recipe_command(TASKS[name], fit, flags)
+    return recipe_command(fit, flags)
 
 
 def build() -> App:

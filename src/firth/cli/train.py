@@ -12,7 +12,7 @@ from firth.cli.flags import Checkpoint, CorpusOptions, Device, Inputs, Json, Log
 from firth.cli.loading import is_bilm, load_vectors
 from firth.cli.models import describe
 from firth.cli.output import answer
-from firth.cli.recipe_command import recipe_command, recipe_flags
+from firth.cli.recipe_command import command_help, recipe_command, recipe_flags
 from firth.errors import OptionError
 from firth.formats.registry import check_target, load, save
 from firth.models.classifier import FastTextClassifier
@@ -102,7 +102,8 @@ def build() -> App:
         without = [extra for extra in EXTRAS if extra not in known] + ([] if recipe.on_gpu else ["device"])
         flags = recipe_flags(recipe, "Recipe")
         place = f"{recipe.__module__}:{recipe.__name__}"
-        app.command(recipe_command(place, fit, {"recipe": flags}, without=without), name=name)
+        command = recipe_command(fit, {"recipe": flags}, without=without)
+        app.command(command, name=name, help=command_help(place))
     return app
 
 

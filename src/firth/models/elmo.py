@@ -208,9 +208,9 @@ class Elmo(Recipe):
     def grown(self, start: BiLM, tokens: TokenFile) -> BiLM:
         """A copy of a biLM, with a new softmax for a text where it had none."""
         from firth.neural.bilm import BiLM
-        from firth.neural.layers import WordTable
+        from firth.neural.layers import WordEmbedding
 
-        if isinstance(start.encoder, WordTable) and start.encoder.spelled is not None:
+        if isinstance(start.encoder, WordEmbedding) and start.encoder.spelled is not None:
             raise OptionError(
                 "Elmo: the model to start from looks words up that it could spell. Open it without that table"
             )
@@ -245,7 +245,7 @@ class Elmo(Recipe):
 
     def plan(self, runtime: Runtime, start: BiLM | None = None) -> Plan:
         """How it is trained, with all that depends on the optimizer and the device worked out."""
-        from firth.neural.training.optimizers import Schedule
+        from firth.neural.training.optimizers import WarmupSchedule
         from firth.neural.training.pretrain import Plan
 
         usual = USUAL[self.optimizer]
@@ -269,7 +269,7 @@ class Elmo(Recipe):
                 "parts": self.accumulation,
                 "sentences": modern if self.packing is None else self.packing == "sentences",
                 "optimizer": "adam" if modern else "adagrad",
-                "schedule": Schedule(rate, int(warmup), LAST * rate if modern else None),
+                "schedule": WarmupSchedule(rate, int(warmup), LAST * rate if modern else None),
                 "clip": clip,
                 "decay": decay,
                 "loss_times": 1.0 if modern else float(self.unroll),

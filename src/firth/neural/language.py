@@ -16,7 +16,7 @@ from firth.errors import OptionError, UnknownWord
 from firth.neural.inference import embed
 from firth.neural.inference.embed import Sentences
 from firth.neural.layers import UNKNOWN
-from firth.neural.state import State
+from firth.neural.state import BiLMState
 from firth.text.character_ids import BEGIN, END
 from firth.text.vocabulary import Vocabulary
 
@@ -29,7 +29,7 @@ SPELLINGS = {BEGIN: (BEGIN, "<s>"), END: (END, "</s>")}
 
 
 @dataclass(frozen=True)
-class SentenceScore:
+class BiLMScore:
     """How likely a sentence is: read forwards (its end counted), backwards (its beginning counted), and both together.
 
     Logarithms are natural. `per_word` is the geometric mean of all probabilities of both directions.
@@ -56,7 +56,7 @@ class Prediction:
     both: list[tuple[str, float]]
 
 
-class Heads:
+class LanguageModelHead:
     """The softmax of a biLM and the words it predicts."""
 
     def __init__(self, bilm: BiLM) -> None:
@@ -97,11 +97,11 @@ def _find(vocabulary: Vocabulary, spellings: Sequence[str]) -> int:
 
 
 @torch.no_grad()
-def score(bilm: BiLM, sentences: Sentences) -> list[SentenceScore]:
+def score(bilm: BiLM, sentences: Sentences) -> list[BiLMScore]:
     """How likely each sentence is; see `BiLM.score`."""
-    heads = Heads(bilm)
+    heads = LanguageModelHead(bilm)
     lists = embed.to_word_lists(sentences)
-    found: dict[int, SentenceScore] = {}
+    found: dict[int, BiLMScore] = {}
     for places in embed.batches([len(words) + 2 for words in lists], embed.BATCH_TOKENS):
         batch = [lists[place] for place in places]
         lengths = [len(words) + 2 for words in batch]
@@ -113,7 +113,7 @@ def score(bilm: BiLM, sentences: Sentences) -> list[SentenceScore]:
     return [found[place] for place in range(len(lists))]
 
 
-def _score(heads: Heads, words: list[str], top: Tensor) -> SentenceScore:
+def _score(heads: LanguageModelHead, words: list[str], top: Tensor) -> BiLMScore:
     """The score of one sentence, from its top layer with <S> and </S>, (length + 2, 2 · dim)."""
     ids = heads.ids(words)
     ahead, behind = top.chunk(2, 1)
@@ -122,7 +122,7 @@ def _score(heads: Heads, words: list[str], top: Tensor) -> SentenceScore:
     both = float(forward + backward)
     unknown = int(np.count_nonzero(ids == heads.unknown))
     per_word = math.exp(both / (2 * len(words) + 2))
-    return SentenceScore(tuple(words), float(forward), float(backward), both, unknown, per_word)
+    return BiLMScore(tuple(words), float(forward), float(backward), both, unknown, per_word)
 
 
 @torch.no_grad()
@@ -130,7 +130,7 @@ def distributions(
     bilm: BiLM, left: str | Sequence[str], right: str | Sequence[str]
 ) -> tuple[Probabilities, Probabilities]:
     """The probability of every word after `left` and before `right`, by its place in the vocabulary."""
-    heads = Heads(bilm)
+    heads = LanguageModelHead(bilm)
     before, behind = embed.to_word_lists([left, right])
     ahead, _ = _read(bilm, bilm.forward_layers, [BEGIN, *before], bilm.blank(1), 0)
     back, _ = _read(bilm, bilm.backward_layers, [END, *reversed(behind)], bilm.blank(1), 1)
@@ -138,10 +138,10 @@ def distributions(
 
 
 def _read(
-    bilm: BiLM, layers: nn.ModuleList, words: list[str], state: State, direction: int
+    bilm: BiLM, layers: nn.ModuleList, words: list[str], state: BiLMState, direction: int
 ) -> tuple[Tensor, tuple[Tensor, Tensor]]:
     """What the top layer of one direction says after words, (dim), and what all its layers remember."""
-    vectors = bilm.known_words.of(bilm.encoder, words)[None]
+    vectors = bilm.token_vectors.of(bilm.encoder, words)[None]
     lengths = torch.tensor([len(words)], device=vectors.device)
     outputs, end = bilm.read(layers, vectors, lengths, state, direction)
     return outputs[-1][0, -1], end
@@ -150,7 +150,7 @@ def _read(
 def predict(bilm: BiLM, left: str | Sequence[str], right: str | Sequence[str], topn: int) -> Prediction:
     """The likeliest words between `left` and `right`; see `BiLM.predict`."""
     forward, backward = distributions(bilm, left, right)
-    heads = Heads(bilm)
+    heads = LanguageModelHead(bilm)
     both = forward * backward
     both /= both.sum() or 1.0
 
@@ -175,7 +175,7 @@ def generate(
 ) -> list[str]:
     """Words drawn to go on with a prompt; see `BiLM.generate`."""
     _check(length, temperature, top_k, top_p)
-    heads, rng = Heads(bilm), np.random.default_rng(seed)
+    heads, rng = LanguageModelHead(bilm), np.random.default_rng(seed)
     (words,) = embed.to_word_lists([prompt])
     said, (cells, heard) = _read(bilm, bilm.forward_layers, [BEGIN, *words], bilm.blank(1), 0)
     drawn: list[str] = []
@@ -187,7 +187,7 @@ def generate(
         if id == heads.end:
             break
         drawn.append(heads.vocabulary[id])
-        state = State(cells[None], heard[None])
+        state = BiLMState(cells[None], heard[None])
         said, (cells, heard) = _read(bilm, bilm.forward_layers, drawn[-1:], state, 0)
     return drawn
 

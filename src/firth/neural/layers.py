@@ -120,7 +120,7 @@ class CharacterRnn(nn.Module):
         return both
 
 
-class WordTable(nn.Module):
+class WordEmbedding(nn.Module):
     """A word's vector from a table. A word that is not in it is spelled, or is <UNK>, or is an error."""
 
     def __init__(self, dim: int, vocabulary: Vocabulary, spelled: CharacterCnn | None = None) -> None:
@@ -145,7 +145,7 @@ class WordTable(nn.Module):
         return vectors
 
 
-Encoder = CharacterCnn | CharacterRnn | WordTable
+Encoder = CharacterCnn | CharacterRnn | WordEmbedding
 
 
 class ProjectedLstm(nn.Module):

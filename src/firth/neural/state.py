@@ -9,27 +9,27 @@ from torch import Tensor
 
 
 @dataclass(frozen=True)
-class State:
+class BiLMState:
     """What the LSTMs remember of the rows of a batch: of both directions, all layers, each row.
 
     The originals never forgot: row r of a batch began with what row r of the batch before had left.
     """
 
-    cells: Tensor  # (2, layers, rows, cell)
-    said: Tensor  # (2, layers, rows, dim)
+    cell: Tensor  # (2, layers, rows, cell)
+    hidden: Tensor  # (2, layers, rows, dim)
 
-    def rows(self, count: int) -> State:
+    def rows(self, count: int) -> BiLMState:
         """The first so many rows; those that are new have nothing to remember."""
-        missing = max(0, count - self.cells.shape[2])
+        missing = max(0, count - self.cell.shape[2])
         padded = [torch.cat([part, part.new_zeros(*part.shape[:2], missing, part.shape[3])], 2) for part in self.parts]
-        return State(*(part[:, :, :count] for part in padded))
+        return BiLMState(*(part[:, :, :count] for part in padded))
 
-    def followed_by(self, later: State) -> State:
+    def followed_by(self, later: BiLMState) -> BiLMState:
         """The later state, and what this one has in rows beyond it."""
-        beyond = later.cells.shape[2]
-        return State(*(torch.cat([new, old[:, :, beyond:]], 2) for new, old in zip(later.parts, self.parts)))
+        beyond = later.cell.shape[2]
+        return BiLMState(*(torch.cat([new, old[:, :, beyond:]], 2) for new, old in zip(later.parts, self.parts)))
 
     @property
     def parts(self) -> tuple[Tensor, Tensor]:
         """Cells and what was said."""
-        return self.cells, self.said
+        return self.cell, self.hidden

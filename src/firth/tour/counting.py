@@ -110,7 +110,7 @@ def compare_ratios(materials: Materials) -> TourStep:
     table = materials.counts.ratio(first, second, probes)
     return TourStep(
         "Ratios",
-        f"The ratio is far above 1 if a probe goes with {first}, far below 1 if with {second}, near 1 if with both or none.",
+        f"P(probe | {first}) / P(probe | {second}): far from 1 if the probe goes with one of them, near 1 otherwise.",
         table,
         f"firth ratio counts/ {first} {second} {' '.join(probes)}",
         table.as_dict(),

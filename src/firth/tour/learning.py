@@ -43,8 +43,8 @@ def train_vectors(materials: Materials) -> TourStep:
         "Trained vectors",
         "Nearest neighbors in word2vec, GloVe and fastText vectors that were trained on this very small text.",
         terminal.table("", ["family", "trained in", *words], rows),
-        f"firth train word2vec {materials.name} --dim 30 --epochs 60 --min-count 2 --window 3 --subsample 0 --fold-case "
-        "--out word2vec/",
+        f"firth train word2vec {materials.name} --dim 30 --epochs 60 --min-count 2 --window 3 --subsample 0 "
+        "--fold-case --out word2vec/",
         values,
     )
 

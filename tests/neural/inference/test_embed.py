@@ -20,7 +20,7 @@ from firth.neural.architecture import PRESETS
 from firth.neural.bilm import BiLM
 from firth.neural.inference import embed as embedding
 from firth.neural.inference import sentence_arrays, token_vectors
-from firth.neural.layers import WordTable
+from firth.neural.layers import WordEmbedding
 from firth.neural.mix import ScalarMix
 from firth.progress import Progress
 from firth.text.vocabulary import Vocabulary
@@ -73,7 +73,7 @@ def test_a_state_goes_on_where_it_was_left(data: Path) -> None:
     rest, end = bilm.embed(sentences[12:], stateful=True, batch_size=3, state=state)
     for one, other in zip(whole, first + rest):
         assert np.array_equal(one, other)
-    assert torch.equal(last.cells, end.cells)
+    assert torch.equal(last.cell, end.cell)
 
 
 @settings(max_examples=25)
@@ -186,7 +186,7 @@ def test_large_results_are_copied_in_pieces_that_are_views_of_no_batch(monkeypat
 
 
 def test_a_word_that_cannot_be_encoded_is_not_remembered() -> None:
-    table = WordTable(4, Vocabulary(["tea", "rain"]), None)
+    table = WordEmbedding(4, Vocabulary(["tea", "rain"]), None)
     torch.nn.init.ones_(table.table)
     known = token_vectors.TokenVectors()
     for _ in range(2):
@@ -204,9 +204,9 @@ def test_words_are_kept_within_bounds_and_encoded_once(monkeypatch: pytest.Monke
         (found,) = bilm.embed([words], layers=0)
         with torch.no_grad():
             assert np.allclose(found[:, :16], bilm.encoder(words).numpy(), atol=1e-6)
-        assert len(bilm.known_words.rows) <= 64
+        assert len(bilm.token_vectors.rows) <= 64
     bilm.embed([["y" * 1000]])
-    assert max(map(len, bilm.known_words.rows)) < 1000
+    assert max(map(len, bilm.token_vectors.rows)) < 1000
 
 
 def test_what_comes_back_can_be_used_in_training_whatever_mode_it_was_made_in() -> None:

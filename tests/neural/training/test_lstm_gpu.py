@@ -12,7 +12,7 @@ from firth.neural import softmax
 from firth.neural.architecture import Architecture
 from firth.neural.bilm import BiLM
 from firth.neural.layers import CharacterCnn
-from firth.neural.state import State
+from firth.neural.state import BiLMState
 from firth.neural.training import cnn_gpu, lstm_gpu, softmax_gpu
 from firth.neural.training.lstm import Dropout, run_layers_reference
 from firth.text.character_ids import CharacterIds
@@ -44,11 +44,11 @@ def small_bilm(clip: float = 3.0, **sizes: object) -> BiLM:
     return bilm.cuda()
 
 
-def streams(bilm: BiLM, seed: int = 7) -> tuple[list[Tensor], State, Tensor]:
+def streams(bilm: BiLM, seed: int = 7) -> tuple[list[Tensor], BiLMState, Tensor]:
     generator, sizes = torch.Generator().manual_seed(seed), bilm.architecture
     given = [rounded(torch.randn(STEPS, ROWS, sizes.dim, generator=generator)).cuda() for _ in range(2)]
     parts = [torch.randn(2, sizes.layers, ROWS, size, generator=generator) for size in (sizes.cell, sizes.dim)]
-    state = State(*(rounded(part * 0.2).cuda() for part in parts))
+    state = BiLMState(*(rounded(part * 0.2).cuda() for part in parts))
     return [one.requires_grad_() for one in given], state, torch.rand(STEPS, ROWS, generator=generator).cuda()
 
 
@@ -79,9 +79,9 @@ def test_the_gpu_clips_cells_and_projections_where_the_reference_does() -> None:
     given, state, _ = streams(bilm)
     wanted = run_layers_reference(bilm, *given, state)
     found = lstm_gpu.read_streams(bilm, *given, state)
-    assert found[2].cells.abs().max() == 0.5
-    assert found[2].said.abs().max() == 0.25
-    assert ((found[2].cells.abs() == 0.5) == (wanted[2].cells.abs() == 0.5)).float().mean() > 0.99
+    assert found[2].cell.abs().max() == 0.5
+    assert found[2].hidden.abs().max() == 0.25
+    assert ((found[2].cell.abs() == 0.5) == (wanted[2].cell.abs() == 0.5)).float().mean() > 0.99
     # A cell so near its bound that rounding decides has a slope on one side only.
     for mine, theirs in zip(slopes(found[:2], given, bilm), slopes(wanted[:2], given, bilm)):
         assert off(mine, theirs) < 0.1
@@ -154,8 +154,8 @@ def test_the_losses_of_the_gpu_are_those_of_the_reference(
     monkeypatch.setattr(softmax_gpu, "TABLE", table)
     learned, targets, against = softmax_task(dim)
     for mine, theirs, more in (
-        (softmax_gpu.CrossEntropy, softmax.CrossEntropy, (targets,)),
-        (softmax_gpu.Contrast, softmax.Contrast, (against, targets)),
+        (softmax_gpu.CrossEntropyGpu, softmax.CrossEntropyFunction, (targets,)),
+        (softmax_gpu.SampledLossGpu, softmax.SampledLoss, (against, targets)),
     ):
         found, wanted = (one.apply(*learned, *more, True) for one in (mine, theirs))  # type: ignore[no-untyped-call]
         assert found.item() == pytest.approx(wanted.item(), rel=1e-5)
@@ -169,7 +169,7 @@ def test_a_word_that_nobody_expected_costs_much_but_not_everything() -> None:
     weight = torch.zeros(10, 64, device="cuda")
     weight[0] = 2.0  # 128 nats above the target
     bias, targets = torch.zeros(10, device="cuda"), torch.ones(128, dtype=torch.int64, device="cuda")
-    loss = softmax_gpu.CrossEntropy.apply(hidden, weight, bias, targets, True)  # type: ignore[no-untyped-call]
+    loss = softmax_gpu.CrossEntropyGpu.apply(hidden, weight, bias, targets, True)  # type: ignore[no-untyped-call]
     assert torch.isfinite(loss)
     assert torch.isfinite(torch.autograd.grad(loss, hidden)[0]).all()
 

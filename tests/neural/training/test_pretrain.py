@@ -23,7 +23,7 @@ from firth.neural.bilm import BiLM
 from firth.neural.softmax import FullSoftmax, SampledSoftmax
 from firth.neural.training import checkpoints as checkpoint_module
 from firth.neural.training.checkpoints import Checkpoints
-from firth.neural.training.perplexity import HeldOut
+from firth.neural.training.perplexity import HeldOutText
 from firth.neural.training.pretrain import Pretraining, softmax_for
 from firth.neural.training.record import Watch
 from firth.progress import Progress
@@ -142,7 +142,7 @@ def test_held_out_perplexity_is_that_of_a_plain_loop() -> None:
     made = training(recipe)
     made.run()
     apart = text(7, seed=2)
-    found = HeldOut(made.bilm, made.softmax, apart, ONE, rows=1, steps=4).perplexity()
+    found = HeldOutText(made.bilm, made.softmax, apart, ONE, rows=1, steps=4).perplexity()
     expected = plain_perplexity(made.bilm, apart)
     assert [math.exp(found.forward_loss), math.exp(found.backward_loss)] == pytest.approx(expected, rel=1e-5)
     assert found.average == pytest.approx(math.sqrt(expected[0] * expected[1]), rel=1e-5)
@@ -157,7 +157,7 @@ def test_sentence_by_sentence_it_is_what_scores_say_in_rows_of_any_number() -> N
     scores = made.bilm.score([[words[id] for id in apart.sentence(number)] for number in range(9)])
     count = len(apart) + 9
     for rows in (1, 4, 50):
-        found = HeldOut(made.bilm, made.softmax, apart, ONE, rows=rows, steps=3, sentences=True).perplexity()
+        found = HeldOutText(made.bilm, made.softmax, apart, ONE, rows=rows, steps=3, sentences=True).perplexity()
         assert found.forward_loss == pytest.approx(-sum(score.forward for score in scores) / count, rel=1e-5)
         assert found.backward_loss == pytest.approx(-sum(score.backward for score in scores) / count, rel=1e-5)
 

@@ -8,47 +8,47 @@ from typing import TYPE_CHECKING, Any
 
 from torch import Tensor
 
-from firth.neural.inference.cnn_cpu import FastCnn
-from firth.neural.inference.lstm_cpu import FastLayers
-from firth.neural.inference.lstm_gpu import GpuCnn, GpuLayers
-from firth.neural.inference.token_vectors import Encoder, version_of
+from firth.neural.inference.cnn_cpu import CnnCpu
+from firth.neural.inference.lstm_cpu import LayersCpu
+from firth.neural.inference.lstm_gpu import CnnGpu, LayersGpu
+from firth.neural.inference.token_vectors import WordEncoder, version_of
 from firth.neural.layers import CharacterCnn
 
 if TYPE_CHECKING:
     from firth.neural.bilm import BiLM
 
 
-class Packed:
+class WeightCache:
     """The fast encoder of a biLM, and its fast layers in the precision that was last asked for."""
 
     def __init__(self) -> None:
         self.lock = threading.Lock()
         self.kept: dict[str, tuple[Any, Any]] = {}
 
-    def __deepcopy__(self, memo: Any) -> Packed:
-        return Packed()  # a copy of a model packs its own
+    def __deepcopy__(self, memo: Any) -> WeightCache:
+        return WeightCache()  # a copy of a model packs its own
 
-    def __reduce__(self) -> tuple[type[Packed], tuple[()]]:
-        return Packed, ()
+    def __reduce__(self) -> tuple[type[WeightCache], tuple[()]]:
+        return WeightCache, ()
 
-    def encoder(self, bilm: BiLM) -> Encoder:
+    def encoder(self, bilm: BiLM) -> WordEncoder:
         """What turns words into vectors: fast where it is a character CNN, else the encoder itself."""
         encoder = bilm.encoder
         if not isinstance(encoder, CharacterCnn):
             return encoder
         if encoder.table.is_cuda:
-            return GpuCnn(encoder)
-        made: Encoder = self._keep("encoder", "", encoder.parameters(), lambda: FastCnn(encoder))
+            return CnnGpu(encoder)
+        made: WordEncoder = self._keep("encoder", "", encoder.parameters(), lambda: CnnCpu(encoder))
         return made
 
-    def layers(self, bilm: BiLM, precision: str) -> FastLayers:
+    def layers(self, bilm: BiLM, precision: str) -> LayersCpu:
         """The LSTMs of a biLM on a CPU."""
-        made: FastLayers = self._keep("layers", precision, lstm_weights(bilm), lambda: FastLayers(bilm, precision))
+        made: LayersCpu = self._keep("layers", precision, lstm_weights(bilm), lambda: LayersCpu(bilm, precision))
         return made
 
-    def gpu_layers(self, bilm: BiLM, precision: str) -> GpuLayers:
+    def gpu_layers(self, bilm: BiLM, precision: str) -> LayersGpu:
         """The LSTMs of a biLM on a GPU."""
-        made: GpuLayers = self._keep("gpu", precision, lstm_weights(bilm), lambda: GpuLayers(bilm, precision))
+        made: LayersGpu = self._keep("gpu", precision, lstm_weights(bilm), lambda: LayersGpu(bilm, precision))
         return made
 
     def _keep(self, name: str, kind: str, weights: Iterable[Tensor], make: Callable[[], Any]) -> Any:

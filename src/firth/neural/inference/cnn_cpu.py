@@ -25,11 +25,11 @@ Floats = NDArray[np.float32]
 SIDES = BLOCK // 2  # features whose gates and whose transforms fill a block
 
 
-class FastCnn:
+class CnnCpu:
     """A character CNN as it is now.
 
     >>> cnn = CharacterCnn(4, filters=((1, 4), (2, 8)), highways=1)
-    >>> FastCnn(cnn)(["tea", "rain"]).shape
+    >>> CnnCpu(cnn)(["tea", "rain"]).shape
     torch.Size([2, 4])
     """
 

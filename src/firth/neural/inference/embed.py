@@ -32,7 +32,7 @@ from firth.neural.inference.sentence_arrays import (
 )
 from firth.neural.inference.transfer import Arrive, PinnedTransfer, to_device
 from firth.neural.mix import ScalarMix
-from firth.neural.state import State
+from firth.neural.state import BiLMState
 from firth.progress import Progress, Report, silent
 from firth.text.character_ids import BEGIN, END
 from firth.text.tokenize import Tokenizer
@@ -49,7 +49,7 @@ AHEAD, GPU_AHEAD = 0, 2  # batches that are begun before the one that is given
 
 
 @dataclass(frozen=True)
-class Choice:
+class EmbeddingOptions:
     """What is asked for of each sentence, and how it is computed; see `BiLM.embed`."""
 
     layers: Layers = "mix"
@@ -60,7 +60,7 @@ class Choice:
 
 
 @dataclass(frozen=True)
-class Batch:
+class EmbeddingBatch:
     """Sentences on their way through the LSTMs: where they stand in their block, and how many words they have.
 
     `arrive` waits for their vectors, (rows, 2 · dim): of each sentence its words, layer by layer. `arrays` are those of
@@ -74,7 +74,7 @@ class Batch:
     is_last: bool
 
 
-def embed(bilm: BiLM, sentences: Sentences, choice: Choice, report: Report = silent) -> list[Floats]:
+def embed(bilm: BiLM, sentences: Sentences, choice: EmbeddingOptions, report: Report = silent) -> list[Floats]:
     """An array for each sentence; see `BiLM.embed`."""
     check(bilm, choice)
     lists = to_word_lists(sentences)
@@ -87,7 +87,7 @@ def embed(bilm: BiLM, sentences: Sentences, choice: Choice, report: Report = sil
     return arrays
 
 
-def embed_blocks(bilm: BiLM, blocks: Iterable[Sentences], choice: Choice) -> Iterator[list[Floats]]:
+def embed_blocks(bilm: BiLM, blocks: Iterable[Sentences], choice: EmbeddingOptions) -> Iterator[list[Floats]]:
     """The arrays of each block of sentences; see `BiLM.embed_blocks`."""
     check(bilm, choice)
     for batch in in_flight(bilm, map(to_word_lists, blocks), choice):
@@ -96,7 +96,7 @@ def embed_blocks(bilm: BiLM, blocks: Iterable[Sentences], choice: Choice) -> Ite
             yield batch.arrays
 
 
-def in_flight(bilm: BiLM, blocks: Iterable[list[list[str]]], choice: Choice) -> Iterator[Batch]:
+def in_flight(bilm: BiLM, blocks: Iterable[list[list[str]]], choice: EmbeddingOptions) -> Iterator[EmbeddingBatch]:
     """The batches of all blocks, the longest sentences of a block first; an empty block is an empty batch.
 
     On a GPU the next batches are begun before the last one is given, be they of the same block or not, so that the GPU
@@ -104,20 +104,20 @@ def in_flight(bilm: BiLM, blocks: Iterable[list[list[str]]], choice: Choice) -> 
     """
     device = next(bilm.parameters()).device
     ahead = GPU_AHEAD if device.type == "cuda" else AHEAD
-    courier, begun = PinnedTransfer(device), deque[Batch]()
+    courier, begun = PinnedTransfer(device), deque[EmbeddingBatch]()
     for lists in blocks:
         arrays = [np.empty(0, np.float32)] * len(lists)
         lengths = np.fromiter(map(len, lists), np.int64, len(lists))
         parts = list(batches(lengths + 2, budget(device, choice))) or [[]]
         for number, places in enumerate(parts, start=1):
             arrive = begin(bilm, [lists[place] for place in places], choice, courier)
-            begun.append(Batch(arrays, places, lengths[places], arrive, number == len(parts)))
+            begun.append(EmbeddingBatch(arrays, places, lengths[places], arrive, number == len(parts)))
             if len(begun) > ahead:
                 yield begun.popleft()
     yield from begun
 
 
-def budget(device: torch.device, choice: Choice) -> int:
+def budget(device: torch.device, choice: EmbeddingOptions) -> int:
     """The tokens of a batch."""
     if choice.batch_tokens is not None:
         return choice.batch_tokens
@@ -125,7 +125,7 @@ def budget(device: torch.device, choice: Choice) -> int:
 
 
 @torch.no_grad()
-def begin(bilm: BiLM, lists: list[list[str]], choice: Choice, courier: PinnedTransfer) -> Arrive:
+def begin(bilm: BiLM, lists: list[list[str]], choice: EmbeddingOptions, courier: PinnedTransfer) -> Arrive:
     """Sends sentences, the longest first, through the LSTMs. What comes back waits for their rows."""
     if not lists:
         return lambda: np.empty((0, 2 * bilm.architecture.dim), np.float32)
@@ -147,7 +147,7 @@ def begin(bilm: BiLM, lists: list[list[str]], choice: Choice, courier: PinnedTra
     return arrive
 
 
-def put_in_place(bilm: BiLM, batch: Batch, choice: Choice, *, shared: bool) -> None:
+def put_in_place(bilm: BiLM, batch: EmbeddingBatch, choice: EmbeddingOptions, *, shared: bool) -> None:
     """Cuts what has arrived into the arrays of sentences: copies, or views where the memory may be shared."""
     rows, lengths = batch.arrive(), batch.lengths
     layers = bilm.architecture.layers + 1 if choice.layers == "all" else None
@@ -167,11 +167,11 @@ def embed_in_turn(
     bilm: BiLM,
     sentences: Sentences,
     *,
-    state: State | None = None,
+    state: BiLMState | None = None,
     batch_size: int = 64,
     layers: Layers = "mix",
     pooling: Pooling | None = None,
-) -> tuple[list[Floats], State]:
+) -> tuple[list[Floats], BiLMState]:
     """Arrays of sentences read in batches, in their order, row r of a batch going on from row r of the one before.
 
     The state that is left comes with them, to go on from there.
@@ -208,8 +208,8 @@ def contextual_layers(
     how the LSTMs are run.
     """
     if vectors.device.type == "cpu":
-        return torch.from_numpy(bilm.packed.layers(bilm, precision).run(vectors.numpy(), lengths, words))
-    return bilm.packed.gpu_layers(bilm, precision).run(vectors, lengths, words)
+        return torch.from_numpy(bilm.weight_cache.layers(bilm, precision).run(vectors.numpy(), lengths, words))
+    return bilm.weight_cache.gpu_layers(bilm, precision).run(vectors, lengths, words)
 
 
 def padded_rows(vectors: Tensor, lengths: Sequence[int]) -> Tensor:
@@ -226,7 +226,7 @@ def token_vectors(bilm: BiLM, lists: Sequence[Sequence[str]]) -> Tensor:
 
 def distinct_vectors(bilm: BiLM, lists: Sequence[Sequence[str]]) -> tuple[Tensor, Numbers]:
     """The vectors of the distinct words of sentences, <S> and </S> around each, and which of them stands where."""
-    table, rows = bilm.known_words.find(bilm.packed.encoder(bilm), [(BEGIN, END), *lists])
+    table, rows = bilm.token_vectors.find(bilm.weight_cache.encoder(bilm), [(BEGIN, END), *lists])
     tokens = framed(rows[2:], np.fromiter(map(len, lists), np.int64, len(lists)), rows[0], rows[1])
     there = np.zeros(len(table), bool)
     there[tokens] = True
@@ -296,7 +296,7 @@ def _listed(sentence: object, place: int) -> list[str]:
     raise OptionError(f"sentence {place} is {sentence!r:.80}, but must be text or a list of words")
 
 
-def check(bilm: BiLM, choice: Choice) -> None:
+def check(bilm: BiLM, choice: EmbeddingOptions) -> None:
     """Refuses what cannot be chosen, before any work is done."""
     check_choices(bilm, choice.layers, choice.pooling, choice.precision)
     if choice.dtype not in get_args(Dtype):

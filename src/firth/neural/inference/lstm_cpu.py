@@ -36,7 +36,7 @@ AHEAD = 64  # words whose products with a layer's weights are made at once, wher
 TABLE = 192 << 20  # bytes of such a table, for one direction
 
 
-class FastLstm:
+class LstmCpu:
     """One direction of one layer, its weights packed for `kernels/lstm.py`."""
 
     def __init__(self, lstm: ProjectedLstm, precision: str) -> None:
@@ -68,7 +68,7 @@ class FastLstm:
         Without a table that is made already, there is never more of it than for the next few steps.
         """
         outputs = np.empty((len(words), self.dim), np.float32)
-        reader = Reader(self, int(sizes[0]))
+        reader = LstmScratch(self, int(sizes[0]))
         if table is not None:
             reader.read(sizes, words, table, outputs)
             return outputs
@@ -80,10 +80,10 @@ class FastLstm:
         return outputs
 
 
-class Reader:
+class LstmScratch:
     """What a layer remembers while it reads, and room to work in."""
 
-    def __init__(self, lstm: FastLstm, rows: int) -> None:
+    def __init__(self, lstm: LstmCpu, rows: int) -> None:
         self.lstm = lstm
         cell = stride(lstm.cell)
         said = len(lstm.projection[0]) * BLOCK or cell
@@ -96,11 +96,11 @@ class Reader:
         kernel.read(sizes, words, table, *multiplied, lstm.clips, cells, let_out, said, outputs)
 
 
-class FastLayers:
+class LayersCpu:
     """The LSTMs of a biLM, as they are now, in float32, bfloat16 or int8.
 
     >>> from firth.neural.bilm import Architecture, BiLM
-    >>> fast = FastLayers(BiLM(Architecture.named("tiny")))
+    >>> fast = LayersCpu(BiLM(Architecture.named("tiny")))
     >>> vectors = np.ones((2, 16), np.float32)  # of two words
     >>> fast.run(vectors, [3, 1], [0, 1, 0, 1]).shape  # two sentences: three words, then one
     (3, 4, 32)
@@ -110,7 +110,7 @@ class FastLayers:
         self.runtime = runtime or Runtime.from_env()
         self.skip = bilm.architecture.skip
         layers = [layer for layer in (*bilm.forward_layers, *bilm.backward_layers) if isinstance(layer, ProjectedLstm)]
-        packed = self.runtime.map(lambda layer: FastLstm(layer, precision), layers)
+        packed = self.runtime.map(lambda layer: LstmCpu(layer, precision), layers)
         self.directions = packed[: len(packed) // 2], packed[len(packed) // 2 :]
 
     def run(
@@ -145,7 +145,7 @@ class FastLayers:
         """Sentences of like length in groups, each once in each direction: its steps' sizes, and the tokens in order.
 
         >>> from firth.neural.bilm import Architecture, BiLM
-        >>> for task in FastLayers(BiLM(Architecture.named("tiny"))).tasks(np.array([1, 3])): print(*task)
+        >>> for task in LayersCpu(BiLM(Architecture.named("tiny"))).tasks(np.array([1, 3])): print(*task)
         0 [2 1 1] [1 0 2 3]
         1 [2 1 1] [3 0 2 1]
         """
@@ -176,7 +176,7 @@ def in_steps(lengths: Numbers, starts: Numbers | None = None) -> tuple[Numbers, 
     return sizes, starts[rows] + time, starts[rows] + lengths[rows] - 1 - time
 
 
-def first_table(lstm: FastLstm, vectors: Floats) -> Floats | None:
+def first_table(lstm: LstmCpu, vectors: Floats) -> Floats | None:
     """The table of all words, where it is not too large."""
     return lstm.table(vectors) if len(vectors) * lstm.bias.nbytes <= TABLE else None
 

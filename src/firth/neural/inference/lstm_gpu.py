@@ -30,7 +30,7 @@ KINDS = {"float32": torch.float32, "bfloat16": torch.bfloat16}
 SIZE = 1024  # cells of a block
 
 
-class GpuCnn:
+class CnnGpu:
     """A character CNN by matrix products: a GPU's convolutions would round what they multiply."""
 
     def __init__(self, cnn: CharacterCnn) -> None:
@@ -53,7 +53,7 @@ class GpuCnn:
         return cnn.finish(torch.cat(best, 1))
 
 
-class GpuLstm:
+class LstmGpu:
     """One layer in both directions: weights as stacks that are multiplied from the right."""
 
     def __init__(self, pair: tuple[ProjectedLstm, ProjectedLstm], kind: torch.dtype) -> None:
@@ -109,7 +109,7 @@ class GpuLstm:
         return (torch.sigmoid(o) * torch.tanh(new)).to(gates.dtype)
 
 
-class GpuLayers:
+class LayersGpu:
     """The LSTMs of a biLM, as they are now, in float32 or bfloat16."""
 
     def __init__(self, bilm: BiLM, precision: str) -> None:
@@ -117,12 +117,12 @@ class GpuLayers:
             raise OptionError(f"precision is {precision!r}, which a GPU does not have here. Use {' or '.join(KINDS)}")
         self.kind, self.skip = KINDS[precision], bilm.architecture.skip
         pairs = zip(bilm.forward_layers, bilm.backward_layers)
-        self.layers = [GpuLstm(pair, self.kind) for pair in pairs]  # type: ignore[arg-type]
+        self.layers = [LstmGpu(pair, self.kind) for pair in pairs]  # type: ignore[arg-type]
 
     def run(
         self, vectors: Tensor, lengths: Sequence[int] | Numbers, words: Sequence[int] | Numbers | None = None
     ) -> Tensor:
-        """As `FastLayers.run`: all layers of sentences that lie one behind the other, the longest first."""
+        """As `LayersCpu.run`: all layers of sentences that lie one behind the other, the longest first."""
         sizes, *ways = in_steps(np.asarray(lengths, np.int64))
         places = np.arange(len(vectors)) if words is None else np.asarray(words, np.int64)
         count, dim, device = len(places), vectors.shape[1], vectors.device

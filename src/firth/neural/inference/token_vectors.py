@@ -21,7 +21,7 @@ GROUP, GPU_GROUP = 512, 2048  # words that are encoded together
 LONGEST = 256  # longer words are rare and fill memory, so they are not kept
 
 
-class Encoder(Protocol):
+class WordEncoder(Protocol):
     """What turns words into vectors: a module, or what the fast path made of it."""
 
     def __call__(self, words: Sequence[str], /) -> Tensor: ...
@@ -29,10 +29,10 @@ class Encoder(Protocol):
     def parameters(self) -> Iterator[Parameter]: ...
 
 
-class Numbers(dict[str, int]):
+class TokenRows(dict[str, int]):
     """Every word that is asked for has a number; `new` are the words that were asked for the first time.
 
-    >>> numbers = Numbers()
+    >>> numbers = TokenRows()
     >>> [numbers[word] for word in ("tea", "rain", "tea")], numbers.new
     ([0, 1, 0], ['tea', 'rain'])
     """
@@ -67,15 +67,15 @@ class TokenVectors:
     def forget(self, numbers: tuple[Any, ...]) -> None:
         """Begins anew, for an encoder with these numbers."""
         self.numbers = numbers
-        self.rows = Numbers()
+        self.rows = TokenRows()
         self.table: Tensor | None = None
 
-    def of(self, encoder: Encoder, words: Sequence[str]) -> Tensor:
+    def of(self, encoder: WordEncoder, words: Sequence[str]) -> Tensor:
         """The vectors of words, (n, dim); a word may stand there many times."""
         table, rows = self.find(encoder, [words])
         return table[to_device(rows, table.device)]
 
-    def find(self, encoder: Encoder, lists: Sequence[Sequence[str]]) -> tuple[Tensor, NDArray[np.int64]]:
+    def find(self, encoder: WordEncoder, lists: Sequence[Sequence[str]]) -> tuple[Tensor, NDArray[np.int64]]:
         """A table of vectors, and which of its rows each word has, the lists one behind the other."""
         with self.lock, torch.inference_mode(False), torch.no_grad():  # the table outlives the caller's mode
             numbers = tuple((one.data_ptr(), one.device, version_of(one)) for one in encoder.parameters())
@@ -98,7 +98,7 @@ class TokenVectors:
         room = GPU_ROOM if self.table.is_cuda else ROOM
         return self.rows.given * (self.table[0].nbytes + WORD) > room
 
-    def _encode(self, encoder: Encoder) -> None:
+    def _encode(self, encoder: WordEncoder) -> None:
         """Words of like length together, since an encoder works as long as the longest of them."""
         new, self.rows.new = sorted(self.rows.new, key=len), []
         done = 0

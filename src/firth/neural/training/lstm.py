@@ -15,7 +15,7 @@ import torch
 from torch import Tensor, nn
 
 from firth.neural.layers import CellState, ProjectedLstm
-from firth.neural.state import State
+from firth.neural.state import BiLMState
 from firth.neural.training import lstm_gpu
 from firth.neural.training.lstm_cpu import read_layer
 
@@ -63,10 +63,10 @@ def run_layers(
     bilm: BiLM,
     forward: Tensor,
     backward: Tensor,
-    state: State,
+    state: BiLMState,
     dropout: Dropout | None = None,
     fresh: Tensor | None = None,
-) -> tuple[Tensor, Tensor, State]:
+) -> tuple[Tensor, Tensor, BiLMState]:
     """What the top layers say, (steps, rows, dim) for each direction, and the state that is left, without gradients.
 
     `forward` and `backward` are words' vectors in the order that they are read, (steps, rows, dim). Dropout takes from
@@ -83,10 +83,10 @@ def run_layers_reference(
     bilm: BiLM,
     forward: Tensor,
     backward: Tensor,
-    state: State,
+    state: BiLMState,
     dropout: Dropout | None = None,
     fresh: Tensor | None = None,
-) -> tuple[Tensor, Tensor, State]:
+) -> tuple[Tensor, Tensor, BiLMState]:
     """As `run_layers`: the reference."""
     return _read(bilm, forward, backward, state, dropout, fresh, step_by_step)
 
@@ -98,11 +98,11 @@ def _read(
     bilm: BiLM,
     forward: Tensor,
     backward: Tensor,
-    state: State,
+    state: BiLMState,
     dropout: Dropout | None,
     fresh: Tensor | None,
     read_layer: ReadLayer,
-) -> tuple[Tensor, Tensor, State]:
+) -> tuple[Tensor, Tensor, BiLMState]:
     tops, cells, said = [], [], []
     directions: list[tuple[nn.ModuleList, Tensor]] = [(bilm.forward_layers, forward), (bilm.backward_layers, backward)]
     for direction, (layers, vectors) in enumerate(directions):
@@ -110,7 +110,7 @@ def _read(
             assert isinstance(layer, ProjectedLstm)
             if dropout is not None:
                 vectors = dropout(vectors, direction * (len(layers) + 1) + depth)
-            before = state.cells[direction, depth], state.said[direction, depth]
+            before = state.cell[direction, depth], state.hidden[direction, depth]
             given = vectors if layer.norm is None else layer.norm(vectors)
             spoken, end = read_layer(layer, given, before, fresh)
             vectors = spoken + vectors if bilm.architecture.skip and depth > 0 else spoken
@@ -119,7 +119,7 @@ def _read(
         if dropout is not None:
             vectors = dropout(vectors, direction * (len(layers) + 1) + len(layers))
         tops.append(vectors)
-    after = State(*(torch.stack(parts).view(2, -1, *parts[0].shape) for parts in (cells, said)))
+    after = BiLMState(*(torch.stack(parts).view(2, -1, *parts[0].shape) for parts in (cells, said)))
     return tops[0], tops[1], after
 
 

@@ -20,11 +20,11 @@ def read_layer(
     """One layer over vectors (steps, rows, dim): what it says, (steps, rows, dim), and what it remembers at the end."""
     weights = layer.input, layer.recurrent, layer.bias, layer.projection
     clips = layer.cell_clip, layer.projection_clip
-    said, cells = ReadLayer.apply(vectors, *weights, *state, fresh, clips)  # type: ignore[no-untyped-call]
+    said, cells = LstmFunction.apply(vectors, *weights, *state, fresh, clips)  # type: ignore[no-untyped-call]
     return said, (cells, said[-1])
 
 
-class ReadLayer(torch.autograd.Function):
+class LstmFunction(torch.autograd.Function):
     """The whole layer as one function of its inputs and weights. The state it begins with has no gradient."""
 
     @staticmethod

@@ -15,7 +15,7 @@ from torch import Tensor
 from firth.kernels import lstm_training_gpu as kernel
 from firth.kernels.triton_support import blocks, describe_tiles, processors, supports
 from firth.neural.layers import ProjectedLstm
-from firth.neural.state import State
+from firth.neural.state import BiLMState
 
 if TYPE_CHECKING:
     from firth.neural.bilm import BiLM
@@ -38,20 +38,20 @@ def read_streams(
     bilm: BiLM,
     forward: Tensor,
     backward: Tensor,
-    state: State,
+    state: BiLMState,
     dropout: Dropout | None = None,
     fresh: Tensor | None = None,
-) -> tuple[Tensor, Tensor, State]:
+) -> tuple[Tensor, Tensor, BiLMState]:
     """As `lstm.read_streams`, in bfloat16. Dropout has the same law, but other numbers by chance."""
     vectors = torch.stack([forward, backward]).bfloat16()  # (2, steps, rows, dim)
     ends = []
     for depth, pair in enumerate(zip(bilm.forward_layers, bilm.backward_layers)):
         given = dropped(vectors, dropout, depth)
-        spoken, *end = read_layer(pair, given, state.cells[:, depth], state.said[:, depth], fresh)  # type: ignore[arg-type]
+        spoken, *end = read_layer(pair, given, state.cell[:, depth], state.hidden[:, depth], fresh)  # type: ignore[arg-type]
         vectors = spoken + given if bilm.architecture.skip and depth > 0 else spoken
         ends.append(end)
     vectors = dropped(vectors, dropout, len(ends))
-    return vectors[0], vectors[1], State(*(torch.stack(parts, 1) for parts in zip(*ends)))
+    return vectors[0], vectors[1], BiLMState(*(torch.stack(parts, 1) for parts in zip(*ends)))
 
 
 def read_layer(
@@ -63,11 +63,11 @@ def read_layer(
         given = torch.stack([norms[0](given[0].float()), norms[1](given[1].float())])
     weights = [getattr(layer, name) for layer in pair for name in ("input", "recurrent", "bias", "projection")]
     clips = pair[0].cell_clip or torch.inf, pair[0].projection_clip or torch.inf
-    read: tuple[Tensor, Tensor, Tensor] = BothDirections.apply(given.bfloat16(), cells, said, fresh, clips, *weights)  # type: ignore[no-untyped-call]
+    read: tuple[Tensor, Tensor, Tensor] = BiLstmFunction.apply(given.bfloat16(), cells, said, fresh, clips, *weights)  # type: ignore[no-untyped-call]
     return read
 
 
-class BothDirections(torch.autograd.Function):
+class BiLstmFunction(torch.autograd.Function):
     """One layer over all steps. `heard` holds, step by step, what is given and beside it what was said before."""
 
     @staticmethod
@@ -195,11 +195,11 @@ def dropped(vectors: Tensor, dropout: Dropout | None, depth: int) -> Tensor:
     """Vectors (2, steps, rows, dim) without what dropout takes at this depth."""
     if dropout is None or not dropout.rate:
         return vectors
-    kept: Tensor = Drop.apply(vectors, dropout, depth)  # type: ignore[no-untyped-call]
+    kept: Tensor = DropoutFunction.apply(vectors, dropout, depth)  # type: ignore[no-untyped-call]
     return kept
 
 
-class Drop(torch.autograd.Function):
+class DropoutFunction(torch.autograd.Function):
     """Dropout whose masks are never written: the way back draws them again."""
 
     @staticmethod

@@ -19,15 +19,15 @@ from torch.nn import functional
 from firth.errors import Diverged, OptionError
 from firth.neural.adaptive_softmax import AdaptiveSoftmax
 from firth.neural.bilm import BiLM
-from firth.neural.layers import WordTable
+from firth.neural.layers import WordEmbedding
 from firth.neural.softmax import FullSoftmax, SampledSoftmax, SampledWords, Softmax
-from firth.neural.state import State
+from firth.neural.state import BiLMState
 from firth.neural.training.checkpoints import Checkpoints, Tensors, named, without
 from firth.neural.training.lstm import Dropout, run_layers
-from firth.neural.training.optimizers import Kind, Optimizer, Schedule, all_reduce_gradients, clip_gradients
-from firth.neural.training.perplexity import HeldOut
+from firth.neural.training.optimizers import Kind, Optimizer, WarmupSchedule, all_reduce_gradients, clip_gradients
+from firth.neural.training.perplexity import HeldOutText
 from firth.neural.training.record import Clock, Log, Record, Watch
-from firth.neural.training.streams import Batch, Streams
+from firth.neural.training.streams import StreamBatch, Streams
 from firth.neural.training.vocabulary import TrainingVocabulary
 from firth.progress import Progress
 from firth.runtime import Runtime
@@ -56,7 +56,7 @@ class Plan:
     softmax: Literal["full", "sampled", "adaptive"] = "full"
     negatives: int = 8192
     optimizer: Kind = "adam"
-    schedule: Schedule = field(default_factory=Schedule)
+    schedule: WarmupSchedule = field(default_factory=WarmupSchedule)
     clip: float = 1.0
     loss_times: float = 1.0
     decay: float = 0.0
@@ -74,7 +74,7 @@ class Plan:
 class Ready:
     """A batch, or a part of one, and what the softmax drew for it."""
 
-    batch: Batch
+    batch: StreamBatch
     drawn: SampledWords | None
 
 
@@ -115,7 +115,7 @@ class Pretraining:
         self.held_out = None
         if held_out is not None:
             reading: dict[str, Any] = {"rows": plan.batch, "steps": plan.unroll, "sentences": plan.sentences}
-            self.held_out = HeldOut(bilm, self.softmax, held_out, runtime, **reading, precision=self.precision)
+            self.held_out = HeldOutText(bilm, self.softmax, held_out, runtime, **reading, precision=self.precision)
         self.record = Record()
         self.waiting: list[Tensor] = []  # losses and norms that are still on the device
         self.best: Tensors | None = None
@@ -166,7 +166,7 @@ class Pretraining:
         stream = self.streams.each(self._ready, first, last)
         return zip(*[stream] * self.plan.parts)
 
-    def _ready(self, batch: Batch, step: int) -> Ready:
+    def _ready(self, batch: StreamBatch, step: int) -> Ready:
         drawn = self.softmax.draw(batch.targets, step)
         if self.types.device.type == "cpu":
             return Ready(batch, drawn)
@@ -294,7 +294,7 @@ class Pretraining:
     def _keep(self, checkpoints: Checkpoints) -> None:
         self._fetch()
         states = []
-        for parts in ([state.cells for state in self.states], [state.said for state in self.states]):
+        for parts in ([state.cell for state in self.states], [state.hidden for state in self.states]):
             rows = torch.cat(parts, 2).movedim(2, 0).contiguous()  # ranks gather rows
             states.append(torch.cat(self.runtime.gather(rows)).movedim(0, 2))
         if self.runtime.is_main:
@@ -313,7 +313,7 @@ class Pretraining:
         whole = without("state", tensors)
         for part, rows in enumerate(self.streams.shares):
             mine = (whole[name][:, :, rows.start : rows.stop].to(self.types.device) for name in ("cells", "said"))
-            self.states[part] = State(*(one.contiguous() for one in mine))
+            self.states[part] = BiLMState(*(one.contiguous() for one in mine))
         if self.record.best_loss is not None:
             self.best = checkpoints.best(self.record.best_step)
         return True
@@ -336,7 +336,7 @@ def sparse_names(bilm: BiLM, softmax: Softmax) -> list[str]:
         names = ["softmax.weight", "softmax.bias"]
     else:
         names = []
-    tied = isinstance(bilm.encoder, WordTable) and getattr(bilm.softmax, "weight", None) is bilm.encoder.table
+    tied = isinstance(bilm.encoder, WordEmbedding) and getattr(bilm.softmax, "weight", None) is bilm.encoder.table
     if tied:  # one parameter, named after the encoder
         return ["encoder.table", "softmax.bias"] if names else []
-    return [*names, "encoder.table"] if isinstance(bilm.encoder, WordTable) else names
+    return [*names, "encoder.table"] if isinstance(bilm.encoder, WordEmbedding) else names

@@ -11,7 +11,7 @@ from typing import Any
 
 from firth.files import name_in_errors
 from firth.neural.training.checkpoints import Checkpoints
-from firth.neural.training.perplexity import Perplexity, perplexity_of
+from firth.neural.training.perplexity import BiLMPerplexity, perplexity_of
 from firth.progress import Report, silent
 
 POINTS = 400  # of a curve; when there are more every second one goes
@@ -53,7 +53,7 @@ class Record:
         self.lines += 1
         return said
 
-    def look(self, found: Perplexity) -> tuple[dict[str, float], bool]:
+    def look(self, found: BiLMPerplexity) -> tuple[dict[str, float], bool]:
         """Takes a look at the held-out text into account; tells whether the model has never been better."""
         said = {"step": self.step, "tokens": self.tokens, "seconds": round(self.seconds, 3), **found.as_dict()}
         self.held_out.append(said)

@@ -33,7 +33,7 @@ Highway = Literal["within", "between"]
 FORGET, PAST = 1.0, -2.0  # biases at first: the forget gate is open, and most of the input goes past a layer
 
 
-class Step(NamedTuple):
+class PackedStep(NamedTuple):
     """One step of a direction: the packed words that it reads, and those before, of the sentences that go on."""
 
     now: slice
@@ -42,20 +42,20 @@ class Step(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Plan:
+class PackedPlan:
     """How a packed batch is read."""
 
     sizes: Tensor  # sentences that have a first, second, ... word, on the CPU
-    steps: tuple[list[Step], list[Step]]  # forwards, backwards
+    steps: tuple[list[PackedStep], list[PackedStep]]  # forwards, backwards
     heard: tuple[Tensor, Tensor]  # for each packed word the one read before it, or their number where there is none
     mirror: Tensor  # for each packed word the one as far from the other end of its sentence
     row: Tensor  # for each packed word its sentence
 
     @classmethod
-    def of(cls, sizes: Tensor, device: torch.device) -> Plan:
+    def of(cls, sizes: Tensor, device: torch.device) -> PackedPlan:
         """The plan for batches of such sizes.
 
-        >>> plan = Plan.of(torch.tensor([2, 1, 1]), torch.device("cpu"))  # a0 b0 a1 a2
+        >>> plan = PackedPlan.of(torch.tensor([2, 1, 1]), torch.device("cpu"))  # a0 b0 a1 a2
         >>> [step.now for step in plan.steps[1]], plan.heard[1].tolist(), plan.mirror.tolist()
         ([slice(3, 4, None), slice(2, 3, None), slice(0, 2, None)], [2, 4, 3, 4], [3, 1, 2, 0])
         """
@@ -75,14 +75,14 @@ class Plan:
         return cls(sizes, both, (places[0], places[1]), places[2], places[3])
 
 
-def _steps(counts: list[int], starts: list[int], backwards: bool) -> list[Step]:
+def _steps(counts: list[int], starts: list[int], backwards: bool) -> list[PackedStep]:
     order = list(range(len(counts)))
     if backwards:
         order.reverse()
     steps, before, size = [], 0, 0
     for t in order:
         goes_on = min(counts[t], size)
-        steps.append(Step(slice(starts[t], starts[t] + counts[t]), slice(before, before + goes_on), goes_on))
+        steps.append(PackedStep(slice(starts[t], starts[t] + counts[t]), slice(before, before + goes_on), goes_on))
         before, size = starts[t], counts[t]
     return steps
 
@@ -98,14 +98,14 @@ class HighwayLayer(nn.Module):
         self.bias.data[hidden : 2 * hidden] = FORGET
         self.bias.data[3 * hidden : 4 * hidden] = PAST
 
-    def forward(self, vectors: Tensor, plan: Plan, backwards: bool, kept: Tensor | None) -> Tensor:
+    def forward(self, vectors: Tensor, plan: PackedPlan, backwards: bool, kept: Tensor | None) -> Tensor:
         """What it says at each packed word. `kept`, (sentences, hidden), is multiplied to all it says and hears."""
         weights = self.input, self.recurrent, self.bias
-        said: Tensor = ReadHighway.apply(vectors, *weights, kept, plan, backwards)  # type: ignore[no-untyped-call]
+        said: Tensor = HighwayFunction.apply(vectors, *weights, kept, plan, backwards)  # type: ignore[no-untyped-call]
         return said
 
     def step(self, vectors: Tensor, cells: Tensor, said: Tensor) -> tuple[Tensor, Tensor]:
-        """One word further, (sentences, ...): the formulas as they stand above, which `ReadHighway` must equal."""
+        """One word further, (sentences, ...): the formulas as they stand above, which `HighwayFunction` must equal."""
         size = cells.shape[1]
         sums = nn.functional.linear(vectors, self.input, self.bias)
         gates, carried = sums[:, : 5 * size] + said @ self.recurrent.T, sums[:, 5 * size :]
@@ -129,7 +129,7 @@ class LstmLayer(nn.Module):
             self.highway.weight.copy_(_orthogonal(2, hidden, size))
             self.highway.bias.zero_()[:hidden] = PAST
 
-    def forward(self, vectors: Tensor, plan: Plan, backwards: bool, kept: Tensor | None) -> Tensor:
+    def forward(self, vectors: Tensor, plan: PackedPlan, backwards: bool, kept: Tensor | None) -> Tensor:
         """What it says at each packed word. `kept`, (sentences, hidden), is multiplied to all it says."""
         read = vectors[plan.mirror] if backwards else vectors
         out = self.lstm(PackedSequence(read, plan.sizes))[0].data
@@ -167,7 +167,7 @@ class AlternatingLstm(nn.Module):
         time = vectors.shape[1]
         # An empty sentence is read as one word of padding, which is taken out below.
         packed = pack_padded_sequence(vectors, lengths.clamp(min=1), batch_first=True, enforce_sorted=False)
-        plan = Plan.of(packed.batch_sizes, vectors.device)
+        plan = PackedPlan.of(packed.batch_sizes, vectors.device)
         said = packed.data
         for depth, layer in enumerate(self.layers):
             said = layer(said, plan, depth % 2 == 1, self._kept(said, len(lengths)))
@@ -181,7 +181,7 @@ class AlternatingLstm(nn.Module):
         return like.new_empty(rows, self.size).bernoulli_(1 - self.dropout).div_(1 - self.dropout)
 
 
-class ReadHighway(torch.autograd.Function):
+class HighwayFunction(torch.autograd.Function):
     """A `HighwayLayer` over all packed words: `HighwayLayer.step`, with what needs no recurrence done at once."""
 
     @staticmethod
@@ -192,7 +192,7 @@ class ReadHighway(torch.autograd.Function):
         recurrent: Tensor,
         bias: Tensor,
         kept: Tensor | None,
-        plan: Plan,
+        plan: PackedPlan,
         backwards: bool,
     ) -> Tensor:
         size = recurrent.shape[1]
