@@ -60,6 +60,10 @@ class FastTextClassifier(TrainedRecipe["ClassifierNetwork", SubwordVectors]):
     (('__label__drink', '__label__sky'), ('</s>', 'hot', 'sun', 'tea'))
     """
 
+    commands = (
+        "firth train classifier labeled.txt --word-ngrams 2 --epochs 20 --out classifier.bin",
+        "firth train classifier labeled.txt --start cc.fa.300.vec --dim 300 --out classifier.bin",
+    )
     name = "fasttext-classifier"
     no_examples = "no line has both a label and a word to learn it from"
 

@@ -58,6 +58,11 @@ class Glove(Recipe):
     True
     """
 
+    commands = (
+        "firth train glove corpus.txt --dim 100 --window 10 --out vectors/",
+        "firth train glove corpus.txt --out vectors.glove",
+    )
+
     dim: int = option(100, "Dimension of the vectors.", minimum=1)
     window: int = option(15, "Context words on each side of a word, within its sentence.", minimum=1)
     symmetric: bool = option(True, "Count context on both sides of a word; otherwise on its left side only.")
