@@ -175,7 +175,7 @@ def make(name: str, out: Path, runtime: Runtime, quick: bool, changed: dict[str,
     folder = out / f"task-{name}"
     save(model, folder, precision="int8")
     write_card(folder, task_card(folder.name, model))
-    said = model.ask(*shipped.EXAMPLES[name])
+    said = model.ask(*plan.task.sample)
     told = {
         "name": folder.name,
         "parameters": model.learnt_numbers,
@@ -187,7 +187,7 @@ def make(name: str, out: Path, runtime: Runtime, quick: bool, changed: dict[str,
         "training": training.as_dict(),
         "examples": examples,
         "epochs": model.metadata["epochs"],
-        "asked": shipped.EXAMPLES[name],
+        "asked": plan.task.sample,
         "said": said,
     }
     if out != shipped.HERE:
@@ -230,7 +230,7 @@ def facts(name: str, plan: Plan, examples: dict[str, int], quick: bool, changed:
         "data": [{"what": SETS[one][0], "licence": SETS[one][1]} for one in used],
         "licence": "cc-by-sa-4.0",
         "command": " ".join(["python scripts/task_models.py", name, *flags]),
-        "asked": list(shipped.EXAMPLES[name]),
+        "asked": list(plan.task.sample),
     }
 
 

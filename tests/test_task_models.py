@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from firth.pretrained.shipped import EXAMPLES
+from firth.pretrained import shipped
 
 pytest.importorskip("torch")
 
@@ -22,7 +22,7 @@ from firth.tasks.inputs import Inputs
 from firth.tasks.model import open_task
 from firth.tasks.sources import Sources
 
-STUDY = Path(__file__).resolve().parents[1] / "studies" / "task_models.py"
+STUDY = Path(__file__).resolve().parents[1] / "scripts" / "task_models.py"
 SENTENCES = ("Ann B-PER\nLee I-PER\nleft O\nParis B-LOC\n. O\n\n", "Rain O\nfell O\nin O\nRome B-LOC\n. O\n\n") * 20
 LABELS: dict[str, dict[str, Any]] = {
     "ner": {"kinds": ["LOC", "MISC", "ORG", "PER"]},
@@ -46,7 +46,7 @@ def study() -> Any:
 
 
 def test_there_is_a_recipe_for_each_task_that_ships(study: Any) -> None:
-    assert set(study.RECIPES) == set(EXAMPLES) == set(LABELS)
+    assert set(study.RECIPES) == set(shipped.tasks()) == set(LABELS)
     assert all(plan.task.name == name for name, plan in study.RECIPES.items())
 
 

@@ -7,7 +7,6 @@ import pytest
 pytest.importorskip("torch")
 pytest.importorskip("matplotlib")
 
-from firth.cli import study as module
 from firth.cli.main import main
 from firth.studies.registry import STUDIES, find_study
 from firth.studies.tasks.runs import TaskRun, write_result
@@ -16,9 +15,12 @@ COST = {"seconds": 1.0, "device": "cpu"}
 
 
 @pytest.mark.parametrize("name", STUDIES)
-def test_every_study_has_a_command_and_a_sentence(name):
-    sentence = find_study(name).__doc__.partition("\n")[0]
-    assert getattr(module, name).__doc__.startswith(sentence)
+def test_every_study_has_a_command_with_a_description_and_an_example(name, capsys, monkeypatch):
+    monkeypatch.setenv("COLUMNS", "200")
+    main(["study", name, "--help"])
+    shown = capsys.readouterr().out
+    assert find_study(name).__doc__.partition("\n")[0] in shown
+    assert f"firth study {name} --out {name}/" in shown
 
 
 def test_models_are_flags(tmp_path, capsys):

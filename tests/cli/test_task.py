@@ -1,17 +1,20 @@
-"""`firth task`, and what `firth predict` and `firth test` do with its models."""
+"""`firth task`, and its models in other commands."""
 
 from __future__ import annotations
 
-import json
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+pytest.importorskip("torch")
+
 import firth
 from firth.cli.main import main
 from firth.neural.architecture import Architecture
 from firth.neural.bilm import BiLM
+from firth.tasks.registry import TASKS
 
 LINES = "good\ta fine film\nbad\ta poor film\ngood\tfine , fine\nbad\tpoor , poor\n" * 4
 WORDS = ("--embedding", "none", "--embedding-words", "6")
@@ -29,20 +32,10 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return place
 
 
-def answered(capsys: pytest.CaptureFixture[str], *arguments: str) -> Any:
-    main([*arguments, "--json"])
-    return json.loads(capsys.readouterr().out)
-
-
-def refused(capsys: pytest.CaptureFixture[str], *arguments: str) -> str:
-    with pytest.raises(SystemExit) as stop:
-        main(arguments)
-    assert stop.value.code == 2
-    return capsys.readouterr().err
-
-
-def test_a_task_is_learnt_saved_and_asked(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    [first, second] = answered(capsys, "predict", str(folder / "model"), "a fine film", "A poor film.")
+def test_a_task_is_learnt_saved_and_asked(
+    answer: Callable[..., Any], folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    [first, second] = answer("predict", str(folder / "model"), "a fine film", "A poor film.")
     assert (first["label"], second["label"]) == ("good", "bad")
     main(["predict", str(folder / "model"), "a fine film"])
     assert "> good" in capsys.readouterr().out
@@ -50,17 +43,17 @@ def test_a_task_is_learnt_saved_and_asked(folder: Path, capsys: pytest.CaptureFi
     assert "| dev accuracy | `1.0` |" in card
 
 
-def test_it_is_judged_by_a_file(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    found = answered(capsys, "test", str(folder / "model"), str(folder / "lines.tsv"))
+def test_it_is_judged_by_a_file(answer: Callable[..., Any], folder: Path) -> None:
+    found = answer("test", str(folder / "model"), str(folder / "lines.tsv"))
     assert found["examples"] == 16
     assert found["scores"]["accuracy"] == 1.0
 
 
-def test_flags_reach_all_three_recipes(folder: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_flags_reach_all_three_recipes(answer: Callable[..., Any], folder: Path, tmp_path: Path) -> None:
     firth.save(BiLM(Architecture.named("tiny")), tmp_path / "bilm")
     lines = str(folder / "lines.tsv")
-    told = answered(
-        *(capsys, "task", "sentiment", "--train", lines, "--dev", lines, "--test", lines, *SMALL, "--dropout", "0.1"),
+    told = answer(
+        *("task", "sentiment", "--train", lines, "--dev", lines, "--test", lines, *SMALL, "--dropout", "0.1"),
         *("--embedding", str(tmp_path / "bilm"), "--embedding-layers", "2", "--embedding-dropout", "0.3"),
         *("--epochs", "1", "--batch", "5", "--log", str(tmp_path / "log.jsonl"), "--log-every", "1"),
     )
@@ -81,36 +74,19 @@ def test_the_result_is_drawn(folder: Path, capsys: pytest.CaptureFixture[str]) -
     assert "best weights" in shown
 
 
-def test_texts_are_generated_for_a_source(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    (tmp_path / "pairs.tsv").write_text("a b\tb a\nc d\td c\n" * 4)
-    options = ("--hidden", "6", "--dim", "4", "--layers", "1", "--threads", "1", "--epochs", "1")
-    train = ("--train", str(tmp_path / "pairs.tsv"), "--out", str(tmp_path / "model"), "--embedding", "none")
-    main(["task", "seq2seq", *train, *options])
-    capsys.readouterr()
-    found = answered(capsys, "generate", str(tmp_path / "model"), "a b", "--count", "2")
-    assert [set(one) for one in found] == [{"text", "score"}] * 2
-    assert found[0]["score"] >= found[1]["score"]
+def test_info_knows_a_task(answer: Callable[..., Any], folder: Path) -> None:
+    assert answer("info", str(folder / "model"))["kind"] == "TaskModel"
 
 
-def test_info_knows_a_task(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert answered(capsys, "info", str(folder / "model"))["kind"] == "TaskModel"
-
-
-def test_mistakes_are_one_line(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_mistakes_are_one_line(mistake: Callable[..., str], folder: Path) -> None:
     lines = str(folder / "lines.tsv")
-    assert "no-such-vectors" in refused(
-        capsys, "task", "sentiment", "--train", lines, "--embedding", "no-such-vectors", *SMALL
-    )
-    assert "words become nothing" in refused(
-        capsys, "task", "sentiment", "--train", lines, "--embedding", "none", *SMALL
-    )
-    assert "hidden is 0" in refused(capsys, "task", "sentiment", "--train", lines, *WORDS, "--hidden", "0")
-    assert "No such file" in refused(capsys, "task", "sentiment", "--train", "gone.txt", *WORDS, *SMALL)
+    assert "no-such-vectors" in mistake("task", "sentiment", "--train", lines, "--embedding", "no-such-vectors", *SMALL)
+    assert "words become nothing" in mistake("task", "sentiment", "--train", lines, "--embedding", "none", *SMALL)
+    assert "hidden is 0" in mistake("task", "sentiment", "--train", lines, *WORDS, "--hidden", "0")
+    assert "No such file" in mistake("task", "sentiment", "--train", "gone.txt", *WORDS, *SMALL)
 
 
 def test_every_task_explains_itself(capsys: pytest.CaptureFixture[str]) -> None:
-    from firth.tasks.registry import TASKS
-
     for name in TASKS:
         main(["task", name, "--help"])
         assert f"firth task {name}" in capsys.readouterr().out
