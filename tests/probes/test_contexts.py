@@ -10,7 +10,7 @@ from scipy import stats
 
 from firth.errors import FormatError
 from firth.probes import contexts
-from firth.probes.readers import WordSpan, StaticReader
+from firth.probes.readers import StaticReader, WordSpan
 from firth.text.tokenize import Tokenizer
 from firth.vectors.words import WordVectors
 

@@ -7,7 +7,7 @@ import pytest
 import torch
 
 from firth.probes.ambiguous import count_labels, find_uses, most_ambiguous, sample_uses
-from firth.probes.nearest import neighbors, neighbor_shares
+from firth.probes.nearest import neighbor_shares, neighbors
 from firth.probes.sense_files import AnnotatedSentence, Annotation
 
 

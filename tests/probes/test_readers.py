@@ -8,7 +8,7 @@ from firth.errors import OptionError
 from firth.formats.registry import load
 from firth.neural.architecture import Architecture
 from firth.neural.bilm import BiLM
-from firth.probes.readers import BilmReader, WordSpan, StaticReader, open_bilm, open_readers, read_spans, span_means
+from firth.probes.readers import BilmReader, StaticReader, WordSpan, open_bilm, open_readers, read_spans, span_means
 from firth.runtime import Runtime
 from firth.vectors.words import WordVectors
 

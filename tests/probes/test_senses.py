@@ -4,7 +4,7 @@ import pytest
 import torch
 from sklearn.metrics import f1_score
 
-from firth.probes.readers import WordSpan, StaticReader, read_spans
+from firth.probes.readers import StaticReader, WordSpan, read_spans
 from firth.probes.sense_files import AnnotatedSentence, Annotation
 from firth.probes.senses import F1, SenseMeans, fill_missing, most_frequent_senses, score_answers
 from firth.probes.wordnet import Lexeme, WordNet

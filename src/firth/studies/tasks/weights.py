@@ -7,7 +7,7 @@ from statistics import mean
 from typing import Any, ClassVar
 
 from firth.show.charts import Stacks
-from firth.studies.findings import Findings, ResultTable
+from firth.studies.findings import Cell, Findings, ResultTable
 from firth.studies.tasks.runs import TaskRun
 from firth.studies.tasks.study import Results, TaskStudy
 
