@@ -62,18 +62,17 @@ MAY_IMPORT: dict[str, set[str]] = {
     "bulk": {
         *("errors", "files", "formats", "kernels", "options", "pretrained", "progress", "runtime", "text", "vectors"),
     },
-    "evaluation": {"data", "errors", "files", "runtime", "text", "vectors"},
-    "evaluate": {"data", "errors", "evaluation", "files", "models", "progress", "runtime", "vectors"},
+    "evaluate": {"data", "errors", "files", "models", "progress", "runtime", "text", "vectors"},
     "tasks": {
         *("errors", "files", "formats", "lazy", "models", "neural", "options", "pretrained", "progress", "runtime"),
         *("serialization", "show", "text", "training", "vectors"),
     },
     "probes": {
-        *("data", "errors", "evaluation", "files", "formats", "models", "neural", "options", "pretrained", "progress"),
+        *("data", "errors", "evaluate", "files", "formats", "models", "neural", "options", "pretrained", "progress"),
         *("runtime", "tasks", "text", "vectors"),
     },
     "studies": {
-        *("data", "errors", "evaluate", "evaluation", "files", "formats", "lazy", "models", "neural", "options"),
+        *("data", "errors", "evaluate", "files", "formats", "lazy", "models", "neural", "options"),
         *("pretrained", "probes", "progress", "runtime", "show", "tasks", "text", "training", "vectors"),
     },
 }

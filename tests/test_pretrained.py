@@ -38,8 +38,8 @@ PERSIAN = "آابپتثجچحخدذرزژسشصضطظعغفقکگلمنوهی"
 
 
 def module(name: str) -> ModuleType:
-    """A file of the studies, which are no package."""
-    found = importlib.util.spec_from_file_location(name, ROOT / "studies" / f"{name}.py")
+    """A module of scripts, which is not a package."""
+    found = importlib.util.spec_from_file_location(name, ROOT / "scripts" / f"{name}.py")
     assert found is not None
     assert found.loader is not None
     made = importlib.util.module_from_spec(found)

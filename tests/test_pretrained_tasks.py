@@ -13,15 +13,15 @@ import pytest
 
 from firth.cli.main import main
 from firth.pretrained import shipped
-from firth.pretrained.shipped import EXAMPLES
 
 pytest.importorskip("torch")
 
 from firth.tasks.model import TaskModel, open_task
+from firth.tasks.registry import find_task
 from firth.tasks.sources import Sources
 
 MOST_TOGETHER, MOST_ONE = 6_000_000, 1_100_000
-TASKS = list(EXAMPLES)
+TASKS = shipped.tasks()
 LOST = 0.01  # of a score, by rounding
 
 
@@ -36,7 +36,7 @@ def model(name: str) -> TaskModel:
 
 
 def said(name: str, *texts: str) -> Any:
-    [told] = model(name).ask(*(texts or EXAMPLES[name]))
+    [told] = model(name).ask(*(texts or find_task(name).sample))
     return told
 
 
@@ -78,7 +78,7 @@ def test_the_card_tells_use_scores_data_licence_and_the_command(task: str, capsy
     assert f"python scripts/task_models.py {task}" in page
     assert "license: cc-by-sa-4.0" in page
     assert "CC BY-NC" not in page
-    assert EXAMPLES[task][0] in page
+    assert find_task(task).sample[0] in page
     main(["card", f"task-{task}"])
     assert "Make it again" in capsys.readouterr().out
 
@@ -132,7 +132,7 @@ def test_a_fantastic_movie_is_good_and_a_boring_one_bad() -> None:
 def test_a_command_in_a_bare_folder_answers(tmp_path: Path) -> None:
     (tmp_path / "ner").mkdir()  # holds no model, and so does not stand in the way
     code = "import sys; from firth.cli.main import main; main(sys.argv[1:])"
-    command = [sys.executable, "-c", code, "predict", "ner", *EXAMPLES["ner"]]
+    command = [sys.executable, "-c", code, "predict", "ner", *find_task("ner").sample]
     done = subprocess.run(command, capture_output=True, text=True, cwd=tmp_path, check=True)
     assert done.stdout == "[Elon Musk PER] founded [SpaceX ORG] .\n"
 

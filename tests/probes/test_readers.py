@@ -8,7 +8,7 @@ from firth.errors import OptionError
 from firth.formats.registry import load
 from firth.neural.architecture import Architecture
 from firth.neural.bilm import BiLM
-from firth.probes.readers import BilmReader, Place, StaticReader, open_bilm, open_readers, read_at, span_means
+from firth.probes.readers import BilmReader, Place, StaticReader, open_bilm, open_readers, read_places, span_means
 from firth.runtime import Runtime
 from firth.vectors.words import WordVectors
 
@@ -26,7 +26,7 @@ def test_a_biLM_is_read_as_it_embeds_in_the_order_of_the_sentences() -> None:
 def test_words_at_their_places_are_the_same_in_any_company() -> None:
     reader = BilmReader(BiLM(Architecture.named("tiny")))
     places = [Place(tuple(SENTENCES[0]), 1, 2), Place(tuple(SENTENCES[0]), 2, 4), Place(tuple(SENTENCES[3]), 2, 3)]
-    together = read_at(reader, places)
+    together = read_places(reader, places)
     for place, one in zip(places, together.unbind(1)):
         alone = reader.read([place.words])[:, place.start : place.stop].mean(1)
         assert torch.allclose(one, alone, atol=1e-6)

@@ -59,6 +59,10 @@ class FastTextClassifier(Trained["Network", SubwordVectors]):
     (('__label__drink', '__label__sky'), ('</s>', 'hot', 'sun', 'tea'))
     """
 
+    commands = (
+        "firth train classifier labeled.txt --word-ngrams 2 --epochs 20 --out classifier.bin",
+        "firth train classifier labeled.txt --start cc.fa.300.vec --dim 300 --out classifier.bin",
+    )
     name = "fasttext-classifier"
     lesson = "no line has both a label and a word to learn it from"
 

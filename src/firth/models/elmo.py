@@ -52,6 +52,13 @@ class Elmo(Recipe):
     ((2, 32), ('<S>', '</S>', '<UNK>', 'the'))
     """
 
+    commands = (
+        "firth train elmo corpus.txt --preset tiny --epochs 3 --out model/",
+        "firth train elmo corpus/ --held-out other.txt --checkpoint state/ --device cuda --minutes 30 --out model/",
+        "firth train elmo domain.txt --start model/ --held-out other.txt --epochs 1 --out tuned/",
+        "torchrun --nproc-per-node 8 --no-python firth train elmo corpus/ --device cuda --batch 8192 --out model/",
+    )
+    on_gpu = True
     name: ClassVar[str] = "elmo"
 
     preset: Literal["tiny", "small", "medium", "original"] = option("small", "sizes that were published, or tiny")

@@ -47,6 +47,11 @@ class FastText(Trained["Network", SubwordVectors]):
     (5, (8,), 3)
     """
 
+    commands = (
+        "firth train fasttext corpus.txt --out model.bin",
+        "firth train fasttext new.txt --start model.bin --out grown.bin",
+        "firth train fasttext labeled.txt --labels --out classifier.bin      # as firth train classifier",
+    )
     name = "fasttext"
     lesson = LESSON
 

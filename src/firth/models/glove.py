@@ -50,6 +50,11 @@ class Glove(Recipe):
     True
     """
 
+    commands = (
+        "firth train glove corpus.txt --dim 100 --window 10 --out vectors/",
+        "firth train glove corpus.txt --out vectors.glove",
+    )
+
     dim: int = option(100, "length of the vectors", minimum=1)
     window: int = option(15, "words looked at on each side, never across a sentence", minimum=1)
     symmetric: bool = option(True, "look at both sides of a word; if not, at its left side only")

@@ -37,6 +37,12 @@ class Word2Vec(Trained["WindowNetwork[Word2Vec]", WordVectors]):
     (5, 8, 3)
     """
 
+    commands = (
+        "firth train word2vec corpus.txt --out vectors/",
+        "firth train word2vec corpus/ --dim 300 --architecture cbow --checkpoint state/ --out vectors.bin",
+        "firth train word2vec new.txt --start vectors/ --held-out other.txt --out grown/",
+    )
+    on_gpu = True
     name = "word2vec"
     lesson = LESSON
 

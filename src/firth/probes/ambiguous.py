@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import Literal, NamedTuple
 
 from firth.probes.readers import Place
-from firth.probes.sense_files import Sentence
+from firth.probes.sense_files import AnnotatedSentence
 
 Kind = Literal["pos", "sense"]
 OPEN = "NOUN", "VERB"  # the tags of others are less sure, and their senses finer
@@ -28,12 +28,12 @@ class Use(NamedTuple):
         return self.place.words[self.place.start]
 
 
-def uses(sentences: Iterable[Sentence]) -> Iterator[Use]:
+def find_uses(sentences: Iterable[AnnotatedSentence]) -> Iterator[Use]:
     """Every marked word of one part, in the order of the text.
 
-    >>> from firth.probes.sense_files import Mark
-    >>> sentence = Sentence(("We", "play"), (Mark(1, 2, "play", "VERB", ("play%2:33:00::",)),), "a01")
-    >>> [(use.word, use.sense) for use in uses([sentence])]
+    >>> from firth.probes.sense_files import Annotation
+    >>> sentence = AnnotatedSentence(("We", "play"), (Annotation(1, 2, "play", "VERB", ("play%2:33:00::",)),), "a01")
+    >>> [(use.word, use.sense) for use in find_uses([sentence])]
     [('play', 'play%2:33:00::')]
     """
     for sentence in sentences:
@@ -59,10 +59,11 @@ def group_and_label(use: Use, kind: Kind) -> tuple[Group, str] | None:
     return ((use.word, use.pos), use.sense) if use.sense and not use.sense.startswith(AUXILIARIES) else None
 
 
-def counted(found: Iterable[Use], kind: Kind) -> dict[Group, Counter[str]]:
+def count_labels(found: Iterable[Use], kind: Kind) -> dict[Group, Counter[str]]:
     """How often each label occurs in each group.
 
-    >>> counted([Use(Place(["play"], 0, 1), pos, "", "") for pos in ("NOUN", "VERB", "NOUN", "ADV")], "pos")["play", ""]
+    >>> uses = [Use(Place(["play"], 0, 1), pos, "", "") for pos in ("NOUN", "VERB", "NOUN", "ADV")]
+    >>> count_labels(uses, "pos")["play", ""]
     Counter({'NOUN': 2, 'VERB': 1})
     """
     counts: dict[Group, Counter[str]] = defaultdict(Counter)
@@ -84,7 +85,7 @@ def most_ambiguous(counts: Mapping[Group, Counter[str]], most: int, least: int =
     return sorted(kept, key=lambda group: (-second[group], group))[:most]
 
 
-def gathered(found: Iterable[Use], kind: Kind, sizes: Mapping[Group, int], most: int) -> dict[Group, list[Use]]:
+def sample_uses(found: Iterable[Use], kind: Kind, sizes: Mapping[Group, int], most: int) -> dict[Group, list[Use]]:
     """The uses of some groups, at most so many of each, spread evenly over all of a group's uses."""
     groups: dict[Group, list[Use]] = {group: [] for group in sizes}
     met = dict.fromkeys(sizes, 0)

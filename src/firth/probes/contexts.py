@@ -18,9 +18,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from firth.errors import FormatError
-from firth.evaluation.statistics import pearson, spearman
+from firth.evaluate.statistics import pearson, spearman
 from firth.files import Name, read_lines
-from firth.probes.readers import Place, Reader, read_at, unit
+from firth.probes.readers import LayerReader, Place, read_places, unit
 from firth.progress import Report, silent
 from firth.text.tokenize import Tokenizer
 
@@ -29,7 +29,7 @@ ENDS = frozenset(".!?")
 SCWS_FIELDS, WIC_FIELDS = 18, 5
 
 
-class Pair(NamedTuple):
+class ContextPair(NamedTuple):
     """Two words at their places, and what people say about them."""
 
     one: Place
@@ -37,10 +37,10 @@ class Pair(NamedTuple):
     gold: float
 
 
-def wic(data: Name, gold: Name) -> list[Pair]:
+def read_wic(data: Name, gold: Name) -> list[ContextPair]:
     """The pairs of WiC: 1.0 where both words mean the same, else 0.0."""
     answers = [line for _, line in read_lines(gold) if line]
-    found: list[Pair] = []
+    found: list[ContextPair] = []
     for number, line in read_lines(data):
         fields = line.split("\t")
         if len(fields) != WIC_FIELDS or number > len(answers) or answers[number - 1] not in ("T", "F"):
@@ -52,13 +52,13 @@ def wic(data: Name, gold: Name) -> list[Pair]:
             if not place.isdecimal() or int(place) >= len(words):
                 raise FormatError(data, f"there is no word {place} in {text!r}", line=number)
             places.append(Place(words, int(place), int(place) + 1))
-        found.append(Pair(places[0], places[1], float(answers[number - 1] == "T")))
+        found.append(ContextPair(places[0], places[1], float(answers[number - 1] == "T")))
     if len(found) != len(answers):
         raise FormatError(gold, f"has {len(answers)} answers for {len(found)} pairs", cure="Is it of the same part?")
     return found
 
 
-def scws(path: Name, *, whole: bool = False) -> list[Pair]:
+def read_scws(path: Name, *, whole: bool = False) -> list[ContextPair]:
     """The pairs of SCWS with the mean of ten ratings from 0 to 10; the text is tokenized already.
 
     A biLM reads sentences: of each text the one that holds the word is kept, unless the `whole` is asked for.
@@ -68,18 +68,18 @@ def scws(path: Name, *, whole: bool = False) -> list[Pair]:
         fields = line.split("\t")
         if len(fields) != SCWS_FIELDS:
             raise FormatError(path, f"expected {SCWS_FIELDS} columns, found {len(fields)}", line=number)
-        places = [tokenized_place(path, number, text, whole) for text in fields[5:7]]
+        places = [find_tagged_word(path, number, text, whole) for text in fields[5:7]]
         try:
-            found.append(Pair(places[0], places[1], float(fields[7])))
+            found.append(ContextPair(places[0], places[1], float(fields[7])))
         except ValueError as error:
             raise FormatError(path, f"expected a mean rating, found {fields[7]!r}", line=number) from error
     return found
 
 
-def tokenized_place(path: Name, number: int, text: str, whole: bool) -> Place:
+def find_tagged_word(path: Name, number: int, text: str, whole: bool) -> Place:
     """The word between <b> and </b> in text whose words are parted by blanks.
 
-    >>> tokenized_place("f", 1, "It rained . We drank <b> green tea </b> . Then", False)
+    >>> find_tagged_word("f", 1, "It rained . We drank <b> green tea </b> . Then", False)
     Place(words=['We', 'drank', 'green', 'tea', '.'], start=2, stop=4)
     """
     words = text.split()
@@ -89,13 +89,13 @@ def tokenized_place(path: Name, number: int, text: str, whole: bool) -> Place:
     place = Place([word for word in words if word not in ("<b>", "</b>")], start, stop)
     if stop <= start:
         raise FormatError(path, "there is no word between <b> and </b>", line=number)
-    return place if whole else sentence_of(place)
+    return place if whole else cut_to_sentence(place)
 
 
-def sentence_of(place: Place) -> Place:
+def cut_to_sentence(place: Place) -> Place:
     """The word in its own sentence, where a text is tokenized: sentences end behind . ! and ?
 
-    >>> sentence_of(Place(["Rain", ".", "Tea", "!", "Fog"], 2, 3))
+    >>> cut_to_sentence(Place(["Rain", ".", "Tea", "!", "Fog"], 2, 3))
     Place(words=['Tea', '!'], start=0, stop=1)
     """
     begin, end = place.start, place.stop
@@ -106,14 +106,14 @@ def sentence_of(place: Place) -> Place:
     return Place(place.words[begin:end], place.start - begin, place.stop - begin)
 
 
-class Changing(NamedTuple):
+class ContextShift(NamedTuple):
     """Two words in two texts: their places in each, and how alike they are there."""
 
-    first: Pair
-    second: Pair
+    first: ContextPair
+    second: ContextPair
 
 
-def cosimlex(path: Name, *, whole: bool = False) -> list[Changing]:
+def read_cosimlex(path: Name, *, whole: bool = False) -> list[ContextShift]:
     """The pairs of CoSimLex: in each text both words stand between <strong> and </strong>."""
     found = []
     tokenizer = Tokenizer()
@@ -123,22 +123,23 @@ def cosimlex(path: Name, *, whole: bool = False) -> list[Changing]:
         for text in ("1", "2"):
             names = f"context{text}", f"sim{text}", f"word1_context{text}", f"word2_context{text}"
             context, rating, one, other = (row.get(name) or "" for name in names)
-            places = strong_places(context, tokenizer, whole)
+            places = find_strong_words(context, tokenizer, whole)
             try:
-                pairs.append(Pair(places[one.lower()], places[other.lower()], float(rating)))
+                pairs.append(ContextPair(places[one.lower()], places[other.lower()], float(rating)))
             except (KeyError, ValueError) as error:
                 problem = f"expected {one!r} and {other!r} in <strong> and a number for sim{text}"
                 raise FormatError(path, problem, line=number) from error
-        found.append(Changing(*pairs))
+        found.append(ContextShift(*pairs))
     return found
 
 
-def strong_places(text: str, tokenizer: Tokenizer, whole: bool) -> dict[str, Place]:
+def find_strong_words(text: str, tokenizer: Tokenizer, whole: bool) -> dict[str, Place]:
     """The words between <strong> and </strong> in running text, by themselves in small letters.
 
     Blanks are put around them, so that of `high-<strong>alcohol</strong>` the marked part is a word.
 
-    >>> found = strong_places("It rained. We had <strong>tea</strong>, no <strong>Milk</strong>.", Tokenizer(), False)
+    >>> text = "It rained. We had <strong>tea</strong>, no <strong>Milk</strong>."
+    >>> found = find_strong_words(text, Tokenizer(), False)
     >>> found["tea"]
     Place(words=['We', 'had', 'tea', ',', 'no', 'Milk', '.'], start=2, stop=3)
     >>> found["milk"].start
@@ -163,22 +164,22 @@ def strong_places(text: str, tokenizer: Tokenizer, whole: bool) -> dict[str, Pla
     return found
 
 
-def cosines(reader: Reader, pairs: Sequence[Pair], report: Report = silent) -> Values:
+def cosines(reader: LayerReader, pairs: Sequence[ContextPair], report: Report = silent) -> Values:
     """How alike the words of each pair are where they stand, for each name of a reader, (names, pairs)."""
-    ones = unit(read_at(reader, [pair.one for pair in pairs], report))
-    others = unit(read_at(reader, [pair.other for pair in pairs], report))
+    ones = unit(read_places(reader, [pair.one for pair in pairs], report))
+    others = unit(read_places(reader, [pair.other for pair in pairs], report))
     return np.asarray((ones * others).sum(-1).double().cpu().numpy(), np.float64)
 
 
-def golds(pairs: Sequence[Pair]) -> Values:
+def gold_ratings(pairs: Sequence[ContextPair]) -> Values:
     """What people say about pairs."""
     return np.array([pair.gold for pair in pairs])
 
 
-def threshold(scores: Values, same: Values) -> float:
+def best_threshold(scores: Values, same: Values) -> float:
     """Where to cut so that most scores above are 1 and most below 0: midway between two scores, the lowest such cut.
 
-    >>> threshold(np.array([0.1, 0.4, 0.5, 0.9]), np.array([0.0, 0.0, 1.0, 1.0]))
+    >>> best_threshold(np.array([0.1, 0.4, 0.5, 0.9]), np.array([0.0, 0.0, 1.0, 1.0]))
     0.45
     """
     order = np.argsort(scores, kind="stable")
@@ -200,20 +201,20 @@ def accuracy(scores: Values, same: Values, cut: float) -> float:
     return float(((scores > cut) == (same > 0.5)).mean())
 
 
-def uncentered(x: Values, y: Values) -> float | None:
+def uncentered_correlation(x: Values, y: Values) -> float | None:
     """Pearson's correlation without taking the means off: the cosine of two lists. None where one is all zeros.
 
-    >>> round(uncentered(np.array([1.0, 2.0]), np.array([2.0, 1.0])), 4)
+    >>> round(uncentered_correlation(np.array([1.0, 2.0]), np.array([2.0, 1.0])), 4)
     0.8
     """
     scale = math.sqrt(float(x @ x) * float(y @ y))
     return None if scale == 0 else float(x @ y) / scale
 
 
-def harmonic(x: Values, y: Values) -> float | None:
+def harmonic_correlation(x: Values, y: Values) -> float | None:
     """The harmonic mean of Pearson's and Spearman's correlation; 0 where one of them is not above 0.
 
-    >>> round(harmonic(np.array([1.0, 2.0, 4.0]), np.array([1.0, 2.0, 3.0])), 4)
+    >>> round(harmonic_correlation(np.array([1.0, 2.0, 4.0]), np.array([1.0, 2.0, 3.0])), 4)
     0.9909
     """
     linear, ranked = pearson(x, y), spearman(x, y)

@@ -25,10 +25,10 @@ ROWS = 1 << 13  # words that are looked at at once where nothing is learnt
 
 
 @dataclass(frozen=True)
-class Table:
+class LayerTable:
     """The layers of many words, (layers, words, dim), kept as halves; the mean of them is a further layer if asked for.
 
-    >>> Table(torch.tensor([[[1.0]], [[3.0]]]), with_mean=True).rows(torch.tensor([0]))
+    >>> LayerTable(torch.tensor([[[1.0]], [[3.0]]]), with_mean=True).rows(torch.tensor([0]))
     tensor([[[1.]],
     <BLANKLINE>
             [[3.]],
@@ -57,7 +57,7 @@ class Table:
 
 
 @dataclass(frozen=True)
-class Linear:
+class LayerClassifiers:
     """What was learnt: for each layer a weight (dim, classes) and a bias, behind a shift and a scale."""
 
     weight: Tensor
@@ -71,7 +71,7 @@ class Linear:
         return torch.baddbmm(self.bias[:, None], (rows - self.center[:, None]) / self.scale[:, None], self.weight)
 
     @torch.no_grad()
-    def predict(self, table: Table) -> Ids:
+    def predict(self, table: LayerTable) -> Ids:
         """The class of each word by each layer, (layers, words)."""
         found = [self.scores(rows).argmax(-1).cpu().numpy() for rows in table.chunks()]
         return np.concatenate(found, axis=1) if found else np.zeros((table.shape[0], 0), np.int64)
@@ -81,9 +81,9 @@ class Linear:
 class LinearProbe(Recipe):
     """Learns to tell the classes of words from their vectors, for several layers at once.
 
-    >>> words = torch.tensor([[[0.0, 1.0], [0.1, 3.0], [1.0, 2.0], [0.9, 2.0]]])
-    >>> probe = LinearProbe(learning_rate=0.1, epochs=20).fit(Table(words), [0, 0, 1, 1], Table(words), [0, 0, 1, 1])
-    >>> probe.predict(Table(words)).tolist()
+    >>> words = LayerTable(torch.tensor([[[0.0, 1.0], [0.1, 3.0], [1.0, 2.0], [0.9, 2.0]]]))
+    >>> probe = LinearProbe(learning_rate=0.1, epochs=20).fit(words, [0, 0, 1, 1], words, [0, 0, 1, 1])
+    >>> probe.predict(words).tolist()
     [[0, 0, 1, 1]]
     """
 
@@ -96,20 +96,20 @@ class LinearProbe(Recipe):
 
     def fit(
         self,
-        train: Table,
+        train: LayerTable,
         labels: Ids | list[int],
-        dev: Table,
+        dev: LayerTable,
         dev_labels: Ids | list[int],
         *,
         classes: int | None = None,
         report: Report = silent,
-    ) -> Linear:
+    ) -> LayerClassifiers:
         """The classifiers of all layers of a table; labels count from 0, and -1 among the held-out is never right."""
         target, judged = np.asarray(labels, np.int64), np.asarray(dev_labels, np.int64)
         if not len(target) or len(target) != train.shape[1] or len(judged) != dev.shape[1]:
             problem = f"{train.shape[1]} and {dev.shape[1]} words have {len(target)} and {len(judged)} labels"
             raise OptionError(f"LinearProbe: {problem}. Each word needs one, and there must be some to learn from")
-        state = Learning(self, train, classes or int(target.max()) + 1)
+        state = ProbeTraining(self, train, classes or int(target.max()) + 1)
         right, rng = torch.from_numpy(target).to(state.device), np.random.default_rng(self.seed)
         for epoch in range(1, self.epochs + 1):
             for rows in np.array_split(rng.permutation(len(target)), max(1, len(target) // self.batch)):
@@ -123,19 +123,19 @@ class LinearProbe(Recipe):
         return state.kept
 
 
-class Learning:
+class ProbeTraining:
     """The classifiers of all layers while they learn, and of each the best so far."""
 
-    def __init__(self, probe: LinearProbe, table: Table, classes: int) -> None:
+    def __init__(self, probe: LinearProbe, table: LayerTable, classes: int) -> None:
         layers, _, dim = table.shape
-        center, scale = standard(table)
+        center, scale = mean_and_deviation(table)
         self.device = center.device
         weight = torch.zeros(layers, dim, classes, device=self.device, requires_grad=True)
         bias = torch.zeros(layers, classes, device=self.device, requires_grad=True)
-        self.now = Linear(weight, bias, center, scale)
+        self.now = LayerClassifiers(weight, bias, center, scale)
         self.rates = torch.full((layers, 1, 1), probe.learning_rate, device=self.device)
         self.adam = Adam([weight, bias], probe.decay)
-        self.kept = Linear(weight.detach().clone(), bias.detach().clone(), center, scale, (0,) * layers)
+        self.kept = LayerClassifiers(weight.detach().clone(), bias.detach().clone(), center, scale, (0,) * layers)
         self.best, self.waited = np.full(layers, -1.0), np.zeros(layers, np.int64)
 
     def step(self, rows: Tensor, labels: Tensor) -> None:
@@ -179,10 +179,10 @@ class Adam:
                 weight.sub_(rate * (mean / (1 - beta**self.steps)) / size)
 
 
-def standard(table: Table) -> tuple[Tensor, Tensor]:
+def mean_and_deviation(table: LayerTable) -> tuple[Tensor, Tensor]:
     """The mean and the deviation of each number of each layer, (layers, dim); what never varies has deviation 1.
 
-    >>> [one.tolist() for one in standard(Table(torch.tensor([[[1.0, 5.0], [3.0, 5.0]]])))]
+    >>> [one.tolist() for one in mean_and_deviation(LayerTable(torch.tensor([[[1.0, 5.0], [3.0, 5.0]]])))]
     [[[2.0, 5.0]], [[1.0, 1.0]]]
     """
     total = torch.zeros(table.shape[0], table.shape[2], dtype=torch.float64, device=table.layers.device)

@@ -41,7 +41,7 @@ class Place(NamedTuple):
     stop: int
 
 
-class Reader(Protocol):
+class LayerReader(Protocol):
     """Whatever gives words their vectors: `read` answers (names, words, dim), the words of all sentences in order."""
 
     names: tuple[str, ...]
@@ -117,23 +117,25 @@ def is_named(model: str | None) -> bool:
     return model not in (None, "", "none")
 
 
-def called(*models: str | None) -> str:
+def model_names(*models: str | None) -> str:
     """What models are called in a report: by their names, without the folders that they lie in.
 
-    >>> called("models/large", "glove-en+svd-en", None, "none")
+    >>> model_names("models/large", "glove-en+svd-en", None, "none")
     'large, glove-en, svd-en'
     """
     names = [name for model in models if is_named(model) for name in str(model).split("+")]
     return ", ".join(Path(name).name for name in names)
 
 
-def plain_options(options: Mapping[str, Any]) -> dict[str, Any]:
+def strip_folders(options: Mapping[str, Any]) -> dict[str, Any]:
     """The options of a study with its models by their names alone.
 
-    >>> plain_options({"static": "models/glove+svd-en", "elmo": None, "word": "a/b"})
+    >>> strip_folders({"static": "models/glove+svd-en", "elmo": None, "word": "a/b"})
     {'static': 'glove+svd-en', 'elmo': None, 'word': 'a/b'}
     """
-    models = {name: called(value).replace(", ", "+") for name, value in options.items() if name in MODELS and value}
+    models = {
+        name: model_names(value).replace(", ", "+") for name, value in options.items() if name in MODELS and value
+    }
     return {**options, **models}
 
 
@@ -160,7 +162,7 @@ def open_cove(name: str, runtime: Runtime) -> CoveReader:
 
 def open_readers(
     runtime: Runtime, *, elmo: str | None = None, static: str | None = None, cove: str | None = None
-) -> Iterator[tuple[str, Reader]]:
+) -> Iterator[tuple[str, LayerReader]]:
     """The readers of the models that are named, opened one at a time; static may be several: one+another."""
     if is_named(elmo):
         yield str(elmo), open_bilm(str(elmo), runtime)
@@ -171,21 +173,21 @@ def open_readers(
         yield str(cove), open_cove(str(cove), runtime)
 
 
-def identity(model: str, reader: Reader) -> dict[str, Any]:
+def model_identity(model: str, reader: LayerReader) -> dict[str, Any]:
     """What tells a model from others: its name, and how long its vectors of some words are."""
     norms = reader.read([["The", "old", "play", "was", "well", "known", "there", "."]]).norm(dim=-1).mean(1)
     return {"model": model, "names": list(reader.names), "lengths": [round(norm, 2) for norm in norms.tolist()]}
 
 
-def block_size(reader: Reader) -> int:
+def block_size(reader: LayerReader) -> int:
     """Words that are read at once: a GPU needs more to be busy, and has the memory."""
     return work_sizes(reader.device).block_words
 
 
-def blocks(sentences: Iterable[Item], size: int, words: Callable[[Item], int]) -> Iterator[list[Item]]:
+def split_blocks(sentences: Iterable[Item], size: int, words: Callable[[Item], int]) -> Iterator[list[Item]]:
     """Sentences in blocks of at least so many words, which `words` counts; the last one may have fewer.
 
-    >>> list(blocks([["a"], ["b", "c"], ["d"]], 2, len))
+    >>> list(split_blocks([["a"], ["b", "c"], ["d"]], 2, len))
     [[['a'], ['b', 'c']], [['d']]]
     """
     block: list[Item] = []
@@ -219,19 +221,19 @@ def span_means(vectors: Tensor, starts: Sequence[int], stops: Sequence[int]) -> 
     return sums / torch.from_numpy(lengths).to(vectors.device)[:, None]
 
 
-def read_at(reader: Reader, places: Sequence[Place], report: Report = silent, step: str = "reading") -> Tensor:
+def read_places(reader: LayerReader, places: Sequence[Place], report: Report = silent, step: str = "reading") -> Tensor:
     """The vectors of words at their places, (names, places, dim), where a word is the mean of its parts.
 
     Places of one sentence that follow one another are read together.
 
     >>> tea = StaticReader("tea", WordVectors(["green", "tea"], [[1, 0], [0, 1]]))
-    >>> read_at(tea, [Place(["some", "green", "tea"], 1, 3)])
+    >>> read_places(tea, [Place(["some", "green", "tea"], 1, 3)])
     tensor([[[0.5000, 0.5000]]])
     """
     found: list[Tensor] = []
     sentences = [list(group) for _, group in groupby(places, key=lambda place: place.words)]
     done = read = 0
-    for block in blocks([group[0].words for group in sentences], block_size(reader), len):
+    for block in split_blocks([group[0].words for group in sentences], block_size(reader), len):
         mine = sentences[read : read + len(block)]
         offsets = np.cumsum([0, *map(len, block)]).tolist()
         starts = [offset + place.start for offset, group in zip(offsets, mine) for place in group]

@@ -17,7 +17,7 @@ from xml.etree import ElementTree
 from firth.errors import FormatError, OptionError
 from firth.files import Name, decode, read_lines
 from firth.probes.readers import Place
-from firth.probes.wordnet import Lexeme, lexeme
+from firth.probes.wordnet import Lexeme, lexeme_of
 
 SEMCOR, FRAMEWORK = "data/tasks/wsd/semcor3.0.tsv.xz", "data/tasks/wsd/evaluation-framework.tar.xz"
 SETS = "senseval2", "senseval3", "semeval2007", "semeval2013", "semeval2015"
@@ -29,7 +29,7 @@ MOST = 1 << 26  # bytes of an XML file; those of the framework have a million
 DECLARATION = re.compile(r"<!\s*(DOCTYPE|ENTITY)", re.IGNORECASE)
 
 
-class Mark(NamedTuple):
+class Annotation(NamedTuple):
     """Words start to stop of a sentence: their lemma, part of speech, senses (none where not told) and name."""
 
     start: int
@@ -45,25 +45,25 @@ class Mark(NamedTuple):
         return Lexeme(self.lemma, self.pos)
 
 
-class Sentence(NamedTuple):
+class AnnotatedSentence(NamedTuple):
     """The words of a sentence, what is marked in it, and the document that it is from."""
 
     words: tuple[str, ...]
-    marks: tuple[Mark, ...]
+    marks: tuple[Annotation, ...]
     document: str = ""
 
-    def place(self, mark: Mark) -> Place:
+    def place(self, mark: Annotation) -> Place:
         """Where a marked word stands."""
         return Place(self.words, mark.start, mark.stop)
 
 
-def semcor(path: Name, limit: int | None = None) -> Iterator[Sentence]:
+def read_semcor(path: Name, limit: int | None = None) -> Iterator[AnnotatedSentence]:
     """The sentences of SemCor, at most so many, one at a time; every word with a lemma is marked.
 
     Names of people, groups and places are tagged there as `person`, `group` and `location`, whatever the name is. They
     are marked without a sense, for they are no uses of these words.
     """
-    rows = (split(path, number, line) for number, line in read_lines(path) if line)
+    rows = (split_row(path, number, line) for number, line in read_lines(path) if line)
     if next(rows, None) != COLUMNS:
         raise FormatError(path, f"expected the columns {' '.join(COLUMNS)}", line=1)
     for number, (key, tokens) in enumerate(groupby(rows, key=lambda row: row[:2])):
@@ -73,13 +73,13 @@ def semcor(path: Name, limit: int | None = None) -> Iterator[Sentence]:
         marks = []
         for _, _, token, lemma, pos, keys in tokens:
             start = len(words)
-            words += parts(token)
+            words += split_token(token)
             if lemma != "_":
-                marks.append(Mark(start, len(words), lemma, coarse(pos), sense_keys(lemma, pos, keys)))
-        yield Sentence(tuple(words), tuple(marks), key[0])
+                marks.append(Annotation(start, len(words), lemma, coarse_pos(pos), sense_keys(lemma, pos, keys)))
+        yield AnnotatedSentence(tuple(words), tuple(marks), key[0])
 
 
-def split(path: Name, number: int, line: str) -> tuple[str, ...]:
+def split_row(path: Name, number: int, line: str) -> tuple[str, ...]:
     """The fields of a line."""
     fields = tuple(line.split("\t"))
     if len(fields) != len(COLUMNS):
@@ -87,10 +87,10 @@ def split(path: Name, number: int, line: str) -> tuple[str, ...]:
     return fields
 
 
-def parts(token: str) -> list[str]:
+def split_token(token: str) -> list[str]:
     """The words of a token, and signs as other text has them.
 
-    >>> parts("took_place"), parts("_"), parts("``")
+    >>> split_token("took_place"), split_token("_"), split_token("``")
     (['took', 'place'], ['_'], ['"'])
     """
     return [SPELLINGS.get(part, part) for part in token.split("_") if part] or [token]
@@ -109,10 +109,10 @@ def sense_keys(lemma: str, pos: str, field: str) -> tuple[str, ...]:
     return tuple(key for key in field.split(";") if key)
 
 
-def coarse(pos: str) -> str:
+def coarse_pos(pos: str) -> str:
     """The framework's name for the class of a tag; tags of no open class stay as they are.
 
-    >>> coarse("NNS"), coarse("VBD"), coarse("RP"), coarse("DT")
+    >>> coarse_pos("NNS"), coarse_pos("VBD"), coarse_pos("RP"), coarse_pos("DT")
     ('NOUN', 'VERB', 'RP', 'DT')
     """
     for start, name in (("NN", "NOUN"), ("VB", "VERB"), ("JJ", "ADJ"), ("RB", "ADV")):
@@ -121,27 +121,27 @@ def coarse(pos: str) -> str:
     return pos
 
 
-def framework(path: Name, name: str = "ALL") -> list[Sentence]:
+def read_framework(path: Name, name: str = "ALL") -> list[AnnotatedSentence]:
     """A set of the evaluation framework, from its folder or its archive, with the senses that count as right.
 
     In `ALL` the name of a mark begins with the set it is from: `senseval2.d000.s000.t000`.
     """
     gold: dict[str, tuple[str, ...]] = {}
-    for line in member(path, f"{name}/{name}.gold.key.txt").splitlines():
+    for line in read_member(path, f"{name}/{name}.gold.key.txt").splitlines():
         id, *keys = line.split()
         gold[id] = tuple(keys)
-    text = member(path, f"{name}/{name}.data.xml")
-    return list(xml_sentences(f"{path}: {name}.data.xml", text, gold))
+    text = read_member(path, f"{name}/{name}.data.xml")
+    return list(parse_xml(f"{path}: {name}.data.xml", text, gold))
 
 
-def xml_sentences(place: str, text: str, gold: dict[str, tuple[str, ...]]) -> Iterator[Sentence]:
+def parse_xml(place: str, text: str, gold: dict[str, tuple[str, ...]]) -> Iterator[AnnotatedSentence]:
     """The sentences of the framework's XML.
 
     Only plain elements are read: a file that declares a document type or entities is refused, so that nothing can be
     expanded or fetched.
 
     >>> text = '<corpus><sentence id="s"><wf>An</wf><instance id="i" lemma="old_age" pos="NOUN">old age</instance>'
-    >>> list(xml_sentences("x", text + "</sentence></corpus>", {"i": ("old_age%1:28:00::",)}))[0].words
+    >>> list(parse_xml("x", text + "</sentence></corpus>", {"i": ("old_age%1:28:00::",)}))[0].words
     ('An', 'old', 'age')
     """
     if DECLARATION.search(text):
@@ -161,12 +161,12 @@ def xml_sentences(place: str, text: str, gold: dict[str, tuple[str, ...]]) -> It
                 continue
             if id not in gold:
                 raise FormatError(place, f"no sense is given for {id!r}", cure="Is the gold file of the same set?")
-            mark = Mark(start, len(words), element.get("lemma", "").lower(), element.get("pos", ""), gold[id], id)
+            mark = Annotation(start, len(words), element.get("lemma", "").lower(), element.get("pos", ""), gold[id], id)
             marks.append(mark)
-        yield Sentence(tuple(words), tuple(marks), sentence.get("id", "").rpartition(".")[0])
+        yield AnnotatedSentence(tuple(words), tuple(marks), sentence.get("id", "").rpartition(".")[0])
 
 
-def member(path: Name, name: str) -> str:
+def read_member(path: Name, name: str) -> str:
     """A text in a folder or a tar archive. Nothing is unpacked onto disk."""
     if Path(path).is_dir():
         file = Path(path) / name
@@ -190,22 +190,22 @@ def _decode(place: str, data: bytes | None) -> str:
     return decode(data, place)
 
 
-def lexemes_of(sentences: Iterable[Sentence]) -> set[Lexeme]:
+def lexemes_of(sentences: Iterable[AnnotatedSentence]) -> set[Lexeme]:
     """All that is asked about."""
     return {mark.lexeme for sentence in sentences for mark in sentence.marks}
 
 
-def senses_in(sentences: Iterable[Sentence], asked: set[Lexeme]) -> dict[str, int]:
+def count_senses(sentences: Iterable[AnnotatedSentence], asked: set[Lexeme]) -> dict[str, int]:
     """How often each sense of some lexemes occurs.
 
-    >>> mark = Mark(0, 1, "play", "VERB", ("play%2:33:00::",))
-    >>> senses_in([Sentence(("play",), (mark, mark))], {Lexeme("play", "VERB")})
+    >>> mark = Annotation(0, 1, "play", "VERB", ("play%2:33:00::",))
+    >>> count_senses([AnnotatedSentence(("play",), (mark, mark))], {Lexeme("play", "VERB")})
     {'play%2:33:00::': 2}
     """
     counts: dict[str, int] = {}
     for sentence in sentences:
         for mark in sentence.marks:
             for key in mark.keys:
-                if key in counts or lexeme(key) in asked:
+                if key in counts or lexeme_of(key) in asked:
                     counts[key] = counts.get(key, 0) + 1
     return counts

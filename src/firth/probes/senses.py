@@ -14,9 +14,9 @@ from typing import NamedTuple
 import torch
 from torch import Tensor
 
-from firth.probes.readers import Reader, block_size, blocks, span_means, unit
-from firth.probes.sense_files import Mark, Sentence
-from firth.probes.wordnet import Lexeme, WordNet, lexeme
+from firth.probes.readers import LayerReader, block_size, span_means, split_blocks, unit
+from firth.probes.sense_files import AnnotatedSentence, Annotation
+from firth.probes.wordnet import Lexeme, WordNet, lexeme_of
 from firth.progress import Progress, Report, silent
 
 
@@ -31,8 +31,8 @@ class SenseMeans:
     @classmethod
     def read(
         cls,
-        reader: Reader,
-        sentences: Iterable[Sentence],
+        reader: LayerReader,
+        sentences: Iterable[AnnotatedSentence],
         counts: Mapping[str, int],
         wordnet: WordNet | None = None,
         report: Report = silent,
@@ -42,20 +42,22 @@ class SenseMeans:
         The senses of a lexeme stand in WordNet's order, or the more frequent first: the first one wins a tie.
         """
         numbers = {} if wordnet is None else wordnet.numbers
-        senses = tuple(sorted(counts, key=lambda key: (lexeme(key), numbers.get(key, len(numbers) + 1), -counts[key])))
+        senses = tuple(
+            sorted(counts, key=lambda key: (lexeme_of(key), numbers.get(key, len(numbers) + 1), -counts[key]))
+        )
         place = {key: row for row, key in enumerate(senses)}
         empty = reader.read([])
         sums = empty.new_zeros(empty.shape[0], len(senses), empty.shape[2])
         tagged = (sentence for sentence in sentences if any(mark.keys for mark in sentence.marks))
         done = 0
-        for block in blocks(tagged, block_size(reader), lambda sentence: len(sentence.words)):
+        for block in split_blocks(tagged, block_size(reader), lambda sentence: len(sentence.words)):
             vectors = reader.read([sentence.words for sentence in block])
             add_senses(sums, vectors, block, place)
             done += vectors.shape[1]
             report(Progress("reading senses", done, None, "words"))
         rows: dict[Lexeme, list[int]] = defaultdict(list)
         for row, key in enumerate(senses):
-            rows[lexeme(key)].append(row)
+            rows[lexeme_of(key)].append(row)
         return cls(senses, unit(sums), {name: tuple(found) for name, found in rows.items()})
 
     def nearest(self, vectors: Tensor, lexemes: Sequence[Lexeme]) -> list[list[str | None]]:
@@ -88,7 +90,7 @@ def first_best(scores: Tensor, tolerance: float = 1e-6) -> Tensor:
     return (scores >= scores.amax(-1, keepdim=True) - tolerance).int().argmax(-1)
 
 
-def add_senses(sums: Tensor, vectors: Tensor, block: Sequence[Sentence], place: Mapping[str, int]) -> None:
+def add_senses(sums: Tensor, vectors: Tensor, block: Sequence[AnnotatedSentence], place: Mapping[str, int]) -> None:
     """Adds the vectors of a block's words to the sums of their senses."""
     starts, stops, senses = [], [], []
     offset = 0
@@ -122,11 +124,11 @@ class F1(NamedTuple):
         return 200 * self.right / (self.given + self.asked) if self.given + self.asked else 0.0
 
 
-def judge(answers: Sequence[str | None], marks: Sequence[Mark]) -> F1:
+def score_answers(answers: Sequence[str | None], marks: Sequence[Annotation]) -> F1:
     """How many answers are one of the senses that count as right.
 
-    >>> marks = [Mark(0, 1, "play", "NOUN", ("play%1:10:01::", "play%1:04:05::")), Mark(0, 1, "age", "NOUN", ("x",))]
-    >>> judge(["play%1:04:05::", None], marks)
+    >>> play = Annotation(0, 1, "play", "NOUN", ("play%1:10:01::", "play%1:04:05::"))
+    >>> score_answers(["play%1:04:05::", None], [play, Annotation(0, 1, "age", "NOUN", ("x",))])
     F1(right=1, given=1, asked=2)
     """
     right = sum(answer in mark.keys for answer, mark in zip(answers, marks))
@@ -138,24 +140,24 @@ def first_senses(lexemes: Sequence[Lexeme], wordnet: WordNet) -> list[str | None
     return [wordnet.first.get(name) for name in lexemes]
 
 
-def most_frequent(lexemes: Sequence[Lexeme], counts: Mapping[str, int]) -> list[str | None]:
+def most_frequent_senses(lexemes: Sequence[Lexeme], counts: Mapping[str, int]) -> list[str | None]:
     """The sense of each that occurs most often in a text, and None where none does.
 
-    >>> most_frequent([Lexeme("age", "NOUN"), Lexeme("tea", "NOUN")], {"age%1:07:00::": 2, "age%1:28:00::": 3})
+    >>> most_frequent_senses([Lexeme("age", "NOUN"), Lexeme("tea", "NOUN")], {"age%1:07:00::": 2, "age%1:28:00::": 3})
     ['age%1:28:00::', None]
     """
     best: dict[Lexeme, str] = {}
     for key, count in counts.items():
-        name = lexeme(key)
+        name = lexeme_of(key)
         if name not in best or count > counts[best[name]]:
             best[name] = key
     return [best.get(name) for name in lexemes]
 
 
-def filled(answers: Sequence[str | None], others: Sequence[str | None]) -> list[str | None]:
+def fill_missing(answers: Sequence[str | None], others: Sequence[str | None]) -> list[str | None]:
     """Answers, and others where there is none.
 
-    >>> filled(["a", None], ["b", "c"])
+    >>> fill_missing(["a", None], ["b", "c"])
     ['a', 'c']
     """
     return [other if answer is None else answer for answer, other in zip(answers, others)]

@@ -30,10 +30,10 @@ class Lexeme(NamedTuple):
     pos: str
 
 
-def lexeme(key: str) -> Lexeme:
+def lexeme_of(key: str) -> Lexeme:
     """What a sense key is a sense of.
 
-    >>> lexeme("play%1:10:01::"), lexeme("peculiar%5:00:00:specific:00")
+    >>> lexeme_of("play%1:10:01::"), lexeme_of("peculiar%5:00:00:specific:00")
     (Lexeme(lemma='play', pos='NOUN'), Lexeme(lemma='peculiar', pos='ADJ'))
     """
     lemma, mark, rest = key.rpartition("%")
@@ -58,7 +58,7 @@ class WordNet:
     def of(cls, senses: Iterable[tuple[str, int]]) -> WordNet:
         """From senses and their numbers."""
         numbers = dict(senses)
-        return cls(numbers, {lexeme(key): key for key, number in numbers.items() if number == 1})
+        return cls(numbers, {lexeme_of(key): key for key, number in numbers.items() if number == 1})
 
     @classmethod
     def read(cls, folder: str | os.PathLike[str]) -> WordNet:
@@ -77,7 +77,7 @@ class WordNet:
         return cls.of(senses)
 
 
-def find(named: str) -> WordNet | None:
+def find_wordnet(named: str) -> WordNet | None:
     """WordNet in a folder; "auto": that of FIRTH_WORDNET, or where Debian puts it; "none": nothing."""
     if named == "none":
         return None

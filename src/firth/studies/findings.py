@@ -20,10 +20,10 @@ PACKAGES = "firth", "numpy", "torch", "numba"
 
 
 @dataclass(frozen=True)
-class Table:
+class ResultTable:
     """A table with a title; a note may stand below it.
 
-    >>> print(Table("Tea", ("leaf", "minutes"), (("black", 4.0), ("green", None))).as_markdown())
+    >>> print(ResultTable("Tea", ("leaf", "minutes"), (("black", 4.0), ("green", None))).as_markdown())
     **Tea**
     <BLANKLINE>
     | leaf | minutes |
@@ -56,7 +56,7 @@ class Findings:
     name: str
     title: str
     about: str
-    tables: tuple[Table, ...]
+    tables: tuple[ResultTable, ...]
     charts: Mapping[str, Chart] = field(default_factory=dict)
     values: Mapping[str, Any] = field(default_factory=dict)
 

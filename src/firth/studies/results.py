@@ -17,14 +17,14 @@ from firth.files import atomic_file
 TEXT = "data/corpora/en-01.txt.xz"  # the English text of the studies
 
 
-def kept(path: Path, of: Mapping[str, Any], compute: Callable[[], Any]) -> Any:
+def load_or_compute(path: Path, of: Mapping[str, Any], compute: Callable[[], Any]) -> Any:
     """What a file holds if it is a result of the same options, and else what is computed now, which is put there.
 
     >>> import tempfile
     >>> file = Path(tempfile.mkdtemp()) / "sum.json"
-    >>> kept(file, {"of": 3}, lambda: {"sum": 6}), kept(file, {"of": 3}, lambda: {"sum": -1})
+    >>> load_or_compute(file, {"of": 3}, lambda: {"sum": 6}), load_or_compute(file, {"of": 3}, lambda: {"sum": -1})
     ({'sum': 6}, {'sum': 6})
-    >>> kept(file, {"of": 4}, lambda: {"sum": 10})
+    >>> load_or_compute(file, {"of": 4}, lambda: {"sum": 10})
     {'sum': 10}
     """
     options = json.loads(json.dumps(dict(of)))

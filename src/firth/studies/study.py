@@ -29,7 +29,7 @@ class Study(Recipe, ABC):
     def run(self, work: Path, runtime: Runtime, report: Report = silent) -> Findings:
         """Runs it, as far as that has not been done before."""
 
-    def made_quick(self) -> Self:
+    def make_quick(self) -> Self:
         """The short version of this study; options that are not at their defaults stay as they are."""
         asked = {field.name for field in fields(self) if getattr(self, field.name) != field.default}
         return replace(self, **{name: value for name, value in self.quick.items() if name not in asked})

@@ -1,0 +1,51 @@
+"""Figure 2 of the ELMo paper: what part each layer of the biLM has in the mixes that the tasks have learnt."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from statistics import mean
+from typing import Any, ClassVar
+
+from firth.show.charts import Stacks
+from firth.studies.findings import Cell, Findings, ResultTable
+from firth.studies.tasks.runs import TaskRun
+from firth.studies.tasks.study import Results, TaskStudy
+
+ABOUT = """The weights of a mix sum up to one. Layer 0 is the word without its context, spelled from its characters;
+layers 1 and 2 are those of the biLM. A task whose λ is large (named entities: 0.1) can hardly move away from a third
+each. In the paper the first LSTM layer is favoured at the input, most of all in coreference and question answering, and
+the weights at the output are nearly even."""
+
+
+@dataclass(frozen=True)
+class LayerWeights(TaskStudy):
+    """The layer weights that each task learns: Figure 2."""
+
+    name: ClassVar[str] = "weights"
+    title: ClassVar[str] = "The weights of the layers that each task has learnt"
+    quick: ClassVar[dict[str, Any]] = {"small": True, "seeds": 1, "tasks": ("sentiment", "ner")}
+
+    def runs(self) -> list[TaskRun]:
+        """The runs with ELMo of Table 1, or as many of them as are asked for."""
+        return [self.run_of(setting, seed, elmo=True) for seed in self.every_seed for setting in self.tasks]
+
+    def found(self, results: Results) -> Findings:
+        """A row for each mix: the means over the seeds."""
+        shares: dict[str, list[float]] = {}
+        for setting in self.tasks:
+            kept = [results[run]["layer_shares"] for run in results if run.setting == setting]
+            for place in ("input", "output"):
+                mixes = [one[place] for one in kept if place in one]
+                if mixes:
+                    shares[f"{setting}, {place}"] = [mean(layer) for layer in zip(*mixes)]
+        layers = [f"layer {number}" for number in range(max(map(len, shares.values())))]
+        rows: list[tuple[Cell, ...]] = [(mix, *(round(share, 3) for share in found)) for mix, found in shares.items()]
+        series = {layer: [found[place] for found in shares.values()] for place, layer in enumerate(layers)}
+        about = f"{ABOUT}\n\n{self.how(results)}"
+        tables = (
+            ResultTable(
+                "Shares of the layers", ("mix", *layers), tuple(rows), "Means over the seeds that are finished."
+            ),
+        )
+        charts = {"shares": Stacks(self.title, tuple(shares), series)}
+        return Findings(self.name, self.title, about, tables, charts, {"shares": shares, **self.values(results)})
