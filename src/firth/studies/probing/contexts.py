@@ -16,7 +16,7 @@ from firth.probes import contexts as probe
 from firth.probes.readers import LayerReader, model_names, open_readers, strip_folders
 from firth.progress import Report, silent
 from firth.runtime import Runtime
-from firth.show.charts import Bars
+from firth.show.charts import BarChart
 from firth.studies.findings import Findings, ResultTable
 from firth.studies.probing.study import evaluate_models
 from firth.studies.results import data_file
@@ -81,7 +81,7 @@ class Contexts(Study):
             f"{sizes['cosimlex']:,} pairs, each in two texts. All times 100.",
         )
         series = {name: [one[measure] for measure in MEASURES] for name, one in scores.items()}
-        chart = Bars(self.title, "accuracy or correlation × 100", tuple(MEASURES.values()), series)
+        chart = BarChart(self.title, "accuracy or correlation × 100", tuple(MEASURES.values()), series)
         values = {"options": strip_folders(self.as_dict()), "scores": scores, "seconds": seconds, "pairs": sizes}
         return Findings(self.name, self.title, self.told(seconds), (table,), {"sets": chart}, values)
 

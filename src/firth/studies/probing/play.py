@@ -26,7 +26,7 @@ from firth.probes.readers import LayerReader, Place, StaticReader, model_names, 
 from firth.probes.sense_files import SEMCOR, AnnotatedSentence, read_semcor
 from firth.progress import Progress, Report, silent
 from firth.runtime import Runtime
-from firth.show.charts import Bars
+from firth.show.charts import BarChart
 from firth.studies.findings import Cell, Findings, ResultTable
 from firth.studies.probing.study import evaluate_models
 from firth.studies.results import TEXT, data_file
@@ -169,7 +169,7 @@ class Play(Study):
         )
         columns = "vectors", "same part of speech", "same sense"
         measure = ResultTable("Share of nearest neighbors in %", columns, tuple(rows), note)
-        chart = Bars(
+        chart = BarChart(
             "Nearest occurrences of ambiguous words",
             "share in %",
             columns[1:],

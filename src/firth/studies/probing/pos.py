@@ -29,7 +29,7 @@ from firth.probes.readers import (
 )
 from firth.progress import Progress, Report, silent
 from firth.runtime import Runtime
-from firth.show.charts import Bars
+from firth.show.charts import BarChart
 from firth.studies.findings import Findings, ResultTable
 from firth.studies.probing.study import evaluate_models
 from firth.studies.results import data_file
@@ -156,7 +156,7 @@ class PartsOfSpeech(Study):
             tables.insert(0, ResultTable("Beside the paper", ("method", "here, XPOS", "paper, Table 6 (PTB)"), rows))
         order = list(scores["UPOS"])
         series = {kind: [found[name]["all"] for name in order] for kind, found in scores.items()}
-        chart = Bars(self.title, "accuracy in %", tuple(order), series)
+        chart = BarChart(self.title, "accuracy in %", tuple(order), series)
         values = {"options": strip_folders(self.as_dict()), "scores": scores, "paper": PAPER, "seconds": seconds}
         about = self.told(seconds, [sum(len(one.words) for one in part) for part in texts["UPOS"]])
         return Findings(self.name, self.title, about, tuple(tables), {"layers": chart}, values)

@@ -27,7 +27,7 @@ from firth.probes.senses import SenseMeans, fill_missing, first_senses, most_fre
 from firth.probes.wordnet import WordNet, lexeme_of
 from firth.progress import Report, silent
 from firth.runtime import Runtime
-from firth.show.charts import Bars
+from firth.show.charts import BarChart
 from firth.studies.findings import Findings, ResultTable
 from firth.studies.probing.study import evaluate_models
 from firth.studies.results import data_file
@@ -141,7 +141,7 @@ class Senses(Study):
             ("method", "here, four sets", "paper, Table 5"),
             tuple((name, scores[name][FOUR] if name in scores else None, PAPER.get(name)) for name in names),
         )
-        chart = Bars(
+        chart = BarChart(
             self.title, "F1 in %", columns, {name: [one[column] for column in columns] for name, one in scores.items()}
         )
         values = {

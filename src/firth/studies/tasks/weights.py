@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from statistics import mean
 from typing import Any, ClassVar
 
-from firth.show.charts import Stacks
+from firth.show.charts import StackedBarChart
 from firth.studies.findings import Cell, Findings, ResultTable
 from firth.studies.tasks.runs import TaskRun
 from firth.studies.tasks.study import Results, TaskStudy
@@ -47,5 +47,5 @@ class LayerWeights(TaskStudy):
                 "Shares of the layers", ("mix", *layers), tuple(rows), "Means over the seeds that are finished."
             ),
         )
-        charts = {"shares": Stacks(self.title, tuple(shares), series)}
+        charts = {"shares": StackedBarChart(self.title, tuple(shares), series)}
         return Findings(self.name, self.title, about, tables, charts, {"shares": shares, **self.values(results)})
