@@ -24,6 +24,11 @@ def option(default: Any, help: str, *, minimum: float | None = None, maximum: fl
     return dataclasses.field(default=default, metadata=metadata)
 
 
+def redefine(recipe: type[Recipe], name: str, default: Any) -> Any:
+    """The option of another recipe with another default. Its help text and its range are taken over."""
+    return dataclasses.field(default=default, metadata=recipe.__dataclass_fields__[name].metadata)
+
+
 @dataclasses.dataclass(frozen=True)
 class Recipe:
     """A set of options as a value: checked when it is made, and never changed.
