@@ -10,7 +10,7 @@ from typing import Any
 from firth.evaluate import Score
 from firth.pretrained import shipped
 from firth.show.markdown import markdown_table
-from firth.show.notebook import format_bytes
+from firth.show.numbers import format_bytes
 from firth.vectors.subwords import SubwordVectors
 from firth.vectors.words import WordVectors
 

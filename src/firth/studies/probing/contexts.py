@@ -15,7 +15,7 @@ from firth.probes import contexts as probe
 from firth.probes.readers import LayerReader, strip_folders
 from firth.progress import Report, silent
 from firth.runtime import Runtime
-from firth.show.charts import Bars
+from firth.show.charts import BarChart
 from firth.studies.findings import Findings, ResultTable
 from firth.studies.probing.study import STATIC, ProbeStudy, format_times, score_rows
 from firth.studies.results import data_file
@@ -75,7 +75,7 @@ class Contexts(ProbeStudy):
             f"{sizes['cosimlex']:,} pairs, each in two texts. All times 100.",
         )
         series = {name: [one[measure] for measure in MEASURES] for name, one in scores.items()}
-        chart = Bars(self.title, "accuracy or correlation × 100", tuple(MEASURES.values()), series)
+        chart = BarChart(self.title, "accuracy or correlation × 100", tuple(MEASURES.values()), series)
         values = {"options": strip_folders(self.as_dict()), "scores": scores, "seconds": seconds, "pairs": sizes}
         return self.findings(self.describe(seconds), (table,), {"sets": chart}, values)
 

@@ -34,7 +34,7 @@ from firth.probes.readers import (
 from firth.probes.sense_files import SEMCOR, AnnotatedSentence, read_semcor
 from firth.progress import Progress, Report, silent
 from firth.runtime import Runtime
-from firth.show.charts import Bars
+from firth.show.charts import BarChart
 from firth.studies.findings import Cell, Findings, ResultTable
 from firth.studies.probing.study import ELMO, STATIC, evaluate_models
 from firth.studies.results import TEXT, data_file
@@ -176,7 +176,7 @@ class Play(Study):
         columns = "vectors", "same part of speech", "same sense"
         shares = ResultTable("Share of nearest neighbours in %", columns, tuple(rows), note)
         series = {str(name): [value if isinstance(value, float) else None for value in row] for name, *row in rows}
-        chart = Bars("Nearest occurrences of ambiguous words", "share in %", columns[1:], series)
+        chart = BarChart("Nearest occurrences of ambiguous words", "share in %", columns[1:], series)
         values = {
             "options": strip_folders(self.as_dict()),
             "counts": counts,

@@ -24,7 +24,7 @@ from firth.probes.readers import (
 )
 from firth.progress import Progress, Report, silent
 from firth.runtime import Runtime
-from firth.show.charts import Bars
+from firth.show.charts import BarChart
 from firth.studies.findings import Findings, ResultTable
 from firth.studies.probing.study import ProbeStudy, compare_with_paper, format_times, score_rows
 from firth.studies.results import data_file
@@ -145,7 +145,7 @@ class PartsOfSpeech(ProbeStudy):
             tables.insert(0, compare_with_paper(("here, XPOS", "paper, Table 6 (PTB)"), here, PAPER))
         methods = tuple(scores["UPOS"])
         series = {kind: [one[method]["all"] for method in methods] for kind, one in scores.items()}
-        chart = Bars(self.title, "accuracy in %", methods, series)
+        chart = BarChart(self.title, "accuracy in %", methods, series)
         values = {"options": strip_folders(self.as_dict()), "scores": scores, "paper": PAPER, "seconds": seconds}
         about = self.describe(seconds, [sum(len(one.words) for one in part) for part in texts["UPOS"]])
         return self.findings(about, tables, {"layers": chart}, values)

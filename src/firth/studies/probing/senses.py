@@ -26,7 +26,7 @@ from firth.probes.senses import SenseMeans, fill_missing, first_senses, most_fre
 from firth.probes.wordnet import Lexeme, find_wordnet, lexeme_of
 from firth.progress import Report, silent
 from firth.runtime import Runtime
-from firth.show.charts import Bars
+from firth.show.charts import BarChart
 from firth.studies.findings import Findings, ResultTable
 from firth.studies.probing.study import ProbeStudy, compare_with_paper, format_times, score_rows
 from firth.studies.results import data_file
@@ -109,7 +109,7 @@ class Senses(ProbeStudy):
             f"Instances: {', '.join(f'{tag} {sizes[tag]:,}' for tag in TAGS)}.",
         )
         series = {name: [one[column] for column in columns] for name, one in scores.items()}
-        chart = Bars(self.title, "F1 in %", columns, series)
+        chart = BarChart(self.title, "F1 in %", columns, series)
         values = {
             "options": strip_folders(self.as_dict()),
             "scores": scores,

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from firth.options import option
-from firth.show.charts import Bars
+from firth.show.charts import BarChart
 from firth.studies.findings import Findings, ResultTable
 from firth.studies.tasks.runs import TaskRun
 from firth.studies.tasks.study import Results, TaskStudy, format_score
@@ -54,8 +54,8 @@ class Layers(TaskStudy):
         which, where = self._scores(results, WHICH), self._scores(results, WHERE)
         tables = self._table("Which layers", which, PAPER_WHICH), self._table("Where", where, PAPER_WHERE)
         charts = {
-            "which": Bars("Which layers", "dev score", self.tasks, group_by_kind(which)),
-            "where": Bars("Where ELMo joins", "dev score", self.tasks, group_by_kind(where)),
+            "which": BarChart("Which layers", "dev score", self.tasks, group_by_kind(which)),
+            "where": BarChart("Where ELMo joins", "dev score", self.tasks, group_by_kind(where)),
         }
         return self.page(results, ABOUT, tables, charts)
 

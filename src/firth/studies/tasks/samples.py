@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from firth.options import option
-from firth.show.charts import Chart, Lines
+from firth.show.charts import Chart, LineChart
 from firth.studies.findings import Cell, Findings, ResultTable
 from firth.studies.tasks.runs import TaskRun
 from firth.studies.tasks.study import Results, TaskStudy, dev_curve, format_score
@@ -60,9 +60,11 @@ class Samples(TaskStudy):
                 rows.append((setting, name, *(format_score(score) for score in scores)))
                 lines[name] = [(100 * share, *score) for share, score in zip(self.shares, scores) if score]
             x_label = "share of the training examples, percent"
-            charts[f"{setting}-shares"] = Lines(f"{setting}: score by share", x_label, "test score", lines, log_x=True)
+            charts[f"{setting}-shares"] = LineChart(
+                f"{setting}: score by share", x_label, "test score", lines, log_x=True
+            )
             epochs = {name: self._epochs(results, setting, elmo) for elmo, name in NAMES.items()}
-            charts[f"{setting}-epochs"] = Lines(f"{setting}: score by epoch", "epoch", "dev score", epochs)
+            charts[f"{setting}-epochs"] = LineChart(f"{setting}: score by epoch", "epoch", "dev score", epochs)
         columns = ("task", "words", *(f"{100 * share:g} %" for share in self.shares))
         tables = (
             ResultTable("Test scores by share of the training data", columns, tuple(rows)),

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from statistics import mean
 from typing import Any, ClassVar
 
-from firth.show.charts import Bars
+from firth.show.charts import BarChart
 from firth.studies.findings import Cell, Findings, ResultTable
 from firth.studies.tasks.runs import TaskRun
 from firth.studies.tasks.settings import SETTINGS
@@ -52,7 +52,7 @@ class Table1(TaskStudy):
             for setting in self.tasks
         }
         rows = tuple(self._row(results, setting, *scores[setting]) for setting in self.tasks)
-        bars = Bars(
+        bars = BarChart(
             self.title,
             "test score",
             self.tasks,

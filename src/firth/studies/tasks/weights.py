@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from statistics import mean
 from typing import Any, ClassVar
 
-from firth.show.charts import Stacks
+from firth.show.charts import StackedBarChart
 from firth.studies.findings import Cell, Findings, ResultTable
 from firth.studies.tasks.runs import TaskRun
 from firth.studies.tasks.study import Results, TaskStudy
@@ -45,5 +45,5 @@ class LayerWeights(TaskStudy):
         series = {name: [weights[layer] for weights in shares.values()] for layer, name in enumerate(layers)}
         note = "Means over the seeds that are finished."
         table = ResultTable("Shares of the layers", ("mix", *layers), rows, note)
-        charts = {"shares": Stacks(self.title, tuple(shares), series)}
+        charts = {"shares": StackedBarChart(self.title, tuple(shares), series)}
         return self.page(results, ABOUT, [table], charts, {"shares": shares})
