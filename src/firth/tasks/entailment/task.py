@@ -68,7 +68,7 @@ class Entailment(Task):
         None, "share of the numbers that training leaves out; 0.5 in ESIM, else 0.2", minimum=0, maximum=0.99
     )
     variational: bool = option(True, "dropout before an LSTM leaves out the same numbers at every word")
-    letters: Letters = option("keep", "unify letters and digits as Persian or Arabic needs")  # noqa: RUF009
+    letters: Letters = option("keep", "unify letters and digits as Persian or Arabic needs")
 
     def read(self, path: Name) -> list[EntailmentExample]:
         """The pairs of a file; see `entailment_pairs.py` for its forms.

@@ -68,7 +68,7 @@ class Ner(Task):
     scheme: Literal["BIO", "BIOES"] = option("BIOES", "how spans become tags inside the network")
     word: int = option(0, "the column of the word in a file, from 0; negative ones count from the last")
     tag: int = option(-1, "the column of the tag, likewise")
-    letters: Letters = option("keep", "unify letters and digits as Persian or Arabic needs")  # noqa: RUF009
+    letters: Letters = option("keep", "unify letters and digits as Persian or Arabic needs")
 
     def __post_init__(self) -> None:
         super().__post_init__()

@@ -51,7 +51,7 @@ class Qa(Task):
     longest: int = option(400, "words of a passage looked at together; a longer one is cut into windows", minimum=2)
     overlap: int = option(128, "words that neighboring windows share", minimum=0)
     occurrences: Literal["given", "all"] = option("all", "answers stand where the file says, or wherever they occur")
-    letters: Letters = option("keep", "unify letters and digits as Persian or Arabic needs")  # noqa: RUF009
+    letters: Letters = option("keep", "unify letters and digits as Persian or Arabic needs")
 
     def __post_init__(self) -> None:
         super().__post_init__()

@@ -85,7 +85,7 @@ class Sentiment(Task):
     classes: Literal[5, 2] = option(5, "labels of trees: five grades, or two sides without the neutral")
     phrases: bool = option(True, "learn from the phrases inside a tree too, not from the whole alone")
     shortest: int = option(4, "words of the shortest such phrase", minimum=1)
-    cell: RnnKind = option("lstm", "what reads the words")  # noqa: RUF009
+    cell: RnnKind = option("lstm", "what reads the words")
     hidden: int = option(300, "cells in each direction", minimum=1)
     dropout: float = option(0.25, "share of the numbers that training leaves out", minimum=0, maximum=0.99)
 

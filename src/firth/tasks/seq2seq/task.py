@@ -59,7 +59,7 @@ class Seq2Seq(Task):
     dropout: float = option(0.2, "share of what enters each layer that training leaves out", minimum=0, maximum=0.99)
     beam: int = option(4, "beginnings of a text that are kept in search of the best; 1: greedy", minimum=1)
     length_penalty: float = option(1.0, "texts are compared by log P / length ** this", minimum=0)
-    pairs: Kind = option("tabs", "what a file holds: a table, or text of which pairs are made")  # noqa: RUF009
+    pairs: Kind = option("tabs", "what a file holds: a table, or text of which pairs are made")
     tokens: Literal["running", "whitespace"] = option("running", "running text, or spaces between the tokens")
     longest: int = option(100, "words of a source or a target; what is longer is cut", minimum=1)
     limit: int = option(0, "read the first so many pairs of a file; 0: all", minimum=0)
