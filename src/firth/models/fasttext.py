@@ -16,6 +16,8 @@ from numpy.typing import NDArray
 from firth.errors import OptionError
 from firth.kernels import fasttext as kernel
 from firth.kernels import subwords as subwords_kernel
+from firth.kernels.hierarchical_softmax import NO_TREE
+from firth.kernels.negative_sampling import NO_SAMPLING
 from firth.models.continued_training import grown_subwords, has_ngrams, outputs_of, own_rows
 from firth.models.trained_recipe import Trained
 from firth.models.window_network import LESSON, Floats, Found, Laid, WindowNetwork, random_rows, stream, trained_words
@@ -185,37 +187,25 @@ class Network(WindowNetwork[FastText]):
             self.inputs[known, :dim] = own_rows(start.take(found[known]), means[known, :dim], lengths[known])
         self.outputs[known, :dim] = outputs_of(start, LOSSES[self.recipe.objective]).take(found[known])
 
-    @property
-    def _layers(self) -> tuple[NDArray[np.uint32], NDArray[np.int64], Floats, Floats]:
-        return self.pieces.rows, self.pieces.pointers, self.inputs, self.outputs
-
     def negative_sampling(self, block: Block, laid: Laid) -> Found:
-        recipe = self.recipe
-        layers = *laid, *self._layers, self.noise, recipe.negatives
-        steps = block.rate, block.last_rate, stream(recipe.seed, block, 1)
-        desk = kernel.make_scratch(recipe.window, recipe.negatives, recipe.dim)
-        share = max(1, recipe.shared_negatives)
-        if recipe.architecture == "cbow":
-            return kernel.cbow(*layers, share, *steps, desk)
-        if recipe.shared_negatives:
-            return kernel.skip_gram(*layers, share, *steps, desk)
-        return kernel.skip_gram_by_pair(*layers, *steps, desk)
+        recipe, state = self.recipe, np.array([stream(self.recipe.seed, block, 1)])
+        sampling = self.noise, recipe.negatives, recipe.shared_negatives, state
+        return self._run(block, laid, 1 + recipe.negatives, (sampling, NO_TREE, None))
 
     def hierarchical_softmax(self, block: Block, laid: Laid) -> Found:
-        tree = self.tree
-        rest = *laid, *self._layers, tree.starts, tree.nodes, tree.turns, block.rate, block.last_rate
-        desk = kernel.make_scratch(self.recipe.window, 1, self.recipe.dim)
-        if self.recipe.architecture == "cbow":
-            return kernel.cbow_by_path(*rest, desk)
-        return kernel.skip_gram_by_path(*rest, desk)
+        tree = self.tree.starts, self.tree.nodes, self.tree.turns
+        return self._run(block, laid, self.tree.depth, (NO_SAMPLING, tree, None))
 
     def softmax(self, block: Block, laid: Laid) -> Found:
-        rest = *laid, *self._layers, block.rate, block.last_rate
-        desk = kernel.make_scratch(self.recipe.window, 1, self.recipe.dim)
-        chances = np.empty(len(self.outputs), np.float32)
-        if self.recipe.architecture == "cbow":
-            return kernel.cbow_softmax(*rest, desk, chances)
-        return kernel.skip_gram_softmax(*rest, desk, chances)
+        return self._run(block, laid, 1, (NO_SAMPLING, NO_TREE, np.empty(len(self.outputs), np.float32)))
+
+    def _run(self, block: Block, laid: Laid, targets: int, objective: tuple[Any, Any, Any]) -> Found:
+        """Trains one block. The objective is (sampling, tree, probabilities), of which one is used."""
+        recipe, subwords = self.recipe, (self.pieces.rows, self.pieces.pointers)
+        scratch = kernel.make_scratch(recipe.window, recipe.negatives, targets, recipe.dim)
+        train = kernel.cbow if recipe.architecture == "cbow" else kernel.skip_gram
+        windows, rates = (*laid, recipe.window), (block.rate, block.last_rate)
+        return train(windows, subwords, self.inputs, self.outputs, *objective, rates, scratch)
 
     def all_rows(self) -> Floats:
         """The rows of all words and all buckets, as fastText lays them; a bucket that no word uses is zero."""

@@ -12,8 +12,9 @@ from typing import Any, Literal
 
 import numpy as np
 
-from firth.kernels import full_softmax, hierarchical_softmax
 from firth.kernels import word2vec as kernel
+from firth.kernels.hierarchical_softmax import NO_TREE
+from firth.kernels.negative_sampling import NO_SAMPLING
 from firth.models.continued_training import grown, take_up
 from firth.models.trained_recipe import Trained
 from firth.models.window_network import LESSON, Found, Laid, WindowNetwork, random_rows, stream, trained_words
@@ -117,34 +118,33 @@ class Network(WindowNetwork[Word2Vec]):
     """A row of `inputs` and one of `outputs` for each word."""
 
     def negative_sampling(self, block: Block, laid: Laid) -> Found:
-        recipe = self.recipe
-        layers = self.inputs, self.outputs, self.noise, recipe.negatives
-        steps = block.rate, block.last_rate, stream(recipe.seed, block, 1)
-        desk = kernel.make_scratch(recipe.window, recipe.negatives, recipe.dim)
-        share = max(1, recipe.shared_negatives)
+        recipe, state = self.recipe, np.array([stream(self.recipe.seed, block, 1)])
+        sampling = self.noise, recipe.negatives, recipe.shared_negatives, state
+        scratch = kernel.make_scratch(recipe.window, 1 + recipe.negatives, recipe.dim)
+        windows, layers, rates = (*laid, recipe.window), (self.inputs, self.outputs), (block.rate, block.last_rate)
+        if recipe.architecture == "cbow" and recipe.shared_negatives > 1:
+            return kernel.cbow_two_centers(windows, recipe.cbow_mean, *layers, sampling, rates, scratch)
         if recipe.architecture == "cbow":
-            train = kernel.cbow_two_centers if share > 1 else kernel.cbow
-            return train(*laid, recipe.window, recipe.cbow_mean, *layers, share, *steps, desk)
+            return kernel.cbow(windows, recipe.cbow_mean, *layers, sampling, NO_TREE, None, rates, scratch)
         if recipe.shared_negatives:
-            return kernel.skip_gram(*laid, recipe.window, *layers, share, *steps, desk)
-        return kernel.skip_gram_by_pair(*laid, recipe.window, *layers, *steps, desk)
+            return kernel.skip_gram(windows, *layers, sampling, NO_TREE, rates, scratch)
+        return kernel.skip_gram_by_pair(windows, *layers, sampling, None, rates, scratch)
 
     def hierarchical_softmax(self, block: Block, laid: Laid) -> Found:
-        recipe, tree = self.recipe, self.tree
-        rest = self.inputs, self.outputs, tree.starts, tree.nodes, tree.turns, block.rate, block.last_rate
-        desk = kernel.make_scratch(recipe.window, 1, recipe.dim)
+        recipe, tree = self.recipe, (self.tree.starts, self.tree.nodes, self.tree.turns)
+        scratch = kernel.make_scratch(recipe.window, self.tree.depth, recipe.dim)
+        windows, layers, rates = (*laid, recipe.window), (self.inputs, self.outputs), (block.rate, block.last_rate)
         if recipe.architecture == "cbow":
-            return hierarchical_softmax.cbow(*laid, recipe.window, recipe.cbow_mean, *rest, desk)
-        return hierarchical_softmax.skip_gram(*laid, recipe.window, *rest, desk)
+            return kernel.cbow(windows, recipe.cbow_mean, *layers, NO_SAMPLING, tree, None, rates, scratch)
+        return kernel.skip_gram(windows, *layers, NO_SAMPLING, tree, rates, scratch)
 
     def softmax(self, block: Block, laid: Laid) -> Found:
-        recipe = self.recipe
-        rest = self.inputs, self.outputs, block.rate, block.last_rate
-        desk = kernel.make_scratch(recipe.window, 1, recipe.dim)
-        chances = np.empty(len(self.outputs), np.float32)
+        recipe, probabilities = self.recipe, np.empty(len(self.outputs), np.float32)
+        scratch = kernel.make_scratch(recipe.window, 1, recipe.dim)
+        windows, layers, rates = (*laid, recipe.window), (self.inputs, self.outputs), (block.rate, block.last_rate)
         if recipe.architecture == "cbow":
-            return full_softmax.cbow(*laid, recipe.cbow_mean, *rest, desk, chances)
-        return full_softmax.skip_gram(*laid, *rest, desk, chances)
+            return kernel.cbow(windows, recipe.cbow_mean, *layers, NO_SAMPLING, NO_TREE, probabilities, rates, scratch)
+        return kernel.skip_gram_by_pair(windows, *layers, NO_SAMPLING, probabilities, rates, scratch)
 
 
 NETWORKS: dict[str, type[WindowNetwork[Word2Vec]]] = {"cpu": Network, "cuda": CudaNetwork}  # by device
