@@ -27,7 +27,7 @@ from firth.kernels.windows import draw_windows
 from firth.models.window_network import keep_thresholds
 from firth.text.corpus import Corpus
 from firth.text.tokenize import Tokenizer
-from firth.training.loop import Schedule
+from firth.training.schedule import BlockSchedule
 from train_static import lay_out
 
 WINDOW, NEGATIVES, SHARE, RATE = 5, 5, 2, 0.02
@@ -65,7 +65,7 @@ class Stage:
         self.keep = keep_thresholds(counts, 1e-3)
         self.inputs, self.outputs = matrix(len(counts), dim), matrix(len(counts), dim)
         random_kernel.fill_uniform(self.inputs, dim, 0, 0.5 / dim, np.uint64(1))
-        schedule = Schedule(tokens.ids, tokens.sentences, 1, RATE)
+        schedule = BlockSchedule(tokens.ids, tokens.sentences, 1, RATE)
         laid = [self.lay(schedule, step) for step in range(schedule.steps)]
         for block in laid[:-4]:
             self.run("skip-gram", [block])
@@ -74,7 +74,7 @@ class Stage:
         self.centers = sum(len(words) for words, _, _ in self.laid)
         self.pairs = sum(int(b[: len(w)].sum() + a[: len(w)].sum()) for w, b, a in self.laid)
 
-    def lay(self, schedule: Schedule, step: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    def lay(self, schedule: BlockSchedule, step: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         block = schedule.block(step)
         words, before, after = (np.empty(len(block.ids), kind) for kind in (np.uint32, np.int32, np.int32))
         state = np.uint64(step)

@@ -16,7 +16,7 @@ import pytest
 import zstandard
 
 from firth.errors import FormatError, OptionError
-from firth.files import atomic_file, atomic_folder, compression, expand, open_bytes, write_bytes
+from firth.files import atomic_file, atomic_folder, compression, decode, expand, open_bytes, read_lines, write_bytes
 
 TEXT = b"".join(b"line %d\n" % i for i in range(20_000))
 ZST = zstandard.ZstdCompressor(write_checksum=True)
@@ -47,7 +47,7 @@ def test_a_file_whose_name_looks_like_a_pattern_is_that_file(tmp_path: Path) -> 
 def test_names_that_mean_nothing_are_refused(tmp_path: Path) -> None:
     with pytest.raises(OptionError, match="no such file, folder or pattern"):
         expand(tmp_path / "*.txt")
-    with pytest.raises(OptionError, match="holds no files"):
+    with pytest.raises(OptionError, match="contains no files"):
         expand(tmp_path)
     with pytest.raises(OptionError, match="no input"):
         expand([])
@@ -79,7 +79,7 @@ def test_packed_parts_that_follow_each_other_are_all_read(tmp_path: Path, how: s
 def test_a_packed_file_that_was_cut_short_is_an_error(tmp_path: Path, how: str, left: float) -> None:
     packed = PACKERS[how](TEXT)
     (tmp_path / "a").write_bytes(packed[: int(len(packed) * left)])
-    with pytest.raises(FormatError, match=f"a: the {how} data is broken"):
+    with pytest.raises(FormatError, match=f"a: the {how} data is corrupt"):
         read(tmp_path / "a")
 
 
@@ -88,7 +88,7 @@ def test_a_packed_file_with_changed_bytes_is_an_error(tmp_path: Path, how: str) 
     packed = bytearray(PACKERS[how](TEXT))
     packed[len(packed) // 3 : len(packed) // 3 + 20] = bytes(20)
     (tmp_path / "a").write_bytes(packed)
-    with pytest.raises(FormatError, match=f"a: the {how} data is broken"):
+    with pytest.raises(FormatError, match=f"a: the {how} data is corrupt"):
         read(tmp_path / "a")
 
 
@@ -174,8 +174,33 @@ def test_a_folder_is_replaced_as_a_whole(tmp_path: Path) -> None:
 
 def test_a_folder_of_other_files_is_never_replaced(tmp_path: Path) -> None:
     (tmp_path / "photo.jpg").write_text("")
-    with pytest.raises(OptionError, match="holds other files"), atomic_folder(tmp_path):
+    with pytest.raises(OptionError, match="contains other files"), atomic_folder(tmp_path):
         pass
     with pytest.raises(OptionError, match="is a file"), atomic_folder(tmp_path / "photo.jpg"):
         pass
     assert (tmp_path / "photo.jpg").exists()
+
+
+def test_lines_are_numbered_and_lose_their_ends_and_the_byte_order_mark(tmp_path: Path) -> None:
+    (tmp_path / "a.txt").write_bytes(b"\xef\xbb\xbfone\r\n\ntwo\xe2\x80\xa8three")
+    assert list(read_lines(tmp_path / "a.txt")) == [(1, "one"), (2, ""), (3, "two\u2028three")]
+
+
+def test_a_byte_that_is_not_utf8_is_named_by_line_and_column_or_by_offset() -> None:
+    with pytest.raises(FormatError, match=r"a:9: byte 0xff at column 2 is not UTF-8 \(invalid start byte\)") as caught:
+        decode(b"x\ny\n\xc3\xa9\n.\xff", "a", line=6)
+    assert caught.value.line == 9
+    with pytest.raises(FormatError, match=r"a:1: byte 0xe9 at column 4"):
+        decode(b"\xef\xbb\xbfcaf\xe9", "a")
+    with pytest.raises(FormatError, match=r"a: byte 103: 0xe9 is not UTF-8") as caught:
+        decode(b"caf\xe9", "a", offset=100)
+    assert caught.value.offset == 103
+    assert decode(b"caf\xe9", "a", errors="replace") == "caf\ufffd"
+
+
+def test_utf16_is_recognized_at_the_start_of_a_file_only() -> None:
+    data = "tea".encode("utf-16")
+    with pytest.raises(FormatError, match="looks like UTF-16"):
+        decode(data, "a")
+    with pytest.raises(FormatError, match="Convert the file to UTF-8"):
+        decode(data, "a", line=2)

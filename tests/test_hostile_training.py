@@ -314,10 +314,10 @@ def test_control_c_with_a_checkpoint_goes_on_to_the_same_bits(name, capsys: pyte
     process.send_signal(signal.SIGINT)
     error = process.communicate(timeout=60)[1]
     assert process.returncode == 130
-    assert error == "firth: interrupted: state keeps what was done, and the same command goes on from there\n"
+    assert error == "firth: interrupted: the progress is saved in state; run the same command again to continue\n"
     assert not Path("model").exists()
     state = json.loads(Path("state/config.json").read_text())
-    assert state["step"] > 0
+    assert state["state"]["step"] > 0
     main(kept)
     resumed = load_matrix("model")
     main(command(name, text, "--epochs", "6", out="whole"))

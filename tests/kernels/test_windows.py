@@ -48,7 +48,7 @@ def test_the_hidden_vector_of_the_textbook_example():
 def test_the_context_of_a_center_leaves_out_the_center_and_the_rate_falls_linearly():
     words, rows = np.array([5, 6, 7, 8, 9], np.uint32), np.zeros(10, np.uint32)
     windows = words, np.array([0, 1, 2, 2, 1], np.int32), np.array([2, 2, 1, 1, 0], np.int32), 2
-    size, rate = kernel.open_window(windows, 2, matrix(10, 4), (0.5, 0.0), rows)
+    size, rate = kernel.open_window(*windows, 2, matrix(10, 4), (0.5, 0.0), rows)
     assert rows[:size].tolist() == [5, 6, 8]
     assert rate == pytest.approx(0.3)
 

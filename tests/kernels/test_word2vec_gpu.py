@@ -12,7 +12,7 @@ from firth.kernels import word2vec_gpu as kernel
 from firth.kernels.hierarchical_softmax import NO_TREE
 from firth.kernels.simd_float import matrix
 from firth.models.word2vec import Word2Vec
-from firth.models.word2vec_gpu import CudaNetwork
+from firth.models.word2vec_gpu import Word2VecGpuNetwork
 from firth.runtime import Runtime
 from firth.text.corpus import Corpus
 from firth.text.vocabulary import Vocabulary
@@ -265,7 +265,7 @@ def test_a_recipe_on_the_gpu_learns_who_keeps_company(tmp_path):
 @pytest.mark.parametrize("options", [{"architecture": "cbow"}, {"objective": "softmax"}, {"shared_negatives": 0}])
 def test_what_the_gpu_cannot_do_is_an_error(options):
     with pytest.raises(OptionError, match="on the CPU"):
-        CudaNetwork(Word2Vec(dim=8, **options), Vocabulary(["a", "b"], [2, 1]), matrix(2, 8))
+        Word2VecGpuNetwork(Word2Vec(dim=8, **options), Vocabulary(["a", "b"], [2, 1]), matrix(2, 8))
 
 
 def test_a_compiler_that_is_not_there_is_a_clear_error(monkeypatch):
@@ -273,7 +273,7 @@ def test_a_compiler_that_is_not_there_is_a_clear_error(monkeypatch):
         raise OSError("libnvrtc.so.13 is not there")
 
     monkeypatch.setattr(kernel, "compile_kernels", missing)
-    network = CudaNetwork(Word2Vec(dim=8), Vocabulary(["a", "b"], [2, 1]), matrix(2, 8))
+    network = Word2VecGpuNetwork(Word2Vec(dim=8), Vocabulary(["a", "b"], [2, 1]), matrix(2, 8))
     with pytest.raises(OptionError, match=r"cannot train on the GPU: libnvrtc.so.13 is not there"):
         network.kernels  # noqa: B018
 
@@ -281,4 +281,4 @@ def test_a_compiler_that_is_not_there_is_a_clear_error(monkeypatch):
 def test_rows_that_never_went_to_the_gpu_are_the_first_rows():
     rows = matrix(2, 8)
     rows[:, :8] = 0.5
-    assert CudaNetwork(Word2Vec(dim=8), Vocabulary(["a", "b"], [2, 1]), rows).arrays["inputs"] is rows
+    assert Word2VecGpuNetwork(Word2Vec(dim=8), Vocabulary(["a", "b"], [2, 1]), rows).arrays["inputs"] is rows

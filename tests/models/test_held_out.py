@@ -140,5 +140,5 @@ def test_the_metadata_name_the_held_out_text():
 @pytest.mark.parametrize("recipe", [Word2Vec(min_count=1, subsample=0), FastText(min_count=1, buckets=10)])
 @pytest.mark.parametrize("lines", [(), ("strangers only here",), ("tea", "milk")])
 def test_a_held_out_text_of_strangers_or_of_lone_words_is_refused(recipe, lines):
-    with pytest.raises(OptionError, match="the held-out text has nothing that could be predicted"):
+    with pytest.raises(OptionError, match="the held-out text has nothing to predict"):
         recipe.fit(TEXT, runtime=ONE, held_out=corpus(*lines))

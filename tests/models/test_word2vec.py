@@ -160,11 +160,11 @@ def test_subsampling_follows_its_formula():
         (
             ["a b a"],
             {"min_count": 5},
-            "no word is seen 5 times: the most frequent, 'a', is seen 2 times. Lower min_count",
+            "no word occurs 5 times: the most frequent word, 'a', occurs 2 times. Lower min_count",
         ),
-        (["a a a a a a b"], {"min_count": 5}, "only one word, 'a', is seen 5 times"),
-        (["a a a"], {"min_count": 1}, "only one word, 'a', is seen 1 times"),
-        (["a", "b", "a"], {"min_count": 1}, "no word is left with a neighbor"),
+        (["a a a a a a b"], {"min_count": 5}, "only one word, 'a', occurs 5 times"),
+        (["a a a"], {"min_count": 1}, "only one word, 'a', occurs 1 times"),
+        (["a", "b", "a"], {"min_count": 1}, "no word has a neighbor"),
     ],
 )
 def test_a_corpus_that_teaches_nothing_is_a_clear_error(lines, options, message):

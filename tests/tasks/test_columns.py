@@ -52,7 +52,7 @@ def test_a_line_of_another_width_is_named(tmp_path: Path) -> None:
 
 def test_bytes_that_are_no_utf8_are_named(tmp_path: Path) -> None:
     (tmp_path / "f").write_bytes(b"one O\n\xff O\n")
-    with pytest.raises(FormatError, match="f:2: not UTF-8"):
+    with pytest.raises(FormatError, match="f:2: byte 0xff at column 1 is not UTF-8"):
         list(sentences(tmp_path / "f"))
 
 

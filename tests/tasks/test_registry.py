@@ -21,13 +21,22 @@ def test_a_task_is_called_what_the_table_calls_it(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", TASKS)
-def test_what_a_task_is_used_to_are_options_that_exist(name: str) -> None:
-    usual = find_task(name).usual
-    assert set(usual) <= EMBEDDING | TRAINING
-    Embedding(**{key: value for key, value in usual.items() if key in EMBEDDING})
-    Training(**{key: value for key, value in usual.items() if key in TRAINING})
+def test_the_defaults_of_a_task_are_options_that_exist(name: str) -> None:
+    defaults = find_task(name).defaults
+    assert set(defaults) <= EMBEDDING | TRAINING
+    Embedding(**{key: value for key, value in defaults.items() if key in EMBEDDING})
+    Training(**{key: value for key, value in defaults.items() if key in TRAINING})
 
 
 @pytest.mark.parametrize("name", TASKS)
 def test_no_flag_means_two_things(name: str) -> None:
     assert not {field.name for field in dataclasses.fields(find_task(name))} & TRAINING
+
+
+@pytest.mark.parametrize("name", TASKS)
+def test_a_task_has_a_description_a_sample_and_commands(name: str) -> None:
+    task = find_task(name)
+    assert (task.__doc__ or "").splitlines()[0].endswith(".")
+    assert task.question.endswith("?")
+    assert task().ask(*task.sample)
+    assert all(command.startswith(f"firth task {name} --train ") for command in task.commands)

@@ -9,13 +9,14 @@ from collections.abc import Generator, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from hashlib import blake2b
-from typing import IO, Literal, TypeVar
+from typing import Literal, TypeVar
 
-from firth.errors import FormatError, OptionError
-from firth.files import STDIN, Name, expand, open_with_position
-from firth.text.chunks import BYTE_ORDER_MARK, LONGEST_LINE
+from firth.errors import OptionError
+from firth.files import STDIN, Name, decode, expand, iterate_lines, open_with_position
+from firth.text.chunks import BYTE_ORDER_MARK
 from firth.text.tokenize import Tokenizer
 
+CURE = "Convert the file, or read it with --errors replace"
 MOST_LINES = 1 << 16
 BLANKS = Tokenizer(mode="whitespace")
 NO_BLANKS = re.compile(r"[^\t-\r ]+")
@@ -81,7 +82,7 @@ class Lines:
 
         for raw, path, number, read in raws:
             raw_lines.append(raw)
-            line = self._decoded(raw, path, number).strip()
+            line = decode(raw, path, line=number, errors=self.errors, cure=CURE).strip()
             sentence = words(line)
             lines.append(line)
             sentences.append(sentence)
@@ -98,20 +99,12 @@ class Lines:
         for path in self.paths:
             with open_with_position(path) as (file, position):
                 place = 0
-                for number, raw in enumerate(_lines_of(file, path), start=1):
+                for number, raw in iterate_lines(file, path):
                     if number % 256 == 1:
                         place = position() or 0
                     start = len(BYTE_ORDER_MARK) if number == 1 and raw.startswith(BYTE_ORDER_MARK) else 0
                     yield raw[start:].rstrip(b"\r\n"), path, number, before + place
             before += os.path.getsize(path) if path != STDIN and os.path.isfile(path) else 0
-
-    def _decoded(self, raw: bytes, path: str, number: int) -> str:
-        try:
-            return raw.decode("utf-8", self.errors)
-        except UnicodeDecodeError as error:
-            cure = "Convert the file, or read it with --errors replace"
-            problem = f"byte {raw[error.start]:#04x} at column {error.start + 1} is not UTF-8"
-            raise FormatError(path, problem, line=number, cure=cure) from error
 
 
 def _digest(seen: blake2b, raw_lines: list[bytes]) -> str:
@@ -126,13 +119,6 @@ def split_at_blanks(line: str) -> list[str]:
     ['a\xa0cup', 'of', 'tea']
     """
     return line.split() if OTHER_BLANKS.search(line) is None else NO_BLANKS.findall(line)
-
-
-def _lines_of(file: IO[bytes], path: str) -> Iterator[bytes]:
-    while raw := file.readline(LONGEST_LINE + 1):
-        if len(raw) > LONGEST_LINE:
-            raise FormatError(path, f"a line is longer than {LONGEST_LINE >> 20} MiB", cure="Break the text into lines")
-        yield raw
 
 
 def ahead(items: Iterator[Item]) -> Generator[Item, None, None]:

@@ -18,14 +18,13 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
 from firth.kernels import full_softmax
 from firth.kernels.hierarchical_softmax import set_path
 from firth.kernels.logistic import GROUP, HALF, add_targets, differentiate_one, six
 from firth.kernels.negative_sampling import draw_for_center, draw_negatives, set_negatives
-from firth.kernels.simd_float import LANES, inlined, load, matrix, prefetch, splat, store
+from firth.kernels.simd_float import LANES, inlined, load, loop, matrix, prefetch, splat, store
 from firth.kernels.windows import add_to_rows, clear, rate_at, sum_rows
 
 HIDDEN, ERROR, STEP_ERROR = 0, 1, 2  # the rows of `hidden`
@@ -132,7 +131,7 @@ def prefetch_target(words, at, outputs):
         prefetch(outputs, words[at])
 
 
-@njit(cache=True, nogil=True, _nrt=False)
+@loop
 def skip_gram(windows, subwords, inputs, outputs, sampling, tree, probabilities, rates, scratch):
     """Predicts all context words of each center.
 
@@ -232,7 +231,7 @@ def spread(words, center, before, after, pointers, sums, waiting, errors):
             store(waiting, slot, d, load(waiting, slot, d) + error)
 
 
-@njit(cache=True, nogil=True, _nrt=False)
+@loop
 def cbow(windows, subwords, inputs, outputs, sampling, tree, probabilities, rates, scratch):
     """Predicts each center from its context; with negative sampling, `share` centers in a row share their negatives."""
     words, before, after, window = windows

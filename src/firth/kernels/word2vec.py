@@ -13,14 +13,13 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
 from firth.kernels import full_softmax
 from firth.kernels.hierarchical_softmax import set_path
 from firth.kernels.logistic import GROUP, HALF, step_one, step_rows, step_two
 from firth.kernels.negative_sampling import draw_ahead, draw_for_center, set_negatives
-from firth.kernels.simd_float import LANES, inlined, matrix, prefetch
+from firth.kernels.simd_float import LANES, inlined, loop, matrix, prefetch
 from firth.kernels.windows import add_to_rows, clear, open_window, sum_rows
 
 
@@ -57,7 +56,7 @@ def set_targets(
     return groups
 
 
-@njit(cache=True, nogil=True, _nrt=False)
+@loop
 def skip_gram(windows, inputs, outputs, sampling, tree, rates, scratch):
     """Trains the targets of each center against all words of its context at once."""
     words, before, after, window = windows
@@ -91,7 +90,7 @@ def skip_gram(windows, inputs, outputs, sampling, tree, rates, scratch):
     return loss, pairs
 
 
-@njit(cache=True, nogil=True, _nrt=False)
+@loop
 def skip_gram_by_pair(windows, inputs, outputs, sampling, probabilities, rates, scratch):
     """Trains each center against each word of its context in turn.
 
@@ -136,7 +135,7 @@ def skip_gram_by_pair(windows, inputs, outputs, sampling, probabilities, rates, 
     return loss, pairs
 
 
-@njit(cache=True, nogil=True, _nrt=False)
+@loop
 def cbow(windows, mean, inputs, outputs, sampling, tree, probabilities, rates, scratch):
     """Trains each center against the mean (or the sum) of its context.
 
@@ -181,7 +180,7 @@ def cbow(windows, mean, inputs, outputs, sampling, tree, probabilities, rates, s
     return loss, centers
 
 
-@njit(cache=True, nogil=True, _nrt=False)
+@loop
 def cbow_two_centers(windows, mean, inputs, outputs, sampling, rates, scratch):
     """As `cbow`, but two centers in a row take their step at once, against the same negatives; so do `share` // 2 twos.
 

@@ -14,16 +14,17 @@ from firth.neural import language
 from firth.neural.adaptive_softmax import AdaptiveSoftmax
 from firth.neural.architecture import Architecture
 from firth.neural.inference import embed as embedding
-from firth.neural.inference.cache import Packed
-from firth.neural.inference.embed import Choice, Dtype, Layers, Precision, Sentences
+from firth.neural.inference.cache import WeightCache
+from firth.neural.inference.embed import Dtype, EmbeddingOptions, Layers
+from firth.neural.inference.layers_of import Precision, Sentences, to_word_lists
 from firth.neural.inference.sentence_arrays import Floats, Pooling
 from firth.neural.inference.token_vectors import TokenVectors
 from firth.neural.initialization import draw
-from firth.neural.language import Probabilities, SentenceScore
-from firth.neural.layers import CharacterCnn, CharacterRnn, Encoder, ProjectedLstm, WordTable
-from firth.neural.state import State
+from firth.neural.language import BiLMScore, Probabilities
+from firth.neural.layers import CharacterCnn, CharacterRnn, Encoder, ProjectedLstm, WordEmbedding
+from firth.neural.state import BiLMState
 from firth.neural.training import perplexity as surprise
-from firth.neural.training.perplexity import Perplexity
+from firth.neural.training.perplexity import BiLMPerplexity
 from firth.progress import Report, silent
 from firth.runtime import Runtime
 from firth.serialization import Parts
@@ -59,7 +60,7 @@ class BiLM(nn.Module):
         super().__init__()
         self.architecture, self.vocabulary = architecture, vocabulary
         self.metadata: dict[str, Any] = dict(metadata or {})
-        self.known_words, self.packed = TokenVectors(), Packed()
+        self.token_vectors, self.weight_cache = TokenVectors(), WeightCache()
         with torch.device("meta"):  # no numbers yet, and nothing drawn from torch's own generator
             self.encoder = encoder_of(architecture, words)
             self.forward_layers = nn.ModuleList(lstm_of(architecture) for _ in range(architecture.layers))
@@ -87,9 +88,9 @@ class BiLM(nn.Module):
     @property
     def words(self) -> Vocabulary | None:
         """The words of its table of words, where it has one."""
-        return self.encoder.vocabulary if isinstance(self.encoder, WordTable) else None
+        return self.encoder.vocabulary if isinstance(self.encoder, WordEmbedding) else None
 
-    def forward(self, sentences: Sentences, state: State | None = None) -> tuple[Tensor, Tensor, State]:
+    def forward(self, sentences: Sentences, state: BiLMState | None = None) -> tuple[Tensor, Tensor, BiLMState]:
         """All layers, (layers + 1, batch, time, 2 · dim), the lengths, and the state that the sentences leave.
 
         <S> and </S> are around every sentence and count in its length. Beyond a sentence's length all is zero. Without
@@ -101,7 +102,7 @@ class BiLM(nn.Module):
 
     def encode(self, sentences: Sentences) -> tuple[Tensor, Tensor]:
         """The words' vectors, (batch, time, dim), and the lengths; each distinct word is encoded once."""
-        framed = [[BEGIN, *words, END] for words in embedding.to_word_lists(sentences)]
+        framed = [[BEGIN, *words, END] for words in to_word_lists(sentences)]
         places = {word: place for place, word in enumerate(dict.fromkeys(word for words in framed for word in words))}
         table: Tensor = self.encoder(list(places))
         table = torch.cat([table, table.new_zeros(1, table.shape[1])])  # the last row is padding
@@ -111,7 +112,9 @@ class BiLM(nn.Module):
             ids[row, : len(words)] = torch.tensor([places[word] for word in words])
         return table[ids.to(table.device)], lengths.to(table.device)
 
-    def contextualize(self, vectors: Tensor, lengths: Tensor, state: State | None = None) -> tuple[Tensor, State]:
+    def contextualize(
+        self, vectors: Tensor, lengths: Tensor, state: BiLMState | None = None
+    ) -> tuple[Tensor, BiLMState]:
         """Both directions over words' vectors (batch, time, dim): all layers, and the state that is left."""
         rows = len(vectors)
         before = (state or self.blank(rows)).rows(rows)
@@ -122,16 +125,16 @@ class BiLM(nn.Module):
         layers = [torch.cat([vectors, vectors], 2)]
         for ahead, behind in zip(forwards, backwards):
             layers.append(torch.cat([ahead, reverse_sentences(behind, lengths)], 2))
-        after = State(*(torch.stack(pair) for pair in zip(after_forwards, after_backwards)))
+        after = BiLMState(*(torch.stack(pair) for pair in zip(after_forwards, after_backwards)))
         return torch.stack(layers), after if state is None else state.followed_by(after)
 
     def read(
-        self, layers: nn.ModuleList, vectors: Tensor, lengths: Tensor, state: State, direction: int
+        self, layers: nn.ModuleList, vectors: Tensor, lengths: Tensor, state: BiLMState, direction: int
     ) -> tuple[list[Tensor], tuple[Tensor, Tensor]]:
         """One direction: what each layer says, (batch, time, dim), and what it remembers at the end."""
         outputs, ends = [], []
         for depth, layer in enumerate(layers):
-            before = state.cells[direction, depth], state.said[direction, depth]
+            before = state.cell[direction, depth], state.hidden[direction, depth]
             output, end = layer(vectors, lengths, before)
             vectors = output + vectors if self.architecture.skip and depth > 0 else output
             outputs.append(vectors)
@@ -139,11 +142,11 @@ class BiLM(nn.Module):
         cells, said = (torch.stack(parts) for parts in zip(*ends))
         return outputs, (cells, said)
 
-    def blank(self, rows: int) -> State:
+    def blank(self, rows: int) -> BiLMState:
         """The state of rows that have nothing to remember."""
         sizes = self.architecture
         like = next(self.forward_layers.parameters())
-        return State(*(like.new_zeros(2, sizes.layers, rows, size) for size in (sizes.cell, sizes.dim)))
+        return BiLMState(*(like.new_zeros(2, sizes.layers, rows, size) for size in (sizes.cell, sizes.dim)))
 
     @overload
     def embed(
@@ -166,9 +169,9 @@ class BiLM(nn.Module):
         layers: Layers = ...,
         pooling: Pooling | None = ...,
         stateful: Literal[True],
-        state: State | None = ...,
+        state: BiLMState | None = ...,
         batch_size: int = ...,
-    ) -> tuple[list[Floats], State]: ...
+    ) -> tuple[list[Floats], BiLMState]: ...
     def embed(
         self,
         sentences: Sentences,
@@ -180,9 +183,9 @@ class BiLM(nn.Module):
         dtype: Dtype = "float32",
         report: Report = silent,
         stateful: bool = False,
-        state: State | None = None,
+        state: BiLMState | None = None,
         batch_size: int = 64,
-    ) -> list[Floats] | tuple[list[Floats], State]:
+    ) -> list[Floats] | tuple[list[Floats], BiLMState]:
         """An array for each sentence: (length, 2 · dim), or (layers + 1, length, 2 · dim) for all layers.
 
         A sentence is a list of words, or text, which is cut into words. `layers` is "mix" (the mean of all), "all",
@@ -205,7 +208,7 @@ class BiLM(nn.Module):
             )
         if state is not None:
             raise OptionError("a state was given, but stateful is off. Say stateful=True to go on from it")
-        choice = Choice(layers, pooling, batch_tokens, precision, dtype)
+        choice = EmbeddingOptions(layers, pooling, batch_tokens, precision, dtype)
         return embedding.embed(self, sentences, choice, report)
 
     def embed_blocks(
@@ -227,9 +230,9 @@ class BiLM(nn.Module):
         >>> [len(arrays) for arrays in bilm.embed_blocks([[["Rain"], ["Tea"]], [["Fog"]]])]
         [2, 1]
         """
-        return embedding.embed_blocks(self, blocks, Choice(layers, pooling, batch_tokens, precision, dtype))
+        return embedding.embed_blocks(self, blocks, EmbeddingOptions(layers, pooling, batch_tokens, precision, dtype))
 
-    def score(self, sentences: Sentences) -> list[SentenceScore]:
+    def score(self, sentences: Sentences) -> list[BiLMScore]:
         """How likely sentences are, read forwards, backwards and both; for a biLM that has a softmax.
 
         >>> bilm = BiLM(Architecture.named("tiny"), vocabulary=Vocabulary(["<S>", "</S>", "<UNK>", "tea", "rain"]))
@@ -246,7 +249,7 @@ class BiLM(nn.Module):
         rows: int = 32,
         runtime: Runtime | None = None,
         report: Report = silent,
-    ) -> Perplexity:
+    ) -> BiLMPerplexity:
         """How surprised it is by a text, read forwards and backwards; for a biLM that has a softmax.
 
         Every word and every sentence end counts, with the exact softmax. Every sentence begins with nothing to
@@ -359,7 +362,7 @@ def encoder_of(architecture: Architecture, words: Vocabulary | None) -> Encoder:
             highways=sizes.highways,
         )
     if words is not None:
-        return WordTable(sizes.dim, words, cnn)
+        return WordEmbedding(sizes.dim, words, cnn)
     if cnn is None:
         raise OptionError("an architecture over words needs the words: give words=Vocabulary(...)")
     return cnn

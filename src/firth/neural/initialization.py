@@ -6,7 +6,7 @@ import torch
 from torch import nn
 
 from firth.neural.adaptive_softmax import AdaptiveSoftmax
-from firth.neural.layers import CharacterCnn, CharacterRnn, Highway, ProjectedLstm, WordTable
+from firth.neural.layers import CharacterCnn, CharacterRnn, Highway, ProjectedLstm, WordEmbedding
 
 
 def draw(model: nn.Module, seed: int) -> None:
@@ -22,7 +22,7 @@ def draw(model: nn.Module, seed: int) -> None:
                 draw_linear(layer.gate, rng)
                 draw_linear(layer.transform, rng)
                 layer.gate.bias.fill_(-2)  # at first it steps aside
-            elif isinstance(layer, WordTable):
+            elif isinstance(layer, WordEmbedding):
                 layer.table.normal_(0, layer.table.shape[1] ** -0.5, generator=rng)
             elif isinstance(layer, ProjectedLstm):
                 draw_lstm(layer, rng)

@@ -17,10 +17,8 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor, nn
 
+from firth.neural.device import work_sizes
 from firth.neural.training import softmax_gpu
-
-LOGITS = 1 << 20  # numbers of a table of text × vocabulary that exist at a time on a CPU
-GPU = 64  # times as many on a GPU
 
 
 class Softmax(Protocol):
@@ -113,9 +111,9 @@ class SampledSoftmax(FullSoftmax):
     def loss(self, hidden: Tensor, targets: Tensor, step: int = 0, drawn: SampledWords | None = None) -> Tensor:
         """As of `FullSoftmax`, estimated from the words that belong to this step."""
         drawn = (drawn or self.draw(targets, step)).to(hidden.device)
-        weight, bias = Rows.apply(self.linear.weight, self.linear.bias, drawn.rows)  # type: ignore[no-untyped-call]
+        weight, bias = RowLookup.apply(self.linear.weight, self.linear.bias, drawn.rows)  # type: ignore[no-untyped-call]
         bias = bias - expected_counts(drawn.rows, drawn.tries, len(self.linear.weight)).log()
-        function = softmax_gpu.Contrast if on_gpu(hidden) else Contrast
+        function = softmax_gpu.SampledLossGpu if on_gpu(hidden) else SampledLoss
         learning = is_learning(hidden, weight)
         total: Tensor = function.apply(hidden, weight, bias, drawn.against, drawn.own, learning)  # type: ignore[no-untyped-call]
         return total / counted(targets)
@@ -138,8 +136,7 @@ def on_gpu(hidden: Tensor) -> bool:
 
 def chunks(width: int, *tensors: Tensor) -> tuple[tuple[Tensor, ...], ...]:
     """Tensors in runs of rows, few enough that a table of them × width is small."""
-    room = LOGITS * (GPU if tensors[0].is_cuda else 1)
-    step = max(1, room // max(1, width))
+    step = max(1, work_sizes(tensors[0].device).logits // max(1, width))
     return tuple(torch.split(tensor, step) for tensor in tensors)
 
 
@@ -150,13 +147,13 @@ def picked(table: Tensor, places: Tensor) -> Tensor:
 
 def cross_entropy(hidden: Tensor, weight: Tensor, bias: Tensor, targets: Tensor) -> Tensor:
     """Σ -log softmax(weight · h + bias)[target], summed over the rows of `hidden`, (n, dim)."""
-    function = softmax_gpu.CrossEntropy if on_gpu(hidden) else CrossEntropy
+    function = softmax_gpu.CrossEntropyGpu if on_gpu(hidden) else CrossEntropyFunction
     learning = is_learning(hidden, weight, bias)
     total: Tensor = function.apply(hidden, weight, bias, targets, learning)  # type: ignore[no-untyped-call]
     return total
 
 
-class CrossEntropy(torch.autograd.Function):
+class CrossEntropyFunction(torch.autograd.Function):
     """`cross_entropy` some rows at a time: their gradients are taken at once, and the table of logits is let go.
 
     With e = exp(logit - the row's largest) and s = Σ e:  p = e / s, dh = p · weight - weight[target],
@@ -199,7 +196,7 @@ class CrossEntropy(torch.autograd.Function):
         return hidden * scale.to(hidden.dtype), weight * scale, bias * scale, None, None
 
 
-class Contrast(torch.autograd.Function):
+class SampledLoss(torch.autograd.Function):
     """Σ -log (e^own / (e^own + Σ e^others)): every row has its own word and all others that it is set against.
 
     `weight` (words, dim) and `bias` are those of all words concerned; `against` are the places there of the words that
@@ -260,7 +257,7 @@ def logits_of(hidden: Tensor, weight: Tensor, bias: Tensor) -> Tensor:
     return (hidden @ weight.T).to(bias.dtype).add_(bias)
 
 
-class Rows(torch.autograd.Function):
+class RowLookup(torch.autograd.Function):
     """Some rows of a table and of its bias, each once; their gradients are sparse, of these rows alone."""
 
     @staticmethod

@@ -11,7 +11,7 @@ from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from firth.errors import FormatError
-from firth.files import Name, open_bytes
+from firth.files import Name, read_lines
 from firth.tasks.tags import Span
 
 COMMENT = re.compile(r"-DOCSTART-(\s|$)|#(begin|end) document\b|#\s*[\w.:]+\s*=|#\s*newdoc\b|#\s*newpar\b")
@@ -37,7 +37,7 @@ def sentences(path: Name) -> Iterator[list[Row]]:
     [[('Mary', 'I-PER'), ('left', 'O')], [('Why', 'O')]]
     """
     found: list[Row] = []
-    for number, line in lines(path):
+    for number, line in read_lines(path):
         if not line.strip() or COMMENT.match(line):
             if found:
                 yield found
@@ -50,17 +50,6 @@ def sentences(path: Name) -> Iterator[list[Row]]:
         found.append(row)
     if found:
         yield found
-
-
-def lines(path: Name) -> Iterator[tuple[int, str]]:
-    """The lines of a file with their numbers, from 1. Only a line feed ends a line: words may hold rarer characters."""
-    with open_bytes(path) as file:
-        for number, raw in enumerate(file, 1):
-            try:
-                text = raw.decode("utf-8-sig" if number == 1 else "utf-8")
-            except UnicodeDecodeError as error:
-                raise FormatError(path, f"not UTF-8: {error.reason}", line=number, cure="Convert the file") from error
-            yield number, text.rstrip("\r\n")
 
 
 def split(line: str) -> tuple[str, ...]:

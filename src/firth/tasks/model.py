@@ -17,7 +17,7 @@ from torch import Tensor, nn
 from firth.errors import OptionError
 from firth.files import Name
 from firth.formats import native
-from firth.neural.inference.embed import Sentences
+from firth.neural.inference.layers_of import Sentences
 from firth.neural.inference.sentence_arrays import Floats
 from firth.pretrained.shipped import locate_task
 from firth.progress import Progress, Report, silent
@@ -26,7 +26,7 @@ from firth.show import notebook
 from firth.tasks.inputs import Embedding, Inputs, Text
 from firth.tasks.registry import find_task
 from firth.tasks.sources import Sources
-from firth.tasks.task import Answer, Labels, Network, Task
+from firth.tasks.task import Answer, Labels, Task, TaskNetwork
 
 BATCH = 64  # examples that are answered at once
 
@@ -61,7 +61,7 @@ class TaskModel(nn.Module):
 
     def loss(self, examples: Sequence[Any]) -> Tensor:
         """The mean loss of a batch, with what the embedding adds to it."""
-        return cast(Network, self.network).loss(self.texts(examples), examples) + self.inputs.penalty
+        return cast(TaskNetwork, self.network).loss(self.texts(examples), examples) + self.inputs.penalty
 
     def predict(self, examples: Sequence[Any], *, report: Report = silent) -> list[Answer]:
         """The answer to each example, in their order; what others stand beside it changes nothing."""
@@ -70,7 +70,7 @@ class TaskModel(nn.Module):
         with evaluating(self):
             for places in self.batches(examples):
                 batch = [examples[place] for place in places]
-                for place, answer in zip(places, cast(Network, self.network).answers(self.texts(batch), batch)):
+                for place, answer in zip(places, cast(TaskNetwork, self.network).answers(self.texts(batch), batch)):
                     answers[place] = answer
                 done += len(batch)
                 report(Progress("answering", done, len(examples), "examples"))
@@ -92,7 +92,7 @@ class TaskModel(nn.Module):
     def ask(self, *texts: str) -> list[str | dict[str, Any]]:
         """Answers about text as people write it, told as people want to read them."""
         examples = self.task.ask(*texts)
-        return [self.task.tell(example, answer) for example, answer in zip(examples, self.predict(examples))]
+        return [self.task.describe(example, answer) for example, answer in zip(examples, self.predict(examples))]
 
     def embed(self, sentences: Sentences, **choices: Any) -> list[Floats]:
         """Words in context as the encoder of a `seq2seq` model sees them; see `Cove.embed` for what can be chosen."""

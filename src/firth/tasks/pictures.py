@@ -38,7 +38,7 @@ GAP, LONGEST = 2, 28  # columns beside a piece of a sentence that has a role und
 def draw_answer(task: Task, example: Any, answer: Any) -> RenderableType:
     """The picture of an answer: that of its task, or else what the task tells in words."""
     draw = PICTURES.get(task.name)
-    return told_picture(task.tell(example, answer)) if draw is None else draw(example, answer)
+    return told_picture(task.describe(example, answer)) if draw is None else draw(example, answer)
 
 
 def names(example: Any, tags: Sequence[str]) -> Text:

@@ -1,7 +1,7 @@
-"""Every task by name, in one visible table. A task's file is imported when the task is asked for, and torch with it.
+"""Every task by name, in one table. A task's file is imported when the task is looked up, and torch with it.
 
 >>> list(TASKS)
-['sentiment', 'entailment', 'ner', 'srl', 'coref', 'qa', 'seq2seq']
+['ner', 'srl', 'coref', 'qa', 'entailment', 'sentiment', 'seq2seq']
 """
 
 from __future__ import annotations
@@ -14,13 +14,13 @@ if TYPE_CHECKING:
     from firth.tasks.task import Task
 
 TASKS = {
-    "sentiment": "firth.tasks.sentiment.task:Sentiment",
+    "ner": "firth.tasks.ner.task:Ner",
+    "srl": "firth.tasks.srl.task:Srl",
+    "coref": "firth.tasks.coref.task:Coref",
+    "qa": "firth.tasks.qa.task:Qa",
     "entailment": "firth.tasks.entailment.task:Entailment",
-    "ner": "firth.tasks.ner.task:Entities",
-    "srl": "firth.tasks.srl.task:Roles",
-    "coref": "firth.tasks.coref.task:Coreference",
-    "qa": "firth.tasks.qa.task:Questions",
-    "seq2seq": "firth.tasks.seq2seq.task:Translation",
+    "sentiment": "firth.tasks.sentiment.task:Sentiment",
+    "seq2seq": "firth.tasks.seq2seq.task:Seq2Seq",
 }
 
 

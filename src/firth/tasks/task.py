@@ -32,7 +32,7 @@ class Example(Protocol):
     def sentences(self) -> tuple[tuple[str, ...], ...]: ...
 
 
-class Network(Protocol):
+class TaskNetwork(Protocol):
     """What `Task.network` returns is an `nn.Module` that has these two.
 
     `texts` has one `Text` for each place of `sentences`: a batch of premises, a batch of hypotheses. For a task of
@@ -48,22 +48,25 @@ class Network(Protocol):
 
 @dataclass(frozen=True)
 class Task(Recipe, ABC):
-    """A task. Its fields are the options of its network; its file also defines its examples.
+    """A task. Its fields are the options of its network.
 
-    `usual` names options of `Embedding` and `Training` that the task is best served with, where they differ from the
-    defaults there; whoever asks for something else gets that. With `documents` an example is a whole document, and a
-    batch is the sentences of one.
+    The first line of a task's docstring is its description on the command line. `defaults` names options of `Embedding`
+    and `Training` whose best value for the task differs from the default there. With `documents` an example is a whole
+    document, and a batch holds the sentences of one document.
     """
 
     name: ClassVar[str]
-    usual: ClassVar[Mapping[str, Any]] = {}
+    question: ClassVar[str]  # what a model of the task answers
+    sample: ClassVar[tuple[str, ...]]  # texts to try a model on
+    commands: ClassVar[tuple[str, ...]]  # examples of `firth task NAME`
+    defaults: ClassVar[Mapping[str, Any]] = {}
     documents: ClassVar[bool] = False
 
     @abstractmethod
     def read(self, path: Name) -> list[Any]:
         """The examples of a file, which may be packed; a mistake in it is a FormatError that names the line."""
 
-    def to_learn(self, examples: Sequence[Any]) -> Sequence[Any]:
+    def training_examples(self, examples: Sequence[Any]) -> Sequence[Any]:
         """What training learns from: the examples that were read, or what can be made of them."""
         return examples
 
@@ -73,7 +76,7 @@ class Task(Recipe, ABC):
 
     @abstractmethod
     def network(self, sizes: Sizes, labels: Labels) -> nn.Module:
-        """A network that has not learnt anything yet; see `Network` for what it must be able to do.
+        """A network that has not learnt anything yet; see `TaskNetwork` for what it must be able to do.
 
         Initial values come from torch's own generator, which whoever calls this has seeded.
         """
@@ -87,5 +90,5 @@ class Task(Recipe, ABC):
         """Examples, without what is true of them, from text as people write it."""
 
     @abstractmethod
-    def tell(self, example: Any, answer: Answer) -> str | dict[str, Any]:
+    def describe(self, example: Any, answer: Answer) -> str | dict[str, Any]:
         """An answer as people want to read it."""

@@ -16,12 +16,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from firth.errors import FormatError
-from firth.files import Name, open_with_position
+from firth.files import LONGEST_LINE, Name, open_with_position
 from firth.kernels import text_to_ids as kernel
 from firth.text.vocabulary import Vocabulary, rank
 
 CHUNK = 1 << 20
-LONGEST_LINE = 1 << 28
 BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 PADDING = b" " * kernel.PADDING
 

@@ -23,7 +23,7 @@ from typing import Any, Literal, get_args
 import numpy as np
 
 from firth.errors import FormatError, OptionError
-from firth.files import STDIN, Name, atomic_file, expand
+from firth.files import STDIN, Name, atomic_file, decode, expand
 from firth.kernels import text_to_ids as kernel
 from firth.progress import Progress, Report, silent
 from firth.runtime import Runtime
@@ -269,18 +269,8 @@ class Corpus:
         return text
 
     def _decode(self, chunk: Chunk) -> str:
-        raw = chunk.text
-        try:
-            return raw.decode()
-        except UnicodeDecodeError as error:
-            if self.errors == "replace":
-                return raw.decode("utf-8", "replace")
-            cure = 'Use errors="replace" to read such bytes as U+FFFD'
-            if chunk.offset == 0 and raw[:2] in (b"\xff\xfe", b"\xfe\xff"):
-                cure = "The file looks like UTF-16: convert it to UTF-8"
-            problem = f"0x{raw[error.start]:02x} is not UTF-8 here ({error.reason})"
-            offset = chunk.offset + chunk.start + error.start
-            raise FormatError(chunk.path, problem, offset=offset, cure=cure) from error
+        cure = 'Use errors="replace" to read such bytes as U+FFFD'
+        return decode(chunk.text, chunk.path, offset=chunk.offset + chunk.start, errors=self.errors, cure=cure)
 
     def _split(self, chunk: Chunk) -> Iterator[tuple[str, int | None]]:
         """The documents of a chunk with the numbers of their lines; blank lines are none."""

@@ -51,7 +51,7 @@ class Tokenizer(Recipe):
     """
 
     mode: Literal["running", "whitespace"] = option("running", "running text, or text with spaces between the tokens")
-    normalizer: Normalizer | None = option(STANDARD, "how characters are unified first; none in whitespace mode")  # noqa: RUF009
+    normalizer: Normalizer | None = option(STANDARD, "how characters are unified first; none in whitespace mode")
     paragraphs: bool = option(False, "a single line end is a space, and only an empty line ends a sentence")
     abbreviations: tuple[str, ...] = option((), "more words that keep their period, such as 'Bhf.'")
 

@@ -138,7 +138,7 @@ def test_what_is_not_there_is_an_error(tmp_path: Path) -> None:
     with pytest.raises(FormatError, match="holds no columns"):
         read_documents(tmp_path)
     (tmp_path / "latin.conll").write_bytes("# begin document\n0\té\t_\n".encode("latin-1"))
-    with pytest.raises(FormatError, match=r"latin.conll:2: is not UTF-8"):
+    with pytest.raises(FormatError, match=r"latin.conll:2: byte 0xe9 at column 3 is not UTF-8"):
         read_documents(tmp_path / "latin.conll")
 
 

@@ -208,7 +208,7 @@ def test_a_text_without_words_has_no_clusters() -> None:
     blank = text(torch.tensor([0]), padding=1)
     assert network().answers((blank,), [empty]) == [[]]
     assert network().loss((blank,), [empty]).item() == 0
-    assert task.tell(empty, []) == {"text": "", "clusters": []}
+    assert task.describe(empty, []) == {"text": "", "clusters": []}
 
 
 def test_a_document_that_is_not_marked_cannot_be_judged() -> None:

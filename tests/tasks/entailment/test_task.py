@@ -49,7 +49,7 @@ def test_labels_have_their_usual_order_and_others_follow() -> None:
 
 def test_pairs_without_labels_can_be_asked_about_but_not_learnt_or_judged() -> None:
     with pytest.raises(OptionError, match="no label to learn from"):
-        Entailment().to_learn([example("neutral"), example(None)])
+        Entailment().training_examples([example("neutral"), example(None)])
     with pytest.raises(OptionError, match="cannot be judged"):
         Entailment().score([example(None)], [{"neutral": 1.0}])
 

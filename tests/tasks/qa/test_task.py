@@ -31,7 +31,7 @@ def test_the_score_is_the_mean_of_the_questions_f1_then_exact_match() -> None:
 def test_questions_without_answers_can_be_asked_but_not_learnt_or_judged() -> None:
     (asked,) = Qa().ask("The cat sat on the mat.", "Where did the cat sit?")
     with pytest.raises(OptionError, match="has no answer to learn from"):
-        Qa().to_learn([asked])
+        Qa().training_examples([asked])
     with pytest.raises(OptionError, match="no answers to compare with"):
         Qa().score([asked], [{"text": "on the mat"}])
 

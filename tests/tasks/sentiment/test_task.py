@@ -44,7 +44,7 @@ def test_a_tree_is_the_whole_and_the_phrases_inside(tmp_path: Path) -> None:
 def test_training_learns_from_long_phrases_and_the_whole(tmp_path: Path) -> None:
     examples = Sentiment().read(file_of(tmp_path, TREE))
     lengths = [
-        [len(one.words) for one in Sentiment(phrases=phrases, shortest=shortest).to_learn(examples)]
+        [len(one.words) for one in Sentiment(phrases=phrases, shortest=shortest).training_examples(examples)]
         for phrases, shortest in ((True, 1), (True, 2), (False, 1))
     ]
     assert lengths == [[4, 1, 1, 1, 1, 2, 3], [4, 2, 3], [4]]
@@ -53,8 +53,8 @@ def test_training_learns_from_long_phrases_and_the_whole(tmp_path: Path) -> None
 def test_between_two_sides_the_neutral_goes(tmp_path: Path) -> None:
     task = Sentiment(classes=2, shortest=1)
     [example] = task.read(file_of(tmp_path, TREE, "(2 (1 So) (3 so))"))
-    assert {one.label for one in task.to_learn([example])} == {"positive"}
-    assert len(task.to_learn([example])) == 4
+    assert {one.label for one in task.training_examples([example])} == {"positive"}
+    assert len(task.training_examples([example])) == 4
 
 
 def test_a_line_may_be_a_label_and_a_text(tmp_path: Path) -> None:
@@ -137,5 +137,5 @@ def test_the_treebank_has_the_sizes_that_are_known(data: Path) -> None:
 
 
 def test_an_answer_is_told_with_all_its_labels() -> None:
-    told = Sentiment().tell(Phrase(("fine",)), {"bad": 0.25, "good": 0.75})
+    told = Sentiment().describe(Phrase(("fine",)), {"bad": 0.25, "good": 0.75})
     assert told == {"label": "good", "probability": 0.75, "labels": {"good": 0.75, "bad": 0.25}}

@@ -111,13 +111,13 @@ class Optimizer:
 
 
 @dataclass(frozen=True)
-class Schedule:
+class WarmupSchedule:
     """The learning rate over a training: it rises for `warmup` steps, and falls along a cosine to `last`.
 
     However short the training, it rises for no more than a twentieth of it. With a warmup of 0 and no `last` it never
     changes.
 
-    >>> plan = Schedule(0.1, warmup=100, last=0.01)
+    >>> plan = WarmupSchedule(0.1, warmup=100, last=0.01)
     >>> [round(plan.rate(step, step / 10000), 4) for step in (0, 49, 99, 5000, 10000)]
     [0.001, 0.05, 0.1, 0.055, 0.01]
     >>> round(plan.rate(10, 0.5), 4)

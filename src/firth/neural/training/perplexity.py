@@ -13,10 +13,10 @@ from torch import Tensor
 
 from firth.errors import OptionError
 from firth.neural.adaptive_softmax import AdaptiveSoftmax
-from firth.neural.language import Heads
+from firth.neural.language import LanguageModelHead
 from firth.neural.softmax import FullSoftmax, Softmax
 from firth.neural.training.lstm import run_layers
-from firth.neural.training.streams import Batch, Streams
+from firth.neural.training.streams import StreamBatch, Streams
 from firth.neural.training.vocabulary import TrainingVocabulary
 from firth.progress import Progress, Report, silent
 from firth.runtime import Runtime
@@ -30,12 +30,12 @@ STEPS = 20  # words of a row that are read at a time; nothing depends on it
 
 
 @dataclass(frozen=True)
-class Perplexity:
+class BiLMPerplexity:
     """Nats a word, read forwards and backwards, over all words and sentence ends; as if each were one of so many.
 
     `unknown` of the words are not in the softmax, and count as <UNK>, where that was looked at.
 
-    >>> Perplexity(math.log(8), math.log(2), 100).as_dict()
+    >>> BiLMPerplexity(math.log(8), math.log(2), 100).as_dict()
     {'forward': 8.0, 'backward': 2.0, 'average': 4.0, 'words': 100}
     """
 
@@ -67,7 +67,7 @@ def perplexity_of(loss: float) -> float:
     return math.exp(min(loss, 700.0))
 
 
-class HeldOut:
+class HeldOutText:
     """A text that is read whole, in rows that go on from batch to batch, and never learnt from.
 
     Every word and every sentence end counts once in each direction, with the exact softmax. `sentences`: nothing is
@@ -96,7 +96,7 @@ class HeldOut:
         self.streams = Streams(tokens, targets, rows=rows, steps=steps, lengths=lengths, whole=True, mine=share)
 
     @torch.no_grad()
-    def perplexity(self, report: Report = silent) -> Perplexity:
+    def perplexity(self, report: Report = silent) -> BiLMPerplexity:
         """The perplexity of the biLM as it is now."""
         device = self.types.device
         sums = torch.zeros(3, dtype=torch.float64, device=device)  # both directions, and how many words
@@ -118,9 +118,9 @@ class HeldOut:
             )
         self.runtime.add_up([sums])
         forward, backward, words = sums.tolist()
-        return Perplexity(-forward / max(1, words), -backward / max(1, words), int(words))
+        return BiLMPerplexity(-forward / max(1, words), -backward / max(1, words), int(words))
 
-    def _batches(self) -> Iterator[Batch]:
+    def _batches(self) -> Iterator[StreamBatch]:
         return self.streams.read(0) if self.mine else iter(())
 
     def _told(self, said: Tensor, targets: Tensor) -> Tensor:
@@ -135,9 +135,9 @@ def perplexity(
     rows: int = 32,
     runtime: Runtime | None = None,
     report: Report = silent,
-) -> Perplexity:
+) -> BiLMPerplexity:
     """The perplexity of a biLM that has a softmax; see `BiLM.perplexity`."""
-    heads = Heads(bilm)
+    heads = LanguageModelHead(bilm)
     softmax = heads.softmax if isinstance(heads.softmax, AdaptiveSoftmax) else FullSoftmax(heads.softmax)
     tokens = text if isinstance(text, TokenFile) else text.tokens(report)
     if rows < 1:
@@ -145,7 +145,7 @@ def perplexity(
     if not len(tokens):
         raise OptionError("the text has no words, so there is no perplexity")
     runtime = runtime or Runtime.from_env()
-    held_out = HeldOut(bilm, softmax, tokens, runtime, rows=rows, steps=STEPS, sentences=sentences)
+    held_out = HeldOutText(bilm, softmax, tokens, runtime, rows=rows, steps=STEPS, sentences=sentences)
     is_unknown = held_out.types.targets[: len(tokens.vocabulary)] == heads.unknown
     unknown = int(np.asarray(tokens.vocabulary.counts)[is_unknown].sum())
     return replace(held_out.perplexity(report), unknown=unknown)

@@ -25,7 +25,7 @@ def fits(hidden: Tensor) -> bool:
     return hidden.shape[1] % 8 == 0 and supports(hidden.device)
 
 
-class CrossEntropy(torch.autograd.Function):
+class CrossEntropyGpu(torch.autograd.Function):
     """Σ -log softmax(weight · h + bias)[target], summed over the rows of `hidden`, (n, dim). A target of -1 is none."""
 
     @staticmethod
@@ -55,8 +55,8 @@ class CrossEntropy(torch.autograd.Function):
         return hidden * grads[0].to(hidden.dtype), weight * grads[0], bias * grads[0], None, None
 
 
-class Contrast(torch.autograd.Function):
-    """Σ -log (e^own / (e^own + Σ e^others)), as `firth.neural.softmax.Contrast`."""
+class SampledLossGpu(torch.autograd.Function):
+    """Σ -log (e^own / (e^own + Σ e^others)), as `firth.neural.softmax.SampledLoss`."""
 
     @staticmethod
     def forward(

@@ -28,7 +28,7 @@ Made = TypeVar("Made")
 
 
 @dataclass(frozen=True)
-class Batch:
+class StreamBatch:
     """Some steps of some rows. `words` are the distinct words, by the length of their spelling; both directions name
     a word by its place there. A target is a place in the softmax's vocabulary, or -1 where nothing is to be told.
     `fresh` is true where a sentence begins, the same in both directions.
@@ -51,17 +51,17 @@ class Batch:
         """The targets of both directions, one after another."""
         return torch.cat([self.forward_targets, self.backward_targets]).flatten()
 
-    def to(self, device: str | torch.device) -> Batch:
+    def to(self, device: str | torch.device) -> StreamBatch:
         """The same batch on a device."""
-        return Batch(*(getattr(self, name).to(device, non_blocking=True) for name in self.__dataclass_fields__))
+        return StreamBatch(*(getattr(self, name).to(device, non_blocking=True) for name in self.__dataclass_fields__))
 
-    def pinned(self) -> Batch:
+    def pinned(self) -> StreamBatch:
         """The same batch in memory that a GPU can copy from while it works."""
-        return Batch(*(getattr(self, name).pin_memory() for name in self.__dataclass_fields__))
+        return StreamBatch(*(getattr(self, name).pin_memory() for name in self.__dataclass_fields__))
 
 
 @dataclass(frozen=True)
-class Layout:
+class StreamLayout:
     """Which sentences a row reads, and at which place of the row each begins; rows lie one after another."""
 
     row_starts: Ids
@@ -111,7 +111,7 @@ class Streams:
         here = range(rows)[slice(0, rows) if mine is None else mine]
         self.shares = [here[len(here) * part // parts : len(here) * (part + 1) // parts] for part in range(parts)]
         self.place_of = np.full(self.types + 2, -1, np.int32)
-        self.laid: tuple[int, Layout] | None = None
+        self.laid: tuple[int, StreamLayout] | None = None
         if not self.batches:
             raise OptionError(
                 f"the text is smaller than one batch: {self.places:,} words and sentence ends do not fill {rows:,} "
@@ -130,14 +130,14 @@ class Streams:
             return -(-self.layout(0).steps // self.steps)
         return self.places // (self.rows * self.steps)
 
-    def layout(self, epoch: int) -> Layout:
+    def layout(self, epoch: int) -> StreamLayout:
         """Who reads which sentence in an epoch."""
         epoch = epoch if self.shuffled else 0
         if self.laid is None or self.laid[0] != epoch:
             self.laid = epoch, self._lay(epoch)
         return self.laid[1]
 
-    def _lay(self, epoch: int) -> Layout:
+    def _lay(self, epoch: int) -> StreamLayout:
         order = np.arange(len(self.edges) - 1)
         if self.shuffled:
             np.random.default_rng([self.seed, epoch]).shuffle(order)
@@ -148,9 +148,9 @@ class Streams:
         kernel.deal(order, self.edges, self.steps, until, filled, row_of)
         laid = np.empty(self.rows + 1, np.int64), np.empty(dealt, np.int64), np.empty(dealt, np.int64)
         kernel.lay(order, self.edges, row_of, *laid)
-        return Layout(*laid, int(filled.max(initial=0)))
+        return StreamLayout(*laid, int(filled.max(initial=0)))
 
-    def batch(self, number: int, part: int = 0) -> Batch:
+    def batch(self, number: int, part: int = 0) -> StreamBatch:
         """One batch, or a part of its rows; numbers go on from epoch to epoch."""
         rows = self.shares[part]
         epoch, place = divmod(number, self.batches)
@@ -167,13 +167,13 @@ class Streams:
         rank = np.empty_like(order)
         rank[order] = np.arange(len(order))
         words, read, told = (torch.from_numpy(part) for part in (found[order], rank[inputs], self.targets[nexts]))
-        return Batch(words, read[0], read[1], told[0], told[1], torch.from_numpy(fresh))
+        return StreamBatch(words, read[0], read[1], told[0], told[1], torch.from_numpy(fresh))
 
-    def read(self, first: int, last: int | None = None) -> Iterator[Batch]:
+    def read(self, first: int, last: int | None = None) -> Iterator[StreamBatch]:
         """The batches from one number to another, part by part, each made while the one before is worked on."""
         return self.each(lambda batch, number: batch, first, last)
 
-    def each(self, finish: Callable[[Batch, int], Made], first: int, last: int | None = None) -> Iterator[Made]:
+    def each(self, finish: Callable[[StreamBatch, int], Made], first: int, last: int | None = None) -> Iterator[Made]:
         """What is made of the batches from one number to another, part by part, in a thread that keeps ahead."""
         last = self.batches if last is None else last
         wanted = ((number, part) for number in range(first, last) for part in range(len(self.shares)))

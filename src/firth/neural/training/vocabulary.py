@@ -11,8 +11,8 @@ from torch import Tensor
 
 from firth.errors import OptionError
 from firth.neural.language import SPELLINGS
-from firth.neural.layers import UNKNOWN, CharacterCnn, WordTable
-from firth.neural.softmax import Rows
+from firth.neural.layers import UNKNOWN, CharacterCnn, WordEmbedding
+from firth.neural.softmax import RowLookup
 from firth.neural.training import cnn_gpu
 from firth.text.character_ids import BEGIN, END, FILL
 from firth.text.vocabulary import Vocabulary
@@ -35,7 +35,7 @@ class TrainingVocabulary:
         self.encoder = bilm.encoder
         self.device = next(bilm.parameters()).device
         names = *vocabulary.words, BEGIN, END
-        if isinstance(bilm.encoder, WordTable):
+        if isinstance(bilm.encoder, WordEmbedding):
             rows = places_in(bilm.encoder.vocabulary, names)
             self.lengths: NDArray[np.int64] = np.zeros(len(names), np.int64)
             self.given = torch.from_numpy(rows).to(self.device)
@@ -64,9 +64,9 @@ class TrainingVocabulary:
 
     def _encode(self, words: Tensor, precision: torch.dtype) -> Tensor:
         given = self.given[words.to(self.device)]
-        if isinstance(self.encoder, WordTable):
+        if isinstance(self.encoder, WordEmbedding):
             rows, places = torch.unique(given, return_inverse=True)
-            table: Tensor = Rows.apply(self.encoder.table, None, rows)[0]  # type: ignore[no-untyped-call]
+            table: Tensor = RowLookup.apply(self.encoder.table, None, rows)[0]  # type: ignore[no-untyped-call]
             return table[places]
         on_gpu = precision == torch.bfloat16 and cnn_gpu.fits(self.encoder, self.device)
         if on_gpu and isinstance(self.encoder, CharacterCnn):

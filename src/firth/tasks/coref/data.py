@@ -24,7 +24,7 @@ from functools import partial
 from pathlib import Path, PurePosixPath
 
 from firth.errors import FormatError, OptionError
-from firth.files import Name, open_bytes
+from firth.files import Name, decode, open_bytes
 from firth.tasks.coref.score import distinct
 from firth.tasks.coref.sentence_ends import sentence_ends
 
@@ -75,7 +75,7 @@ def read_documents(path: Name) -> list[Document]:
     documents: list[Document] = []
     for place, opened in members:
         if chosen is None or _stem(place) in chosen:
-            documents += _documents(place, _lines(place, opened()))
+            documents += _documents(place, decode(opened(), place).splitlines())
     if part is not None and splits is None:
         tens = {"train": range(8), "dev": (8,), "test": (9,)}
         if part not in tens:
@@ -147,7 +147,7 @@ def _members(source: Path) -> tuple[Members, str | None]:
         files = sorted(_archived(source))
     else:
         return [(str(source), partial(_read, source))], None
-    splits = next((opened().decode("utf-8") for place, opened in files if _stem(place) == "splits"), None)
+    splits = next((decode(opened(), place) for place, opened in files if _stem(place) == "splits"), None)
     members = [member for member in files if COLUMNS.search(member[0])]
     gold = [member for member in members if "gold_conll" in member[0]]  # OntoNotes lays guesses beside the truth
     if not members:
@@ -188,14 +188,6 @@ def _chosen(path: Name, splits: str, part: str) -> set[str]:
     if part not in parts:
         raise OptionError(f"{path}: splits.md has no part {part!r}. There are: {', '.join(parts)}")
     return parts[part]
-
-
-def _lines(place: str, data: bytes) -> list[str]:
-    try:
-        return data.decode("utf-8-sig").splitlines()
-    except UnicodeDecodeError as error:
-        line = data.count(b"\n", 0, error.start) + 1
-        raise FormatError(place, "is not UTF-8", line=line, cure="Convert it first") from error
 
 
 def _documents(place: str, lines: Sequence[str]) -> Iterator[Document]:

@@ -27,12 +27,15 @@ Answer = Sequence[Sequence[Sequence[int]]]  # clusters of mentions, each [first 
 
 @dataclass(frozen=True)
 class Coref(Task):
-    """Coreference by end-to-end span ranking. An answer is a list of clusters of [first word, word behind the last].
+    """Coreference resolution: find the mentions that refer to the same entity.
+
+    Files have the columns of CoNLL-2012. An answer is a list of clusters; a mention is [start, end], counted in words
+    of the document.
 
     >>> task = Coref()
     >>> document, = task.ask("Mary went to the store. She bought some milk.")
     >>> answer = [[[0, 1], [6, 7]]]
-    >>> task.tell(document, answer)["text"]
+    >>> task.describe(document, answer)["text"]
     '[Mary]1 went to the store . [She]1 bought some milk .'
     >>> true = Document(document.sentences, (((0, 1), (6, 7)), ((3, 5),)))
     >>> task.score([true], [answer])["average"]  # the store stands alone, and does not count
@@ -40,9 +43,15 @@ class Coref(Task):
     """
 
     name: ClassVar[str] = "coref"
+    question: ClassVar[str] = "which words speak of the same thing?"
+    sample: ClassVar[tuple[str, ...]] = ("Mary went to the store. She bought some milk.",)
+    commands: ClassVar[tuple[str, ...]] = (
+        "firth task coref --train train.conll --dev dev.conll --out model/",
+        "firth task coref --train litbank-conll.tar.xz:train --dev litbank-conll.tar.xz:dev --device cuda",
+    )
     documents: ClassVar[bool] = True
     # The network drops words itself: what a biLM says is not to be dropped twice.
-    usual: ClassVar[dict[str, Any]] = {"characters": 150, "epochs": 60, "patience": 10, "dropout": 0.0}
+    defaults: ClassVar[dict[str, Any]] = {"characters": 150, "epochs": 60, "patience": 10, "dropout": 0.0}
 
     hidden: int = option(200, "cells of the biLSTM, in each direction", minimum=1)
     layers: int = option(1, "layers of the biLSTM", minimum=1)
@@ -64,7 +73,7 @@ class Coref(Task):
     def __post_init__(self) -> None:
         super().__post_init__()
         if self.singletons and not self.mention_loss:
-            raise OptionError("Coreference: mention_loss is 0, but mentions that stand alone are learnt by it alone")
+            raise OptionError("Coref: mention_loss is 0, but mentions that stand alone are learnt by it alone")
 
     def read(self, path: Name) -> list[Document]:
         """The documents of a file, a folder or a tar archive; PATH:dev is a part of it."""
@@ -94,7 +103,7 @@ class Coref(Task):
         ]
         return [Document(sentences or ((),)) for sentences in found]
 
-    def tell(self, example: Document, answer: Answer) -> dict[str, Any]:
+    def describe(self, example: Document, answer: Answer) -> dict[str, Any]:
         """The text with its mentions in brackets, and the mentions of each cluster."""
         words = example.words
         clusters = [[" ".join(words[start:end]) for start, end in cluster] for cluster in answer]

@@ -18,7 +18,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
 from firth.errors import FormatError
-from firth.files import Name, open_bytes
+from firth.files import Name, read_lines
 
 NO_AGREEMENT = "-"
 PREMISES = ("sentence1", "premise", "sentence_a")
@@ -53,7 +53,7 @@ def read_pairs(path: Name) -> list[Raw]:
     >>> read_pairs(file)
     [Raw(premise='A dog runs.', hypothesis='A dog is late.', label='neutral')]
     """
-    lines = list(_lines(path))
+    lines = [(number, text) for number, text in read_lines(path) if text.strip()]
     if not lines:
         raise FormatError(path, "holds no pairs")
     read = _json_lines if lines[0][1].startswith("{") else _table
@@ -68,18 +68,6 @@ def spelled(label: str) -> str:
     """
     label = label.strip().lower()
     return SPELLINGS.get(label, label)
-
-
-def _lines(path: Name) -> Iterator[tuple[int, str]]:
-    with open_bytes(path) as file:
-        for number, raw in enumerate(file, 1):
-            try:
-                text = raw.decode("utf-8-sig" if number == 1 else "utf-8").rstrip("\r\n")
-            except UnicodeDecodeError as error:
-                problem = f"byte {error.start + 1} of this line is not UTF-8"
-                raise FormatError(path, problem, line=number, cure="Convert the file to UTF-8") from error
-            if text.strip():
-                yield number, text
 
 
 def _json_lines(path: Name, lines: Sequence[tuple[int, str]]) -> Iterator[Raw]:

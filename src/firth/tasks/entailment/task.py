@@ -39,14 +39,22 @@ class EntailmentExample:
 
 @dataclass(frozen=True)
 class Entailment(Task):
-    """Does the premise say that the hypothesis is true? The files of SNLI, MultiNLI, SICK and FarsTail are read.
+    """Textual entailment: decide whether a premise entails a hypothesis, contradicts it, or neither.
+
+    The files of SNLI, MultiNLI, SICK and FarsTail are read. An answer is the probability of each label.
 
     >>> Entailment().ask("All birds can fly.", "Penguins can fly.")[0].hypothesis
     ('Penguins', 'can', 'fly', '.')
     """
 
     name: ClassVar[str] = "entailment"
-    usual: ClassVar[dict[str, Any]] = {
+    question: ClassVar[str] = "does the second follow from the first?"
+    sample: ClassVar[tuple[str, ...]] = ("All birds can fly.", "Penguins can fly.")
+    commands: ClassVar[tuple[str, ...]] = (
+        "firth task entailment --train snli-train.jsonl --dev snli-dev.jsonl --out model/",
+        "firth task entailment --train train.tsv --dev dev.tsv --architecture decomposable --embedding glove-en",
+    )
+    defaults: ClassVar[dict[str, Any]] = {
         "at": "both",
         "mix_decay": 0.001,
         "dropout": 0.0,  # the network drops its input itself: dropped twice, a quarter of ELMo's numbers is left
@@ -60,7 +68,7 @@ class Entailment(Task):
         None, "share of the numbers that training leaves out; 0.5 in ESIM, else 0.2", minimum=0, maximum=0.99
     )
     variational: bool = option(True, "dropout before an LSTM leaves out the same numbers at every word")
-    letters: Letters = option("keep", "unify letters and digits as Persian or Arabic needs")  # noqa: RUF009
+    letters: Letters = option("keep", "unify letters and digits as Persian or Arabic needs")
 
     def read(self, path: Name) -> list[EntailmentExample]:
         """The pairs of a file; see `entailment_pairs.py` for its forms.
@@ -77,7 +85,7 @@ class Entailment(Task):
             for raw in read_pairs(path)
         ]
 
-    def to_learn(self, examples: Sequence[EntailmentExample]) -> Sequence[EntailmentExample]:
+    def training_examples(self, examples: Sequence[EntailmentExample]) -> Sequence[EntailmentExample]:
         """The pairs, each of which must have a label."""
         if any(example.label is None for example in examples):
             raise OptionError("some pairs have no label to learn from. Train on a file with labels")
@@ -125,11 +133,11 @@ class Entailment(Task):
             raise OptionError(f"the {'hypothesis' if premise else 'premise'} has no words")
         return [EntailmentExample(premise, hypothesis)]
 
-    def tell(self, example: EntailmentExample, answer: dict[str, float]) -> dict[str, Any]:
+    def describe(self, example: EntailmentExample, answer: dict[str, float]) -> dict[str, Any]:
         """The label, how sure it is, and all labels by falling probability.
 
         >>> task = Entailment()
-        >>> task.tell(task.ask("A dog runs.", "It is late.")[0], {"entailment": 0.2, "neutral": 0.8})
+        >>> task.describe(task.ask("A dog runs.", "It is late.")[0], {"entailment": 0.2, "neutral": 0.8})
         {'label': 'neutral', 'probability': 0.8, 'labels': {'neutral': 0.8, 'entailment': 0.2}}
         """
         ranked = dict(sorted(answer.items(), key=itemgetter(1), reverse=True))

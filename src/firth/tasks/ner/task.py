@@ -41,31 +41,39 @@ class NerExample:
 
 @dataclass(frozen=True)
 class Ner(Task):
-    """Named entities by a biLSTM-CRF. An answer is a list of BIO tags.
+    """Named-entity recognition: find the names of people, places and other things.
+
+    Files have a word and a tag on each line, as CoNLL-2003 does. An answer is a list of BIO tags.
 
     >>> task = Ner()
     >>> example, = task.ask("Elon Musk founded SpaceX.")
     >>> answer = ["B-PER", "I-PER", "O", "B-ORG", "O"]
-    >>> task.tell(example, answer)["sentence"]
+    >>> task.describe(example, answer)["sentence"]
     '[PER: Elon Musk] founded [ORG: SpaceX] .'
     >>> task.score([NerExample(example.words, (Span("PER", 0, 2),))], [answer])["f1"]
     0.6666666666666666
     """
 
     name: ClassVar[str] = "ner"
-    usual: ClassVar[dict[str, Any]] = {"characters": 128, "tuned": True, "mix_decay": 0.1, "dropout": 0.0}
+    question: ClassVar[str] = "which words are names?"
+    sample: ClassVar[tuple[str, ...]] = ("Elon Musk founded SpaceX.",)
+    commands: ClassVar[tuple[str, ...]] = (
+        "firth task ner --train train.conll --dev dev.conll --test test.conll --out model/",
+        "firth task ner --train train.conll --dev dev.conll --embedding glove-en --embedding-characters 128",
+    )
+    defaults: ClassVar[dict[str, Any]] = {"characters": 128, "tuned": True, "mix_decay": 0.1, "dropout": 0.0}
 
     hidden: tuple[int, ...] = option((200, 100), "cells of each biLSTM, in each direction")
     dropout: float = option(0.25, "share of what enters each layer that training leaves out", minimum=0, maximum=0.99)
     scheme: Literal["BIO", "BIOES"] = option("BIOES", "how spans become tags inside the network")
     word: int = option(0, "the column of the word in a file, from 0; negative ones count from the last")
     tag: int = option(-1, "the column of the tag, likewise")
-    letters: Letters = option("keep", "unify letters and digits as Persian or Arabic needs")  # noqa: RUF009
+    letters: Letters = option("keep", "unify letters and digits as Persian or Arabic needs")
 
     def __post_init__(self) -> None:
         super().__post_init__()
         if not self.hidden or min(self.hidden) < 1:
-            raise OptionError(f"Entities: hidden is {self.hidden!r}, but must be numbers of at least 1")
+            raise OptionError(f"Ner: hidden is {self.hidden!r}, but must be numbers of at least 1")
 
     def read(self, path: Name) -> list[NerExample]:
         """The sentences of a file with their names."""
@@ -115,7 +123,7 @@ class Ner(Task):
             for sentence in tokenizer.sentences(text)
         ]
 
-    def tell(self, example: NerExample, answer: Sequence[str]) -> dict[str, Any]:
+    def describe(self, example: NerExample, answer: Sequence[str]) -> dict[str, Any]:
         """The sentence with its names in brackets, and these one by one."""
         names = spans(answer)
         told = in_words(example.words, names)

@@ -20,7 +20,9 @@ from firth.tasks.tokenization import Letters, tokenizer_of
 
 @dataclass(frozen=True)
 class Qa(Task):
-    """Points at the answer to a question in a passage. Files have the form of SQuAD 1.1.
+    """Question answering: find the span of a passage that answers a question.
+
+    Files have the JSON format of SQuAD 1.1.
 
     >>> asked = Qa().ask("The cat sat on the mat.", "Where did the cat sit?")[0]
     >>> asked.passage.cut(3, 5)
@@ -28,7 +30,12 @@ class Qa(Task):
     """
 
     name: ClassVar[str] = "qa"
-    usual: ClassVar[dict[str, Any]] = {
+    question: ClassVar[str] = "where is the answer?"
+    sample: ClassVar[tuple[str, ...]] = ("The cat sat on the mat.", "Where did the cat sit?")
+    commands: ClassVar[tuple[str, ...]] = (
+        "firth task qa --train squad-train.json.xz --dev squad-dev.json.xz --device cuda --out model/",
+    )
+    defaults: ClassVar[dict[str, Any]] = {
         "at": "both",
         "dropout": 0.0,  # the network drops its input itself
         "characters": 100,
@@ -44,12 +51,12 @@ class Qa(Task):
     longest: int = option(400, "words of a passage looked at together; a longer one is cut into windows", minimum=2)
     overlap: int = option(128, "words that neighboring windows share", minimum=0)
     occurrences: Literal["given", "all"] = option("all", "answers stand where the file says, or wherever they occur")
-    letters: Letters = option("keep", "unify letters and digits as Persian or Arabic needs")  # noqa: RUF009
+    letters: Letters = option("keep", "unify letters and digits as Persian or Arabic needs")
 
     def __post_init__(self) -> None:
         super().__post_init__()
         if self.overlap >= self.longest:
-            problem = f"Questions: overlap is {self.overlap}, but must be smaller than longest, {self.longest}"
+            problem = f"Qa: overlap is {self.overlap}, but must be smaller than longest, {self.longest}"
             raise OptionError(problem)
 
     def read(self, path: Name) -> list[Question]:
@@ -64,7 +71,7 @@ class Qa(Task):
         """
         return read_questions(path, tokenizer_of(self.letters), self.occurrences)
 
-    def to_learn(self, examples: Sequence[Question]) -> Sequence[Question]:
+    def training_examples(self, examples: Sequence[Question]) -> Sequence[Question]:
         """The questions, each of which must have an answer."""
         for example in examples:
             if not example.spans:
@@ -112,7 +119,7 @@ class Qa(Task):
                 raise OptionError("the question has no words")
         return asked
 
-    def tell(self, example: Question, answer: dict[str, Any]) -> dict[str, Any]:
+    def describe(self, example: Question, answer: dict[str, Any]) -> dict[str, Any]:
         """The question, the answer, its characters in the passage, and how likely the network finds it."""
         return {
             "question": " ".join(example.words),

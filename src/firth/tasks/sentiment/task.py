@@ -17,7 +17,7 @@ from torch import Tensor, nn
 from torch.nn import functional
 
 from firth.errors import FormatError
-from firth.files import Name, open_bytes
+from firth.files import Name, read_lines
 from firth.options import option
 from firth.tasks.inputs import Sizes, Text
 from firth.tasks.layers import (
@@ -56,7 +56,10 @@ class Phrase:
 
 @dataclass(frozen=True)
 class Sentiment(Task):
-    """A label for a text.
+    """Sentiment classification: label a text as positive or negative, in five grades or two.
+
+    Files have the trees of the Stanford Sentiment Treebank, or a label and a text on each line. An answer is the
+    probability of each label.
 
     >>> task = Sentiment(classes=2)
     >>> [example] = task.ask("The movie was fantastic!")
@@ -67,7 +70,14 @@ class Sentiment(Task):
     """
 
     name: ClassVar[str] = "sentiment"
-    usual: ClassVar[dict[str, Any]] = {"at": "both", "mix_decay": 0.001, "batch": 64}
+    question: ClassVar[str] = "good or bad?"
+    sample: ClassVar[tuple[str, ...]] = ("The movie was fantastic!",)
+    commands: ClassVar[tuple[str, ...]] = (
+        "firth task sentiment --train sst5-train.txt --dev sst5-dev.txt --test sst5-test.txt --out model/",
+        "firth task sentiment --train train.txt --dev dev.txt --classes 2 --architecture plain --embedding glove-en",
+        "firth task sentiment --train train.txt --dev dev.txt --embedding-at output --embedding-layers top",
+    )
+    defaults: ClassVar[dict[str, Any]] = {"at": "both", "mix_decay": 0.001, "batch": 64}
 
     architecture: Literal["biattentive", "plain"] = option(
         "biattentive", "a biattentive network, or a classifier of the final states of a plain one"
@@ -75,24 +85,19 @@ class Sentiment(Task):
     classes: Literal[5, 2] = option(5, "labels of trees: five grades, or two sides without the neutral")
     phrases: bool = option(True, "learn from the phrases inside a tree too, not from the whole alone")
     shortest: int = option(4, "words of the shortest such phrase", minimum=1)
-    cell: RnnKind = option("lstm", "what reads the words")  # noqa: RUF009
+    cell: RnnKind = option("lstm", "what reads the words")
     hidden: int = option(300, "cells in each direction", minimum=1)
     dropout: float = option(0.25, "share of the numbers that training leaves out", minimum=0, maximum=0.99)
 
     def read(self, path: Name) -> list[Phrase]:
         """The texts of a file: a tree a line, or a label, a tab and a text. Those that are neutral between two go."""
         examples = []
-        with open_bytes(path) as file:
-            for number, raw in enumerate(file, start=1):
-                try:
-                    line = raw.decode("utf-8").strip()
-                except UnicodeDecodeError as error:
-                    raise FormatError(path, f"is not UTF-8: {error}", line=number) from error
-                if not line:
-                    continue
-                example = self._tree(line, path, number) if line[0] == "(" else _labeled(line, path, number)
-                if example is not None:
-                    examples.append(example)
+        for number, text in read_lines(path):
+            if not (line := text.strip()):
+                continue
+            example = self._tree(line, path, number) if line[0] == "(" else _labeled(line, path, number)
+            if example is not None:
+                examples.append(example)
         if not examples:
             raise FormatError(path, "holds no labeled texts", cure="A line is a tree, or a label, a tab and a text")
         return examples
@@ -109,7 +114,7 @@ class Sentiment(Task):
         parts = tuple(Phrase(words, names[grade]) for words, grade in inside if names[grade] is not None)
         return Phrase(whole[0], names[whole[1]], parts)
 
-    def to_learn(self, examples: Sequence[Phrase]) -> list[Phrase]:
+    def training_examples(self, examples: Sequence[Phrase]) -> list[Phrase]:
         """The whole texts, and the phrases inside them that are long enough."""
         learnt = []
         for example in examples:
@@ -145,7 +150,7 @@ class Sentiment(Task):
         tokenizer = Tokenizer()
         return [Phrase(tuple(tokenizer.words(text))) for text in texts]
 
-    def tell(self, example: Phrase, answer: dict[str, float]) -> dict[str, Any]:
+    def describe(self, example: Phrase, answer: dict[str, float]) -> dict[str, Any]:
         """The label, how sure it is, and all labels by falling probability."""
         ranked = dict(sorted(answer.items(), key=lambda pair: -pair[1]))
         return {"label": likeliest(answer), "probability": ranked[likeliest(answer)], "labels": ranked}

@@ -14,7 +14,7 @@ from itertools import islice, pairwise
 from typing import Literal
 
 from firth.errors import FormatError, OptionError
-from firth.files import Name, open_bytes
+from firth.files import Name, read_lines
 from firth.text.corpus import Corpus
 from firth.text.tokenize import Tokenizer
 
@@ -103,11 +103,4 @@ def _titles(path: Name) -> Iterator[tuple[str, str]]:
 
 def _lines(path: Name) -> Iterator[tuple[int, str]]:
     """The lines that are not empty, with their numbers."""
-    with open_bytes(path) as file:
-        for number, raw in enumerate(file, 1):
-            try:
-                line = raw.decode("utf-8-sig" if number == 1 else "utf-8").rstrip("\r\n")
-            except UnicodeDecodeError as error:
-                raise FormatError(path, "is not UTF-8", line=number, cure="Convert it first") from error
-            if line.strip():
-                yield number, line
+    return ((number, line) for number, line in read_lines(path) if line.strip())

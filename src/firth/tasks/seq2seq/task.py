@@ -29,7 +29,9 @@ from firth.text.vocabulary import Vocabulary
 
 @dataclass(frozen=True)
 class Seq2Seq(Task):
-    """A text for a text. An answer is a string whose words are parted by blanks.
+    """Sequence to sequence: generate one text from another, with an encoder, a decoder and attention.
+
+    An answer is a string of words separated by spaces.
 
     >>> task = Seq2Seq()
     >>> pair, = task.ask("Tea, please.")
@@ -40,7 +42,10 @@ class Seq2Seq(Task):
     """
 
     name: ClassVar[str] = "seq2seq"
-    usual: ClassVar[dict[str, Any]] = {"words": 100, "batch": 64}
+    question: ClassVar[str] = "which text corresponds to this one?"
+    sample: ClassVar[tuple[str, ...]] = ("Tea, please.",)
+    commands: ClassVar[tuple[str, ...]] = ("firth task seq2seq --train pairs.tsv --dev dev.tsv --out model/",)
+    defaults: ClassVar[dict[str, Any]] = {"words": 100, "batch": 64}
 
     hidden: int = option(300, "cells of each layer: of each direction of the encoder, and of the decoder", minimum=1)
     layers: int = option(2, "layers of the encoder, and of the decoder", minimum=1)
@@ -54,7 +59,7 @@ class Seq2Seq(Task):
     dropout: float = option(0.2, "share of what enters each layer that training leaves out", minimum=0, maximum=0.99)
     beam: int = option(4, "beginnings of a text that are kept in search of the best; 1: greedy", minimum=1)
     length_penalty: float = option(1.0, "texts are compared by log P / length ** this", minimum=0)
-    pairs: Kind = option("tabs", "what a file holds: a table, or text of which pairs are made")  # noqa: RUF009
+    pairs: Kind = option("tabs", "what a file holds: a table, or text of which pairs are made")
     tokens: Literal["running", "whitespace"] = option("running", "running text, or spaces between the tokens")
     longest: int = option(100, "words of a source or a target; what is longer is cut", minimum=1)
     limit: int = option(0, "read the first so many pairs of a file; 0: all", minimum=0)
@@ -83,7 +88,7 @@ class Seq2Seq(Task):
         tokenizer = Tokenizer(mode=self.tokens)
         return [Pair(tuple(tokenizer.words(text)[: self.longest])) for text in texts]
 
-    def tell(self, example: Pair, answer: str) -> str:
+    def describe(self, example: Pair, answer: str) -> str:
         """The answer as it is."""
         return answer
 

@@ -56,17 +56,26 @@ class SrlExample:
 
 @dataclass(frozen=True)
 class Srl(Task):
-    """Semantic roles. An answer has the predicates that were found, and a frame, in BIO tags, for each one asked about.
+    """Semantic role labeling: find the arguments of each predicate.
+
+    Files have the columns of CoNLL-2005 or CoNLL-2012. An answer has the predicates that were found, and a frame with
+    BIO tags for each predicate of the question.
 
     >>> task = Srl()
     >>> example, = task.ask("John broke the vase.")
     >>> tags = ["B-ARG0", "B-V", "B-ARG1", "I-ARG1", "O"]
-    >>> task.tell(example, {"predicates": [1], "frames": [{"predicate": 1, "tags": tags}]})["sentence"]
+    >>> task.describe(example, {"predicates": [1], "frames": [{"predicate": 1, "tags": tags}]})["sentence"]
     '[ARG0: John] [V: broke] [ARG1: the vase] .'
     """
 
     name: ClassVar[str] = "srl"
-    usual: ClassVar[dict[str, Any]] = {"mix_decay": 0.001, "dropout": 0.0, "batch": 80, "clip": 1.0}
+    question: ClassVar[str] = "who did what to whom?"
+    sample: ClassVar[tuple[str, ...]] = ("John broke the vase.",)
+    commands: ClassVar[tuple[str, ...]] = (
+        "firth task srl --train ewt-train.conll.xz --dev ewt-dev.conll.xz --out model/",
+        "firth task srl --train train.conll --dev dev.conll --layers 4 --hidden 100 --patience 10",
+    )
+    defaults: ClassVar[dict[str, Any]] = {"mix_decay": 0.001, "dropout": 0.0, "batch": 80, "clip": 1.0}
 
     layers: int = option(8, "LSTMs that read in turns, forwards and backwards", minimum=1)
     hidden: int = option(300, "cells of each", minimum=1)
@@ -126,7 +135,7 @@ class Srl(Task):
             for sentence in tokenizer.sentences(text)
         ]
 
-    def tell(self, example: SrlExample, answer: Any) -> dict[str, Any]:
+    def describe(self, example: SrlExample, answer: Any) -> dict[str, Any]:
         """The sentence with the roles in brackets, a line a predicate, and these one by one."""
         lines, frames = [], []
         for frame in answer["frames"]:
