@@ -15,7 +15,8 @@ from firth.neural.adaptive_softmax import AdaptiveSoftmax
 from firth.neural.architecture import Architecture
 from firth.neural.inference import embed as embedding
 from firth.neural.inference.cache import WeightCache
-from firth.neural.inference.embed import Dtype, EmbeddingOptions, Layers, Precision, Sentences
+from firth.neural.inference.embed import Dtype, EmbeddingOptions, Layers
+from firth.neural.inference.layers_of import Precision, Sentences, to_word_lists
 from firth.neural.inference.sentence_arrays import Floats, Pooling
 from firth.neural.inference.token_vectors import TokenVectors
 from firth.neural.initialization import draw
@@ -101,7 +102,7 @@ class BiLM(nn.Module):
 
     def encode(self, sentences: Sentences) -> tuple[Tensor, Tensor]:
         """The words' vectors, (batch, time, dim), and the lengths; each distinct word is encoded once."""
-        framed = [[BEGIN, *words, END] for words in embedding.to_word_lists(sentences)]
+        framed = [[BEGIN, *words, END] for words in to_word_lists(sentences)]
         places = {word: place for place, word in enumerate(dict.fromkeys(word for words in framed for word in words))}
         table: Tensor = self.encoder(list(places))
         table = torch.cat([table, table.new_zeros(1, table.shape[1])])  # the last row is padding

@@ -17,10 +17,8 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor, nn
 
+from firth.neural.device import work_sizes
 from firth.neural.training import softmax_gpu
-
-LOGITS = 1 << 20  # numbers of a table of text × vocabulary that exist at a time on a CPU
-GPU = 64  # times as many on a GPU
 
 
 class Softmax(Protocol):
@@ -138,8 +136,7 @@ def on_gpu(hidden: Tensor) -> bool:
 
 def chunks(width: int, *tensors: Tensor) -> tuple[tuple[Tensor, ...], ...]:
     """Tensors in runs of rows, few enough that a table of them × width is small."""
-    room = LOGITS * (GPU if tensors[0].is_cuda else 1)
-    step = max(1, room // max(1, width))
+    step = max(1, work_sizes(tensors[0].device).logits // max(1, width))
     return tuple(torch.split(tensor, step) for tensor in tensors)
 
 

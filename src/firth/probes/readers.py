@@ -18,7 +18,8 @@ from torch import Tensor
 from firth.errors import OptionError
 from firth.formats.registry import load
 from firth.neural.bilm import BiLM
-from firth.neural.inference import embed as embedding
+from firth.neural.device import work_sizes
+from firth.neural.inference.layers_of import layers_of
 from firth.progress import Progress, Report, silent
 from firth.runtime import Runtime
 from firth.tasks.model import TaskModel, open_task
@@ -28,7 +29,6 @@ from firth.vectors.words import WordVectors
 
 Words = Sequence[str]
 Item = TypeVar("Item")
-BLOCK, GPU_BLOCK = 1 << 12, 1 << 15  # words that are read at once
 MEAN = "biLM mean"
 MODELS = "elmo", "static", "cove"  # options that name models
 
@@ -61,29 +61,12 @@ class BilmReader:
 
     def __init__(self, bilm: BiLM) -> None:
         self.bilm = bilm
-        self.layers = bilm.architecture.layers + 1
-        self.names = (*(f"biLM layer {layer}" for layer in range(self.layers)), MEAN)
+        self.names = (*(f"biLM layer {layer}" for layer in range(bilm.architecture.layers + 1)), MEAN)
         self.device = next(bilm.parameters()).device
 
-    @torch.no_grad()
     def read(self, sentences: Sequence[Words]) -> Tensor:
         """The layers of all words, (layers + 2, words, 2 · dim)."""
-        ends = np.cumsum([len(words) for words in sentences], dtype=np.int64)
-        size = len(self.names), int(ends[-1]) if len(ends) else 0, 2 * self.bilm.architecture.dim
-        found = torch.empty(size, device=self.device)
-        tokens = embedding.GPU_BATCH_TOKENS if found.is_cuda else embedding.BATCH_TOKENS
-        for places in embedding.batches([len(words) + 2 for words in sentences], tokens):
-            lengths = np.array([len(sentences[place]) + 2 for place in places])  # <S> and </S> are around each
-            vectors, words = embedding.distinct_vectors(self.bilm, [sentences[place] for place in places])
-            layers = embedding.contextual_layers(self.bilm, vectors, lengths, "float32", words)
-            starts = np.cumsum(lengths) - lengths
-            source = np.concatenate([np.arange(a + 1, a + n - 1) for a, n in zip(starts, lengths)])
-            target = np.concatenate([np.arange(ends[one] - len(sentences[one]), ends[one]) for one in places])
-            chosen = layers[:, torch.from_numpy(source).to(self.device)]
-            rows = torch.from_numpy(target).to(self.device)
-            found[: self.layers, rows] = chosen
-            found[self.layers, rows] = chosen.mean(0)
-        return found
+        return layers_of(self.bilm, sentences, lambda layers: torch.cat([layers, layers.mean(0, keepdim=True)]))
 
 
 class StaticReader:
@@ -198,7 +181,7 @@ def model_identity(model: str, reader: LayerReader) -> dict[str, Any]:
 
 def block_size(reader: LayerReader) -> int:
     """Words that are read at once: a GPU needs more to be busy, and has the memory."""
-    return GPU_BLOCK if reader.device.type == "cuda" else BLOCK
+    return work_sizes(reader.device).block_words
 
 
 def split_blocks(sentences: Iterable[Item], size: int, words: Callable[[Item], int]) -> Iterator[list[Item]]:

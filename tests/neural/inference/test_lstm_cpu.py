@@ -83,7 +83,7 @@ def test_a_sentence_has_the_same_bits_alone_and_in_any_batch_or_order(precision)
 def test_groups_threads_and_tables_change_nothing(lengths, threads, together):
     bilm, count = model(), sum(lengths)
     rng = np.random.default_rng(3)
-    vectors, words = rng.standard_normal((5, 10)).astype(np.float32), rng.integers(0, 5, count)
+    vectors, words = torch.from_numpy(rng.standard_normal((5, 10)).astype(np.float32)), rng.integers(0, 5, count)
     expected = LayersCpu(bilm, runtime=Runtime(1)).run(vectors, lengths, words)
     with pytest.MonkeyPatch.context() as changed:
         changed.setattr(lstm_cpu, "TOGETHER", together)
@@ -91,7 +91,7 @@ def test_groups_threads_and_tables_change_nothing(lengths, threads, together):
         changed.setattr(lstm_cpu, "AHEAD", together)
         found = LayersCpu(bilm, runtime=Runtime(threads)).run(vectors[words], lengths)
     assert found.shape == (3, count, 20)
-    assert np.array_equal(found, expected)
+    assert torch.equal(found, expected)
 
 
 @pytest.mark.parametrize("precision", ["bfloat16", "int8"])

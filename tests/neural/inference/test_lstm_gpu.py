@@ -9,8 +9,9 @@ import torch
 from firth.errors import OptionError
 from firth.neural.architecture import Architecture
 from firth.neural.bilm import BiLM
-from firth.neural.inference.embed import padded_rows
-from firth.neural.inference.lstm_gpu import CnnGpu, LayersGpu
+from firth.neural.inference.cnn_gpu import CnnGpu
+from firth.neural.inference.embed import pad_rows
+from firth.neural.inference.lstm_gpu import LayersGpu
 
 DEVICE = "cuda" if torch.cuda.is_available() else "cpu"
 LENGTHS = [9, 9, 5, 3, 2]
@@ -26,7 +27,7 @@ def both(bilm: BiLM, precision: str) -> tuple[torch.Tensor, torch.Tensor]:
     vectors = torch.randn(sum(LENGTHS), bilm.architecture.dim, generator=torch.Generator().manual_seed(1)).to(DEVICE)
     with torch.no_grad():
         found = LayersGpu(bilm, precision).run(vectors, LENGTHS)
-        plain, _ = bilm.contextualize(padded_rows(vectors, LENGTHS), torch.tensor(LENGTHS, device=DEVICE))
+        plain, _ = bilm.contextualize(pad_rows(vectors, LENGTHS), torch.tensor(LENGTHS, device=DEVICE))
     return found, torch.cat([plain[:, row, :length] for row, length in enumerate(LENGTHS)], 1)
 
 

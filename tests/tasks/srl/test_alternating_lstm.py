@@ -88,6 +88,6 @@ def test_dropout_leaves_out_the_same_numbers_at_all_words_of_a_sentence(reader: 
 def test_a_plan_says_which_word_was_read_before() -> None:
     plan = PackedPlan.of(torch.tensor([3, 2, 1]), torch.device("cpu"))  # a0 b0 c0 a1 b1 a2
     assert plan.row.tolist() == [0, 1, 2, 0, 1, 0]
-    assert plan.heard[0].tolist() == [6, 6, 6, 0, 1, 3]
-    assert plan.heard[1].tolist() == [3, 4, 6, 5, 6, 6]
+    assert plan.previous[0].tolist() == [6, 6, 6, 0, 1, 3]
+    assert plan.previous[1].tolist() == [3, 4, 6, 5, 6, 6]
     assert plan.mirror.tolist() == [5, 4, 2, 3, 1, 0]

@@ -16,8 +16,9 @@ import numpy as np
 
 from firth.errors import OptionError
 from firth.formats.registry import load
+from firth.neural.device import CPU
 from firth.pretrained import shipped
-from firth.probes.readers import BLOCK, split_blocks
+from firth.probes.readers import split_blocks
 from firth.progress import Progress, Report
 from firth.vectors.words import WordVectors
 
@@ -107,7 +108,7 @@ def average_contexts(
     layers, dim = bilm.architecture.layers, 2 * bilm.architecture.dim
     sums, counts = np.zeros((layers, len(words), dim)), np.zeros(len(words), np.int64)
     read = 0
-    for block in split_blocks(map(list, sentences), BLOCK, len):
+    for block in split_blocks(map(list, sentences), CPU.block_words, len):
         for sentence, arrays in zip(block, bilm.embed(block, layers="all")):  # (layers + 1, length, dim)
             known = [(place, ids[word]) for place, word in enumerate(sentence) if word in ids]
             places, rows = [place for place, _ in known], [row for _, row in known]
