@@ -8,12 +8,12 @@ from typing import Any
 import numpy as np
 
 from firth.data import SETS
-from firth.show.charts import Bars, Chart, Lines, Value
+from firth.show.charts import BarChart, Chart, LineChart, Value
 from firth.studies.families.training import cpu_seconds
 from firth.studies.findings import Cell, ResultTable
-from firth.studies.tasks.study import Score, format_score
+from firth.studies.tasks.study import MeanScore, format_score
 
-Results = Mapping[str, Mapping[str, Score | None]]  # by embedding and task
+Results = Mapping[str, Mapping[str, MeanScore | None]]  # by embedding and task
 Shown = tuple[list[ResultTable], dict[str, Chart]]
 NAMES = {
     "wordsim353": "WordSim-353",
@@ -75,7 +75,9 @@ def intrinsic_tables(finished: Mapping[str, Any]) -> Shown:
         tuple((one["model"], one["words"], one["dim"], one["megabytes"]) for one in models),
     )
     series = {one["model"]: [one["same"][name]["value"] for name in sets] for one in models}
-    chart = Bars(f"The same questions to every model ({common})", "Spearman or accuracy, percent", tuple(names), series)
+    chart = BarChart(
+        f"The same questions to every model ({common})", "Spearman or accuracy, percent", tuple(names), series
+    )
     return [asked, own, covered, sizes], {"intrinsic": chart}
 
 
@@ -110,10 +112,10 @@ def cost_tables(trained: Sequence[Mapping[str, Any]]) -> Shown:
     ]
     words = "words of text"
     charts: dict[str, Chart] = {
-        "time": Lines(
+        "time": LineChart(
             "Time to train", words, "processor seconds a million words", _lines(families, sizes, rate), log_x=True
         ),
-        "memory": Lines(
+        "memory": LineChart(
             "Memory to train", words, "peak of the process, MB", _lines(families, sizes, memory), log_x=True
         ),
     }
@@ -169,7 +171,7 @@ def curve_tables(trained: Sequence[Mapping[str, Any]]) -> Shown:
         known = {key: value for key, value in values.items() if value is not None}
         is_analogy = name in SETS and SETS[name].task == "analogy"
         unit = "right answers, percent" if is_analogy else "Spearman's correlation, percent"
-        charts[name] = Lines(title, "words of text", unit, _lines(families, sizes, known), log_x=True)
+        charts[name] = LineChart(title, "words of text", unit, _lines(families, sizes, known), log_x=True)
     return made, charts
 
 
@@ -199,7 +201,7 @@ def elmo_table(measured: Sequence[Mapping[str, Any]]) -> Shown:
     return [ResultTable("Training ELMo on a CPU", columns, tuple(rows), ON_A_GPU)], {}
 
 
-def task_table(results: Results) -> tuple[ResultTable, Bars]:
+def task_table(results: Results) -> tuple[ResultTable, BarChart]:
     """A table and a chart of scores in tasks: embedding, then task, then (mean, deviation).
 
     >>> table, chart = task_table({"glove-en": {"ner": (70.0, 0.5)}, "elmo-en": {"ner": (80.0, 0.25), "srl": (60, 1)}})
@@ -217,4 +219,4 @@ def task_table(results: Results) -> tuple[ResultTable, Bars]:
         series[embedding] = list(found)
     title = "The same tasks on every embedding"
     table = ResultTable(f"{title}: percent", ("embedding", *tasks), tuple(rows), ON_TASKS)
-    return table, Bars(title, "percent", tuple(tasks), series)
+    return table, BarChart(title, "percent", tuple(tasks), series)
