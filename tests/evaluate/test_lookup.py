@@ -58,5 +58,5 @@ def test_subword_vectors_answer_for_unseen_words_unless_told_not_to() -> None:
 
 
 def test_values_that_are_not_numbers_are_an_error_and_no_answer() -> None:
-    with pytest.raises(FirthError, match="the vector of 'b' holds values that are not finite"):
+    with pytest.raises(FirthError, match="the vector of 'b' contains NaN or infinity"):
         Lookup(WordVectors(["a", "b"], [[1.0], [np.nan]])).vector("a")

@@ -66,7 +66,7 @@ def test_packed_sets_are_read_as_they_are(tmp_path: Path) -> None:
         ("a\tb\t1\na\t\t3\n", r"set\.txt:2: a word is empty"),
         ("a b\n", r"set\.txt:1: expected at least 3 fields"),
         ("a b c\n", r"set\.txt:1: expected a score after two words"),
-        ("# nothing\n", r"set\.txt: holds no questions"),
+        ("# nothing\n", r"set\.txt: contains no questions"),
     ],
 )
 def test_a_broken_pair_is_named_by_its_line(tmp_path: Path, text: str, problem: str) -> None:
@@ -110,7 +110,7 @@ def test_questions_without_sections_have_a_section_without_a_name(tmp_path: Path
     [
         (": s\na b c d\na b c\n", r"set\.txt:3: expected four words, found 3"),
         ("a,b,c,d\na,,c,d\n", r"set\.txt:2: a word is empty"),
-        (": s\n", r"set\.txt: holds no questions"),
+        (": s\n", r"set\.txt: contains no questions"),
     ],
 )
 def test_a_broken_question_is_named_by_its_line(tmp_path: Path, text: str, problem: str) -> None:
@@ -163,7 +163,7 @@ def test_a_file_tells_what_it_asks(tmp_path: Path, text: str, task: str) -> None
 
 
 def test_a_file_of_no_known_form_is_an_error(tmp_path: Path) -> None:
-    with pytest.raises(FormatError, match="cannot tell what this set asks"):
+    with pytest.raises(FormatError, match="not a known format of a test set"):
         task_of(write(tmp_path, "once upon a time there was a test\n"))
 
 

@@ -10,7 +10,7 @@ from scipy import stats
 
 from firth.errors import FormatError
 from firth.probes import contexts
-from firth.probes.readers import Place, StaticReader
+from firth.probes.readers import StaticReader, WordSpan
 from firth.text.tokenize import Tokenizer
 from firth.vectors.words import WordVectors
 
@@ -38,9 +38,9 @@ def test_the_measures_agree_with_scipy() -> None:
 
 def test_the_cosine_is_that_of_the_words_where_they_stand() -> None:
     reader = StaticReader("x", WordVectors(["tea", "rain"], [[1, 0], [1, 1]]))
-    one, other = Place(["some", "tea"], 1, 2), Place(["rain", "fell"], 0, 1)
+    one, other = WordSpan(["some", "tea"], 1, 2), WordSpan(["rain", "fell"], 0, 1)
     found = contexts.cosines(
-        reader, [contexts.ContextPair(one, other, 1.0), contexts.ContextPair(one, Place(["x"], 0, 1), 0.0)]
+        reader, [contexts.ContextPair(one, other, 1.0), contexts.ContextPair(one, WordSpan(["x"], 0, 1), 0.0)]
     )
     assert np.allclose(found, [[0.5**0.5, 0.0]])
 
@@ -52,7 +52,7 @@ def test_wic_is_read_with_its_answers(tmp_path: Path) -> None:
     assert [place.words[place.start] for place in (pair.one, pair.other)] == ["carry", "carries"]
     assert pair.gold == 0
     (tmp_path / "data").write_text("carry\tV\t9-1\tYou must carry gear .\tSound carries well .\n")
-    with pytest.raises(FormatError, match="there is no word 9"):
+    with pytest.raises(FormatError, match="no word 9"):
         contexts.read_wic(tmp_path / "data", tmp_path / "gold")
     (tmp_path / "gold").write_text("maybe\n")
     with pytest.raises(FormatError, match="an answer T or F"):
@@ -70,7 +70,7 @@ def test_a_marked_word_that_is_part_of_another_becomes_a_word() -> None:
 def test_texts_without_marks_are_named(tmp_path: Path) -> None:
     line = "\t".join(["1", "tea", "n", "rain", "n", "no mark", "a <b> mark </b>", "5.0", *(["1"] * 10)])
     (tmp_path / "scws.txt").write_text(line + "\n")
-    with pytest.raises(FormatError, match=":1: one word must stand between"):
+    with pytest.raises(FormatError, match=":1: expected one word between"):
         contexts.read_scws(tmp_path / "scws.txt")
 
 

@@ -7,7 +7,7 @@ import pytest
 import torch
 
 from firth.probes.ambiguous import count_labels, find_uses, most_ambiguous, sample_uses
-from firth.probes.nearest import neighbors, shares
+from firth.probes.nearest import neighbor_shares, neighbors
 from firth.probes.sense_files import AnnotatedSentence, Annotation
 
 
@@ -26,15 +26,15 @@ def test_neighbors_are_the_nearest_by_the_cosine() -> None:
 
 def test_an_occurrence_of_the_same_document_is_no_neighbor() -> None:
     vectors = torch.tensor([[[1.0, 0.0], [1.0, 0.01], [0.9, 0.5]]])
-    [found] = shares(vectors, ["a", "a", "b"], ["one", "one", "two"])
+    [found] = neighbor_shares(vectors, ["a", "a", "b"], ["one", "one", "two"])
     assert (found.same, found.asked) == (0.0, 3)
-    [alone] = shares(vectors, ["a", "a", "b"], ["one"] * 3)
+    [alone] = neighbor_shares(vectors, ["a", "a", "b"], ["one"] * 3)
     assert alone.asked == 0
 
 
 def test_without_context_the_share_is_that_of_chance() -> None:
     labels = ["a", "a", "a", "b", "b", "c"]
-    [found] = shares(torch.ones(1, 6, 3), labels, [str(number) for number in range(6)])
+    [found] = neighbor_shares(torch.ones(1, 6, 3), labels, [str(number) for number in range(6)])
     assert found.same == pytest.approx(found.chance) == pytest.approx((3 * 2 + 2 * 1 + 0) / 5)
 
 

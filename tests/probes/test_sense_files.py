@@ -28,10 +28,10 @@ def test_semcor_is_read_sentence_by_sentence_with_its_marks(tmp_path: Path) -> N
     path.write_text(SEMCOR)
     first, second, third = files.read_semcor(path)
     assert first.words == ("Ada", "King", "took", "part", '"')
-    assert first.marks[0].keys == ()  # a name, and no use of the word person
-    assert first.marks[1] == files.Annotation(2, 4, "take_part", "VERB", ("take_part%2:41:00::",))
-    assert second.marks[0].keys == ("play%1:10:01::", "play%1:04:05::")
-    assert (third.document, third.marks[0].pos) == ("a02", "DT")
+    assert first.annotations[0].keys == ()  # a name, and no use of the word person
+    assert first.annotations[1] == files.Annotation(2, 4, "take_part", "VERB", ("take_part%2:41:00::",))
+    assert second.annotations[0].keys == ("play%1:10:01::", "play%1:04:05::")
+    assert (third.document, third.annotations[0].pos) == ("a02", "DT")
     assert len(list(files.read_semcor(path, 1))) == 1
     assert files.count_senses(files.read_semcor(path), {Lexeme("play", "NOUN")}) == {
         "play%1:10:01::": 1,
@@ -62,9 +62,9 @@ def test_the_framework_is_read_from_a_folder_and_from_an_archive(tmp_path: Path)
         archive.add(folder / "ALL", "ALL")
     [sentence] = files.read_framework(folder)
     assert sentence.words == ("The", "old", "age", "&")
-    [mark] = sentence.marks
-    assert (mark.start, mark.stop, mark.lexeme) == (1, 3, Lexeme("old_age", "NOUN"))
-    assert mark.keys == ("old_age%1:28:00::", "x%1:00:00::")
+    [annotation] = sentence.annotations
+    assert (annotation.start, annotation.stop, annotation.lexeme) == (1, 3, Lexeme("old_age", "NOUN"))
+    assert annotation.keys == ("old_age%1:28:00::", "x%1:00:00::")
     assert files.read_framework(tmp_path / "framework.tar.xz") == [sentence]
 
 
@@ -85,7 +85,7 @@ def test_xml_that_declares_entities_is_refused(tmp_path: Path, declared: str) ->
 def test_broken_and_missing_files_are_named(tmp_path: Path) -> None:
     with pytest.raises(FormatError, match="not XML"):
         files.read_framework(laid_out(tmp_path / "one", XML[:-9]))
-    with pytest.raises(OptionError, match="is not there"):
+    with pytest.raises(OptionError, match="no such file"):
         files.read_framework(tmp_path)
     (tmp_path / "no.tar").write_bytes(b"nothing of the kind")
     with pytest.raises(FormatError, match="not a tar archive"):
@@ -101,13 +101,13 @@ def test_a_file_that_is_too_large_is_not_read(tmp_path: Path, monkeypatch: pytes
 def test_an_instance_without_a_gold_sense_is_named(tmp_path: Path) -> None:
     folder = laid_out(tmp_path / "one")
     (folder / "ALL" / "ALL.gold.key.txt").write_text("")
-    with pytest.raises(FormatError, match=r"no sense is given for 'senseval2\.d000"):
+    with pytest.raises(FormatError, match=r"no gold sense for 'senseval2\.d000"):
         files.read_framework(folder)
 
 
 def test_all_five_sets_are_the_sets_one_by_one(data: Path) -> None:
-    everything = [mark for one in files.read_framework(data / files.FRAMEWORK) for mark in one.marks]
-    counts = Counter(mark.id.partition(".")[0] for mark in everything)
+    everything = [annotation for one in files.read_framework(data / files.FRAMEWORK) for annotation in one.annotations]
+    counts = Counter(annotation.id.partition(".")[0] for annotation in everything)
     assert counts == {
         "senseval2": 2282,
         "senseval3": 1850,
@@ -115,8 +115,14 @@ def test_all_five_sets_are_the_sets_one_by_one(data: Path) -> None:
         "semeval2013": 1644,
         "semeval2015": 1022,
     }
-    alone = [mark for one in files.read_framework(data / files.FRAMEWORK, "semeval2007") for mark in one.marks]
-    assert [mark.keys for mark in everything if mark.id.startswith("semeval2007")] == [mark.keys for mark in alone]
+    alone = [
+        annotation
+        for one in files.read_framework(data / files.FRAMEWORK, "semeval2007")
+        for annotation in one.annotations
+    ]
+    assert [annotation.keys for annotation in everything if annotation.id.startswith("semeval2007")] == [
+        annotation.keys for annotation in alone
+    ]
 
 
 def test_wordnet_is_read_from_its_index(tmp_path: Path) -> None:
@@ -137,5 +143,5 @@ def test_a_missing_wordnet_says_how_to_get_it(tmp_path: Path, monkeypatch: pytes
 
 
 def test_what_is_no_sense_key_is_named() -> None:
-    with pytest.raises(OptionError, match="no sense key"):
+    with pytest.raises(OptionError, match="not a sense key"):
         lexeme_of("play")

@@ -23,7 +23,7 @@ from firth.models.quantization import quantize as quantize_model
 from firth.pretrained import shipped
 from firth.show import terminal
 from firth.show.cards import card_of, model_card
-from firth.show.notebook import format_bytes
+from firth.show.numbers import format_bytes
 from firth.vectors.words import WordVectors
 
 

@@ -1,8 +1,7 @@
-"""How the words of a test set find their vectors.
+"""Lookup of the words of test sets in word vectors.
 
-Test sets and models seldom agree on spelling: a set asks for `Athens` where the model has `athens`, for `ice hockey`
-where it has `ice_hockey`. What is done about it is written here once, for every test. On words without blanks and
-accents the rules are those of gensim's evaluators.
+Test sets and models often spell words differently: `Athens` and `athens`, `ice hockey` and `ice_hockey`. For words
+without spaces and accents, the rules are those of gensim's evaluation functions.
 """
 
 from __future__ import annotations
@@ -25,12 +24,12 @@ NORMALIZERS = Normalizer(), Normalizer.persian()
 
 
 class Lookup:
-    """Word vectors as a test sees them: the first `restrict_vocab` words, with or without regard to case.
+    """The first `restrict_vocab` words of a model, looked up with or without regard to case.
 
-    Where case does not matter, the first of several spellings stands for all of them: in a vocabulary that is ordered
-    by count, the commonest. A word that is not found as written is tried in normalized spelling, unless `normalize` is
-    off: Persian sets that use Arabic letters so meet models of normalized text. Subword vectors also answer for words
-    that they never saw, unless `compose` is off.
+    With `case_insensitive`, the first of several spellings is used for all of them; in a vocabulary sorted by count it
+    is the most frequent one. With `normalize`, a word that is not found is looked up again after normalization, so that
+    Persian sets with Arabic letters fit models of normalized text. With `compose`, subword vectors also give vectors
+    of words outside their vocabulary.
 
     >>> lookup = Lookup(WordVectors(["athens", "Athens", "ice_hockey"], [[3, 4], [1, 0], [0, 1]]))
     >>> lookup.find("ATHENS"), lookup.find("ice hockey"), lookup.find("Sparta")
@@ -57,28 +56,28 @@ class Lookup:
         firsts = [
             self._ids.setdefault(self._form(word), id) for id, word in enumerate(islice(vectors.vocabulary, self.size))
         ]
-        self.spellings = np.array(firsts, np.int64)  # of each word, the id of the spelling that stands for it
+        self.spellings = np.array(firsts, np.int64)  # (words,), the id of the spelling that is used for each word
 
     def _form(self, word: str) -> str:
         return word.upper() if self.case_insensitive else word
 
     @cached_property
     def unit(self) -> Floats:
-        """The words' vectors, scaled to length 1. Values that are not numbers would win every comparison: an error."""
+        """The vectors of the words, scaled to length 1. NaN and infinity are an error."""
         if self.size == len(self.vectors):
             unit = self.vectors.unit
-        else:  # of millions of words only the first are asked for, so the others are left alone
+        else:  # only the first rows of a large model are read
             starts = range(0, self.size, BLOCK)
             rows = self.vectors.known
             unit = np.concatenate([unit_rows(rows.block(start, min(start + BLOCK, self.size))) for start in starts])
-        broken = np.flatnonzero(~np.isfinite(unit.sum(axis=1)))
-        if len(broken):
-            word = self.vectors.vocabulary[int(broken[0])]
-            raise FirthError(f"the vector of {word!r} holds values that are not finite. Remove or mend it first")
+        bad = np.flatnonzero(~np.isfinite(unit.sum(axis=1)))
+        if len(bad):
+            word = self.vectors.vocabulary[int(bad[0])]
+            raise FirthError(f"the vector of {word!r} contains NaN or infinity. Remove or repair it first")
         return unit
 
     def find(self, word: str) -> int:
-        """The id of a word, or -1. A phrase is also looked up with underscores."""
+        """The id of a word, or -1. A phrase is also looked up with underscores instead of spaces."""
         spellings = [word, word.replace(" ", "_")] if " " in word else [word]
         if self.normalize and not word.isascii():
             spellings += [normalizer(word) for normalizer in NORMALIZERS]
@@ -89,7 +88,7 @@ class Lookup:
         return -1
 
     def vector(self, word: str) -> Floats | None:
-        """The unit vector of a word, or None. A phrase that is no entry is the mean of its words, if all are known."""
+        """The unit vector of a word, or None. An unknown phrase is the mean of its words, if all of them are known."""
         id = self.find(word)
         if id >= 0:
             return np.asarray(self.unit[id])

@@ -1,8 +1,7 @@
-"""Reading test sets: pairs of words with scores, analogies by section, words by category.
+"""Readers of test sets: word pairs with ratings, analogies by section, words by category.
 
-The forms in the wild differ in small ways, so a reader finds out for itself: fields are parted by tabs, commas (with
-quotes as in CSV) or blanks; a byte-order mark, blank lines, lines that start with `#` and a header line are passed
-over. A line that fits no form is an error with its number: nothing is skipped in silence.
+The format is detected: fields are separated by tabs, commas (with quotes as in CSV) or spaces. A byte-order mark, blank
+lines, lines that start with `#` and a header line are skipped. Any other line that does not fit is an error.
 """
 
 from __future__ import annotations
@@ -20,11 +19,11 @@ from firth.files import Name, read_lines
 
 Separator = Literal["\t", ",", " "]
 SEPARATORS: tuple[Separator, ...] = ("\t", ",", " ")
-LONGEST = 1 << 16  # bytes of a line; a longer one is no question, and the file no test set
+LONGEST = 1 << 16  # bytes of a line; a file with a longer line is not a test set
 
 
 class RatedPair(NamedTuple):
-    """Two words and how alike people find them."""
+    """Two words and their human similarity rating."""
 
     first: str
     second: str
@@ -41,21 +40,21 @@ class AnalogyQuestion(NamedTuple):
 
 
 class Member(NamedTuple):
-    """A word and the category that it belongs to."""
+    """A word and its category."""
 
     category: str
     word: str
 
 
 class TextRow(NamedTuple):
-    """The fields of one line of a file."""
+    """The fields of one line of a file and its line number."""
 
     line: int
     fields: list[str]
 
 
 def read_pairs(source: Name) -> list[RatedPair]:
-    """The pairs of a similarity set, by name or path: two words, then the first column that holds a number.
+    """The pairs of a similarity set, by name or path. The rating is the first number after the two words.
 
     >>> import tempfile
     >>> file = Path(tempfile.mkdtemp()) / "pairs.csv"
@@ -66,7 +65,7 @@ def read_pairs(source: Name) -> list[RatedPair]:
     path = data.find(source)
     rows = _rows(path, least=3)
     column = _number_column(rows[0])
-    if column is None and len(rows) > 1:  # a header has names where the other lines have numbers
+    if column is None and len(rows) > 1:  # the first line is a header
         rows = rows[1:]
         column = _number_column(rows[0])
     if column is None:
@@ -88,8 +87,8 @@ def _pair(path: Path, row: TextRow, column: int) -> RatedPair:
 def read_analogies(source: Name) -> dict[str, list[AnalogyQuestion]]:
     """The questions of an analogy set, by section, in the order of the file.
 
-    A section starts with a line `: name`, or is the first of five fields. Questions before any section, or of a file
-    that has none, are in a section without a name.
+    A section starts with a line `: name`, or is the first of five fields. Questions outside of sections are in a
+    section with an empty name.
 
     >>> import tempfile
     >>> file = Path(tempfile.mkdtemp()) / "analogies.txt"
@@ -112,14 +111,14 @@ def read_analogies(source: Name) -> dict[str, list[AnalogyQuestion]]:
             raise FormatError(path, f"expected four words, found {len(fields)}", line=row.line)
         sections.setdefault(name, []).append(AnalogyQuestion(*_words(path, row, fields)))
     if not any(sections.values()):
-        raise FormatError(path, "holds no questions")
+        raise FormatError(path, "contains no questions")
     return sections
 
 
 def read_categories(source: Name, *, category_column: Literal[1, 2] | None = None) -> list[Member]:
-    """The words of a categorization set, each line once.
+    """The words of a categorization set, without duplicates.
 
-    Without `category_column` the column with fewer different values is the category, or the first on a draw.
+    By default, the column with fewer distinct values is the category, or the first one if they are equal.
 
     >>> import tempfile
     >>> file = Path(tempfile.mkdtemp()) / "categories.txt"
@@ -139,8 +138,8 @@ def read_categories(source: Name, *, category_column: Literal[1, 2] | None = Non
         rows = rows[1:]
         category_column = category_column or (1 if header[0] == "category" else 2)
     if category_column is None:
-        different = [len({row.fields[i] for row in rows}) for i in range(2)]
-        category_column = 1 if different[0] <= different[1] else 2
+        distinct = [len({row.fields[i] for row in rows}) for i in range(2)]
+        category_column = 1 if distinct[0] <= distinct[1] else 2
     members = []
     for row in rows:
         fields = _words(path, row, row.fields)
@@ -149,7 +148,7 @@ def read_categories(source: Name, *, category_column: Literal[1, 2] | None = Non
 
 
 def task_of(source: Name) -> data.Task:
-    """What a set asks: by its name, or else by the form of its first lines.
+    """The task of a set: by its name, or else by the format of its first two lines.
 
     >>> task_of("google")
     'analogy'
@@ -160,12 +159,12 @@ def task_of(source: Name) -> data.Task:
     path = data.find(source)
     head = [text for (_, text), _ in zip(_lines(path), range(2))]
     if not head:
-        raise FormatError(path, "holds no questions")
-    asked = [_task_of_line(text) for text in head]
-    task: data.Task | None = "similarity" if "similarity" in asked else asked[0]  # its first line may be a header
+        raise FormatError(path, "contains no questions")
+    tasks = [_task_of_line(text) for text in head]
+    task: data.Task | None = "similarity" if "similarity" in tasks else tasks[0]  # the first line may be a header
     if task is None:
-        cure = "Known are: word, word, score; four words; category, word"
-        raise FormatError(path, "cannot tell what this set asks", line=1, cure=cure)
+        cure = "Formats: word, word, score; four words; category, word"
+        raise FormatError(path, "not a known format of a test set", line=1, cure=cure)
     return task
 
 
@@ -184,7 +183,7 @@ def _task_of_line(text: str) -> data.Task | None:
 
 
 def words_of(source: Name) -> list[str]:
-    """The different words that a set asks for, in the order of the file."""
+    """The distinct words of a set, in file order."""
     task = task_of(source)
     if task == "similarity":
         words = [word for pair in read_pairs(source) for word in pair[:2]]
@@ -210,14 +209,14 @@ def _number(text: str) -> float | None:
 
 
 def _number_column(row: TextRow) -> int | None:
-    """The first column after two words that holds a number."""
+    """The first column after two words that is a number."""
     return next((i for i, text in enumerate(row.fields) if i >= 2 and _number(text) is not None), None)
 
 
 def _rows(path: Path, least: int, titles: bool = False) -> list[TextRow]:
-    """The lines of a file, split by the separator that gives its first line at least so many fields.
+    """The lines of a file, split by the separator that gives the first line at least `least` fields.
 
-    With titles, a line `: name` stands for the fields ":" and name.
+    With `titles`, a line `: name` has the fields ":" and name.
     """
     rows = []
     separator: Separator | None = None
@@ -229,7 +228,7 @@ def _rows(path: Path, least: int, titles: bool = False) -> list[TextRow]:
             separator = _separator(path, number, text, least)
         rows.append(TextRow(number, _split(text, separator)))
     if not rows:
-        raise FormatError(path, "holds no questions")
+        raise FormatError(path, "contains no questions")
     return rows
 
 
@@ -237,7 +236,7 @@ def _separator(path: Path, number: int, text: str, least: int) -> Separator:
     for separator in SEPARATORS:
         if len(_split(text, separator)) >= least:
             return separator
-    raise FormatError(path, f"expected at least {least} fields parted by tabs, commas or blanks", line=number)
+    raise FormatError(path, f"expected at least {least} fields separated by tabs, commas or spaces", line=number)
 
 
 def _split(text: str, separator: Separator) -> list[str]:

@@ -1,6 +1,6 @@
-"""Numbers about numbers: rank correlation, agreement of clusters with categories, and how far chance could move them.
+"""Statistics of tests: rank correlation, agreement of clusters with categories, and 95 % intervals.
 
-Everything here is arrays in and numbers out; `evaluate.py` knows what they mean.
+All functions take arrays and return numbers or arrays.
 """
 
 from __future__ import annotations
@@ -14,8 +14,8 @@ Values = NDArray[np.float64]
 Labels = NDArray[np.int64]
 Interval = tuple[float, float]
 
-Z = 1.959963984540054  # a normal variable lies within Z standard deviations 95 times in 100
-CELLS = 1 << 21  # draws held at once by the bootstrap
+Z = 1.959963984540054  # 95 % of a normal distribution are within Z standard deviations
+CELLS = 1 << 21  # counts in memory at a time in the bootstrap
 
 
 def ranks(values: Values) -> Values:
@@ -30,7 +30,7 @@ def ranks(values: Values) -> Values:
 
 
 def pearson(x: Values, y: Values) -> float | None:
-    """The linear correlation of two lists, or None where one of them does not vary.
+    """The linear correlation of two lists, or None if one of them is constant.
 
     >>> round(pearson(np.array([1.0, 2.0, 4.0]), np.array([1.0, 2.0, 3.0])), 4)
     0.982
@@ -45,7 +45,7 @@ def pearson(x: Values, y: Values) -> float | None:
 
 
 def spearman(x: Values, y: Values) -> float | None:
-    """The correlation of the ranks of two lists, or None where one of them does not vary.
+    """The correlation of the ranks of two lists, or None if one of them is constant.
 
     >>> spearman(np.array([1.0, 2.0, 3.0]), np.array([10.0, 100.0, 1000.0]))
     1.0
@@ -54,28 +54,29 @@ def spearman(x: Values, y: Values) -> float | None:
 
 
 def spearman_interval(x: Values, y: Values, *, resamples: int = 1000, seed: int = 0) -> Interval | None:
-    """Where 95 in 100 rank correlations lie when the pairs are drawn anew, with replacement (percentile bootstrap).
+    """The 95 % percentile bootstrap interval of the rank correlation; pairs are drawn with replacement.
 
-    A draw is kept as a count for each pair. Values are sorted once, and the ranks of every draw follow from running
-    sums of its counts, so that nothing is sorted again.
+    A resample is stored as a count per pair. The values are sorted once, and the ranks of every resample follow from
+    cumulative sums of its counts, without sorting again.
     """
     count = len(x)
     if count < 2:
         return None
     rng = np.random.default_rng(seed)
     groups = [np.unique(values, return_inverse=True)[1] for values in (x, y)]
-    found = []
+    correlations = []
     for done in range(0, resamples, step := max(1, CELLS // count)):
         size = min(step, resamples - done)
         draws = rng.integers(0, count, (size, count)) + count * np.arange(size)[:, None]
         weights = np.bincount(draws.ravel(), minlength=size * count).reshape(size, count).astype(np.float64)
-        found.append(_correlations(_drawn_ranks(groups[0], weights), _drawn_ranks(groups[1], weights), weights))
-    correlations = np.concatenate(found)
-    return percentile_interval(correlations[np.isfinite(correlations)])
+        x_ranks, y_ranks = (_weighted_ranks(group, weights) for group in groups)
+        correlations.append(_correlations(x_ranks, y_ranks, weights))
+    values = np.concatenate(correlations)
+    return percentile_interval(values[np.isfinite(values)])
 
 
-def _drawn_ranks(groups: Labels, weights: Values) -> Values:
-    """Ranks within each draw, (draws, items): equal values share the mean of the ranks first + 1 ... last they span."""
+def _weighted_ranks(groups: Labels, weights: Values) -> Values:
+    """Ranks within each resample, (resamples, items); equal values share the mean of the ranks first + 1 ... last."""
     order = np.argsort(groups, kind="stable")
     ends = np.cumsum(np.bincount(groups)) - 1
     last = np.cumsum(weights[:, order], axis=1)[:, ends]
@@ -85,18 +86,18 @@ def _drawn_ranks(groups: Labels, weights: Values) -> Values:
 
 
 def _correlations(x: Values, y: Values, weights: Values) -> Values:
-    """The weighted linear correlation of each row; not a number where a row does not vary."""
+    """The weighted linear correlation of each row; NaN if a row is constant."""
     size = weights.shape[1]
     x = x - (np.einsum("ij,ij->i", x, weights) / size)[:, None]
     y = y - (np.einsum("ij,ij->i", y, weights) / size)[:, None]
-    together = np.einsum("ij,ij,ij->i", x, y, weights)
+    covariance = np.einsum("ij,ij,ij->i", x, y, weights)
     scale = np.sqrt(np.einsum("ij,ij,ij->i", x, x, weights) * np.einsum("ij,ij,ij->i", y, y, weights))
-    found: Values = np.divide(together, scale, out=np.full_like(together, np.nan), where=scale > 0)
-    return found
+    correlations: Values = np.divide(covariance, scale, out=np.full_like(scale, np.nan), where=scale > 0)
+    return correlations
 
 
 def percentile_interval(values: Values) -> Interval | None:
-    """The middle 95 % of many results.
+    """The interval of the middle 95 % of the values, or None without values.
 
     >>> percentile_interval(np.arange(1001.0))
     (25.0, 975.0)
@@ -107,22 +108,22 @@ def percentile_interval(values: Values) -> Interval | None:
     return float(low), float(high)
 
 
-def wilson(right: int, count: int) -> Interval | None:
-    """Wilson's 95 % interval for a share: the chances of success that `right` out of `count` does not rule out.
+def wilson(correct: int, count: int) -> Interval | None:
+    """Wilson's 95 % interval of the share `correct` / `count`, or None if `count` is 0.
 
     >>> [round(edge, 4) for edge in wilson(8, 10)]
     [0.4902, 0.9433]
     """
     if count == 0:
         return None
-    share, weight = right / count, Z * Z / count
-    middle = (share + weight / 2) / (1 + weight)
-    reach = Z * math.sqrt(share * (1 - share) / count + weight / (4 * count)) / (1 + weight)
-    return max(0.0, middle - reach), min(1.0, middle + reach)
+    share, weight = correct / count, Z * Z / count
+    center = (share + weight / 2) / (1 + weight)
+    margin = Z * math.sqrt(share * (1 - share) / count + weight / (4 * count)) / (1 + weight)
+    return max(0.0, center - margin), min(1.0, center + margin)
 
 
 def ratio_interval(sums: Values, counts: Values) -> Interval | None:
-    """The 95 % interval of sums.sum() / counts.sum(), where chance draws whole items (as sentences of a text).
+    """The 95 % interval of sums.sum() / counts.sum(), where the items (such as sentences) are independent draws.
 
     >>> [round(edge, 3) for edge in ratio_interval(np.array([2.0, 4.0, 6.0]), np.array([1.0, 2.0, 2.0]))]
     [1.681, 3.119]
@@ -131,12 +132,12 @@ def ratio_interval(sums: Values, counts: Values) -> Interval | None:
     if items < 2:
         return None
     ratio = sums.sum() / size
-    reach = Z * math.sqrt(items / (items - 1) * float(((sums - ratio * counts) ** 2).sum())) / size
-    return float(ratio - reach), float(ratio + reach)
+    margin = Z * math.sqrt(items / (items - 1) * float(((sums - ratio * counts) ** 2).sum())) / size
+    return float(ratio - margin), float(ratio + margin)
 
 
 def contingency(clusters: Labels, categories: Labels) -> Labels:
-    """How often each cluster meets each category.
+    """The number of items in each cluster and category, (clusters, categories).
 
     >>> contingency(np.array([0, 0, 1]), np.array([1, 1, 0]))
     array([[0, 2],
@@ -148,14 +149,14 @@ def contingency(clusters: Labels, categories: Labels) -> Labels:
 
 
 def majority_count(table: Labels) -> int:
-    """How many items belong to the commonest category of their cluster; purity is this over the number of items."""
+    """The number of items in the most frequent category of their cluster; purity is its share of all items."""
     return int(table.max(axis=1).sum())
 
 
 def mutual_information(table: Labels) -> float:
-    """Normalized mutual information of clusters and categories: 1 if each tells the other, 0 if it tells nothing.
+    """Normalized mutual information of clusters and categories: 1 if each determines the other, 0 if independent.
 
-    It is divided by the mean of both entropies. Two partitions with one part each agree fully.
+    It is normalized by the mean of both entropies. Two partitions with one part each have the value 1.
 
     >>> mutual_information(np.array([[2, 0], [0, 2]])), mutual_information(np.array([[1, 1], [1, 1]]))
     (1.0, 0.0)
@@ -169,28 +170,28 @@ def mutual_information(table: Labels) -> float:
 
 
 def _entropy(shares: Values) -> float:
-    some = shares[shares > 0]
-    return float(-(some * np.log(some)).sum())
+    positive = shares[shares > 0]
+    return float(-(positive * np.log(positive)).sum())
 
 
 def k_means(points: NDArray[np.float32], k: int, *, seed: int = 0, starts: int = 10, rounds: int = 100) -> Labels:
-    """The cluster of each point: the tightest of several runs of k-means, each from centers spread by k-means++.
+    """The cluster of each point: the best of `starts` runs of k-means, each from centers drawn by k-means++.
 
     >>> k_means(np.array([[0, 0], [0, 1], [9, 9], [9, 8]], np.float32), 2).tolist() in ([0, 0, 1, 1], [1, 1, 0, 0])
     True
     """
     rng = np.random.default_rng(seed)
-    tightest = math.inf
+    least = math.inf
     best = np.zeros(len(points), np.int64)
     for _ in range(starts):
-        labels, spread = _one_k_means(points, _spread_centers(points, k, rng), rounds)
-        if spread < tightest:
-            tightest, best = spread, labels
+        labels, distance = _run_k_means(points, _draw_centers(points, k, rng), rounds)
+        if distance < least:
+            least, best = distance, labels
     return best
 
 
-def _spread_centers(points: NDArray[np.float32], k: int, rng: np.random.Generator) -> NDArray[np.float32]:
-    """k points, each drawn with a chance that grows with its squared distance from those before it."""
+def _draw_centers(points: NDArray[np.float32], k: int, rng: np.random.Generator) -> NDArray[np.float32]:
+    """k points, each drawn with a probability proportional to its squared distance from the points drawn before."""
     chosen = [int(rng.integers(len(points)))]
     distances = np.full(len(points), np.inf)
     while len(chosen) < k:
@@ -201,22 +202,22 @@ def _spread_centers(points: NDArray[np.float32], k: int, rng: np.random.Generato
     return points[chosen]
 
 
-def _one_k_means(points: NDArray[np.float32], centers: NDArray[np.float32], rounds: int) -> tuple[Labels, float]:
-    """Points move to their nearest center and centers to the mean of their points, until no point moves."""
+def _run_k_means(points: NDArray[np.float32], centers: NDArray[np.float32], rounds: int) -> tuple[Labels, float]:
+    """The cluster of each point and the sum of squared distances after at most `rounds` rounds."""
     norms = (points**2).sum(axis=1)
     labels = np.full(len(points), -1, np.int64)
     for _ in range(rounds):
-        gaps = norms[:, None] - 2 * (points @ centers.T) + (centers**2).sum(axis=1)  # (points, centers), squared
-        nearest = gaps.argmin(axis=1)
+        distances = norms[:, None] - 2 * (points @ centers.T) + (centers**2).sum(axis=1)  # (points, centers), squared
+        nearest = distances.argmin(axis=1)
         if np.array_equal(nearest, labels):
             break
         labels = nearest
         members = labels == np.arange(len(centers))[:, None]  # (centers, points)
         sizes = members.sum(axis=1)
         centers = (members.astype(np.float32) @ points) / np.maximum(sizes, 1)[:, None].astype(np.float32)
-        lost = np.flatnonzero(sizes == 0)
-        if len(lost):  # a center without points starts again at one of the points that fit worst
-            worst = np.argsort(-gaps[np.arange(len(points)), labels], kind="stable")
-            centers[lost] = points[worst[: len(lost)]]
-    spread = float(((points - centers[labels]) ** 2).sum(dtype=np.float64))
-    return labels, spread
+        empty = np.flatnonzero(sizes == 0)
+        if len(empty):  # an empty cluster restarts at one of the points that are farthest from their centers
+            farthest = np.argsort(-distances[np.arange(len(points)), labels], kind="stable")
+            centers[empty] = points[farthest[: len(empty)]]
+    distance = float(((points - centers[labels]) ** 2).sum(dtype=np.float64))
+    return labels, distance

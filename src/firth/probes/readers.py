@@ -1,7 +1,7 @@
-"""Frozen vectors of words in their sentences, whatever gives them: a biLM, an encoder of translation, static vectors.
+"""Frozen vectors of words in context: the layers of a biLM, of a seq2seq encoder, or static word vectors.
 
-A reader has one or several ways to see a word, its `names`: the layers of a biLM and their mean, say. It reads a block
-of sentences at once and leaves what it found on its device, so that a probe can use it there.
+A reader returns one vector per layer for each word; `names` are the names of its layers, such as those of a biLM and
+their mean. It reads a block of sentences at once, and the vectors stay on its device.
 """
 
 from __future__ import annotations
@@ -30,11 +30,11 @@ from firth.vectors.words import WordVectors
 Words = Sequence[str]
 Item = TypeVar("Item")
 MEAN = "biLM mean"
-MODELS = "elmo", "static", "cove"  # options that name models
+MODELS = "elmo", "static", "cove"  # the options that name models
 
 
-class Place(NamedTuple):
-    """A word in its sentence, or several that are one: words[start:stop]."""
+class WordSpan(NamedTuple):
+    """A word in its sentence, or several that form one: words[start:stop]."""
 
     words: Words
     start: int
@@ -42,7 +42,7 @@ class Place(NamedTuple):
 
 
 class LayerReader(Protocol):
-    """Whatever gives words their vectors: `read` answers (names, words, dim), the words of all sentences in order."""
+    """Layers of word vectors; `read` returns (layers, words, dim) for the words of all sentences in order."""
 
     names: tuple[str, ...]
     device: torch.device
@@ -51,7 +51,7 @@ class LayerReader(Protocol):
 
 
 class BilmReader:
-    """Every layer of a biLM, from the words without context (layer 0) up, and the mean of them all.
+    """All layers of a biLM, from layer 0, which has no context, upwards, and their mean.
 
     >>> from firth.neural.architecture import Architecture
     >>> reader = BilmReader(BiLM(Architecture.named("tiny")))
@@ -70,7 +70,7 @@ class BilmReader:
 
 
 class StaticReader:
-    """Vectors of words that are the same in every sentence; a word that has none is all zeros.
+    """Static word vectors; a word without a vector is all zeros.
 
     >>> StaticReader("tea", WordVectors(["tea"], [[1, 2]])).read([["Tea", "milk"]])
     tensor([[[1., 2.],
@@ -109,7 +109,7 @@ class CoveReader:
 
 
 def is_named(model: str | None) -> bool:
-    """Whether an option names a model at all: nothing and "none" do not.
+    """Whether an option names a model: None, "" and "none" do not.
 
     >>> is_named("glove-en"), is_named("none"), is_named(None)
     (True, False, False)
@@ -118,7 +118,7 @@ def is_named(model: str | None) -> bool:
 
 
 def model_names(*models: str | None) -> str:
-    """What models are called in a report: by their names, without the folders that they lie in.
+    """The names of models for a report, without their folders.
 
     >>> model_names("models/large", "glove-en+svd-en", None, "none")
     'large, glove-en, svd-en'
@@ -128,7 +128,7 @@ def model_names(*models: str | None) -> str:
 
 
 def strip_folders(options: Mapping[str, Any]) -> dict[str, Any]:
-    """The options of a study with its models by their names alone.
+    """The options of a study, with the folders removed from the names of models.
 
     >>> strip_folders({"static": "models/glove+svd-en", "elmo": None, "word": "a/b"})
     {'static': 'glove+svd-en', 'elmo': None, 'word': 'a/b'}
@@ -140,30 +140,30 @@ def strip_folders(options: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def open_bilm(name: str, runtime: Runtime) -> BilmReader:
-    """The layers of the biLM of this name or in this folder."""
+    """A reader of the biLM with this name or in this folder."""
     model = load(name)
     if not isinstance(model, BiLM):
-        raise OptionError(f"{name}: holds a {type(model).__name__}, but a biLM is needed, such as elmo-en")
+        raise OptionError(f"{name}: is a {type(model).__name__}. Name a biLM, such as elmo-en")
     return BilmReader(model.to(runtime.place).eval())
 
 
 def open_static(name: str, runtime: Runtime) -> StaticReader:
-    """The word vectors of this name or in this file."""
+    """A reader of the word vectors with this name or in this file."""
     model = load(name)
     if not isinstance(model, WordVectors):
-        raise OptionError(f"{name}: holds a {type(model).__name__}, but word vectors are needed, such as glove-en")
+        raise OptionError(f"{name}: is a {type(model).__name__}. Name word vectors, such as glove-en")
     return StaticReader(Path(name).name, model, runtime.place)
 
 
 def open_cove(name: str, runtime: Runtime) -> CoveReader:
-    """The encoder of a seq2seq model."""
+    """A reader of the encoder of a seq2seq model."""
     return CoveReader(open_task(name).to(runtime.place).eval())
 
 
 def open_readers(
     runtime: Runtime, *, elmo: str | None = None, static: str | None = None, cove: str | None = None
 ) -> Iterator[tuple[str, LayerReader]]:
-    """The readers of the models that are named, opened one at a time; static may be several: one+another."""
+    """The name and the reader of each model, opened one at a time; `static` may name several, joined with +."""
     if is_named(elmo):
         yield str(elmo), open_bilm(str(elmo), runtime)
     if is_named(static):
@@ -174,18 +174,18 @@ def open_readers(
 
 
 def model_identity(model: str, reader: LayerReader) -> dict[str, Any]:
-    """What tells a model from others: its name, and how long its vectors of some words are."""
+    """The name of a model, of its layers, and the mean vector length of a sample sentence by layer."""
     norms = reader.read([["The", "old", "play", "was", "well", "known", "there", "."]]).norm(dim=-1).mean(1)
     return {"model": model, "names": list(reader.names), "lengths": [round(norm, 2) for norm in norms.tolist()]}
 
 
 def block_size(reader: LayerReader) -> int:
-    """Words that are read at once: a GPU needs more to be busy, and has the memory."""
+    """Words per block; a GPU needs larger blocks to be busy."""
     return work_sizes(reader.device).block_words
 
 
 def split_blocks(sentences: Iterable[Item], size: int, words: Callable[[Item], int]) -> Iterator[list[Item]]:
-    """Sentences in blocks of at least so many words, which `words` counts; the last one may have fewer.
+    """Sentences in blocks of at least `size` words, counted by `words`; the last block may be smaller.
 
     >>> list(split_blocks([["a"], ["b", "c"], ["d"]], 2, len))
     [[['a'], ['b', 'c']], [['d']]]
@@ -203,7 +203,7 @@ def split_blocks(sentences: Iterable[Item], size: int, words: Callable[[Item], i
 
 
 def span_means(vectors: Tensor, starts: Sequence[int], stops: Sequence[int]) -> Tensor:
-    """The means of runs of words: (names, words, dim) to (names, runs, dim).
+    """The mean vector of each span: (layers, words, dim) to (layers, spans, dim).
 
     >>> span_means(torch.tensor([[[1.0], [2.0], [6.0]]]), [0, 1], [1, 3])
     tensor([[[1.],
@@ -221,31 +221,33 @@ def span_means(vectors: Tensor, starts: Sequence[int], stops: Sequence[int]) -> 
     return sums / torch.from_numpy(lengths).to(vectors.device)[:, None]
 
 
-def read_places(reader: LayerReader, places: Sequence[Place], report: Report = silent, step: str = "reading") -> Tensor:
-    """The vectors of words at their places, (names, places, dim), where a word is the mean of its parts.
+def read_spans(
+    reader: LayerReader, spans: Sequence[WordSpan], report: Report = silent, step: str = "reading"
+) -> Tensor:
+    """The vectors of words in context, (layers, spans, dim); several words that form one are averaged.
 
-    Places of one sentence that follow one another are read together.
+    Consecutive spans of the same sentence are read together.
 
     >>> tea = StaticReader("tea", WordVectors(["green", "tea"], [[1, 0], [0, 1]]))
-    >>> read_places(tea, [Place(["some", "green", "tea"], 1, 3)])
+    >>> read_spans(tea, [WordSpan(["some", "green", "tea"], 1, 3)])
     tensor([[[0.5000, 0.5000]]])
     """
     found: list[Tensor] = []
-    sentences = [list(group) for _, group in groupby(places, key=lambda place: place.words)]
+    sentences = [list(group) for _, group in groupby(spans, key=lambda span: span.words)]
     done = read = 0
     for block in split_blocks([group[0].words for group in sentences], block_size(reader), len):
-        mine = sentences[read : read + len(block)]
+        groups = sentences[read : read + len(block)]
         offsets = np.cumsum([0, *map(len, block)]).tolist()
-        starts = [offset + place.start for offset, group in zip(offsets, mine) for place in group]
-        stops = [offset + place.stop for offset, group in zip(offsets, mine) for place in group]
+        starts = [offset + span.start for offset, group in zip(offsets, groups) for span in group]
+        stops = [offset + span.stop for offset, group in zip(offsets, groups) for span in group]
         found.append(span_means(reader.read(block), starts, stops))
         read, done = read + len(block), done + len(starts)
-        report(Progress(step, done, len(places), "words"))
+        report(Progress(step, done, len(spans), "words"))
     return torch.cat(found, dim=1) if found else reader.read([])
 
 
 def unit(vectors: Tensor) -> Tensor:
-    """Vectors of length 1 along the last axis; zeros stay zeros.
+    """Vectors scaled to length 1 along the last axis; zeros stay zeros.
 
     >>> unit(torch.tensor([[3.0, 4.0], [0.0, 0.0]])).tolist()
     [[0.6000000238418579, 0.800000011920929], [0.0, 0.0]]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from firth.show.charts import Lines
+from firth.show.charts import LineChart
 from firth.studies.families.tables import cost_tables, curve_tables, describe, elmo_table, power
 
 
@@ -36,7 +36,7 @@ def test_costs_are_for_a_million_words_and_say_how_they_grow() -> None:
     assert time.rows == (("CBOW", 2.0, 4.0, 2.0), ("PPMI", 1.0, 1.0, 1.0))
     assert memory.rows == (("CBOW", 110.0, 120.0, 1.0), ("PPMI", 100.0, 110.0, None))  # nothing grows from nothing
     drawn = charts["time"]
-    assert isinstance(drawn, Lines)
+    assert isinstance(drawn, LineChart)
     assert drawn.series["CBOW"] == [(1_000_000, 2.0), (2_000_000, 4.0)]
     assert drawn.log_x
 
@@ -46,7 +46,7 @@ def test_a_score_that_is_missing_is_no_point_of_a_line() -> None:
     assert table.title == "Google analogies, 5 of its 7 questions: percent"
     assert table.rows == (("CBOW", 10.0, 20.0), ("PPMI", None, 7.0))
     drawn = charts["google"]
-    assert isinstance(drawn, Lines)
+    assert isinstance(drawn, LineChart)
     assert drawn.series["PPMI"] == [(2_000_000, 7.0)]
     assert drawn.y_label == "right answers, percent"
 

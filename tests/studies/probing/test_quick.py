@@ -44,7 +44,7 @@ def test_parts_of_speech_are_told_from_the_first_layer(data: Path, tmp_path: Pat
 def test_nearest_occurrences_have_the_same_part_of_speech(data: Path, tmp_path: Path) -> None:
     from firth.studies.probing.play import Play
 
-    shares = column(found(Play(), tmp_path), "Share of nearest neighbors", "same part of speech")
+    shares = column(found(Play(), tmp_path), "Share of nearest neighbours", "same part of speech")
     assert shares["biLM layer 1"] > shares["chance"] + 10
     assert shares["glove-en"] == pytest.approx(shares["chance"])
 

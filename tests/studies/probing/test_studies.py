@@ -14,7 +14,7 @@ from firth.errors import OptionError
 from firth.formats.registry import save
 from firth.neural.architecture import Architecture
 from firth.neural.bilm import BiLM
-from firth.probes.readers import Place
+from firth.probes.readers import WordSpan
 from firth.probes.sense_files import FRAMEWORK, SEMCOR, SETS, Annotation
 from firth.progress import silent
 from firth.runtime import Runtime
@@ -219,5 +219,5 @@ def test_missing_data_is_named(folder: Path) -> None:
 
 def test_a_long_sentence_is_cut_around_the_word() -> None:
     words = [f"w{number}" for number in range(60)]
-    assert format_bold(Place(words, 30, 31)).split()[:2] == ["…", "w16"]
-    assert format_bold(Place(words, 30, 31)).endswith("w44 …")
+    assert format_bold(WordSpan(words, 30, 31)).split()[:2] == ["…", "w16"]
+    assert format_bold(WordSpan(words, 30, 31)).endswith("w44 …")

@@ -28,8 +28,8 @@ def test_a_run_is_known_by_what_it_trains_and_not_by_where_the_models_lie():
 
 
 def test_what_a_task_is_used_to_need_not_be_named():
-    assert TaskRun("srl", at="input", mix_decay=0.001).usually() == TaskRun("srl")
-    assert TaskRun("srl", at="both", mix_decay=1.0).usually() == TaskRun("srl", at="both", mix_decay=1.0)
+    assert TaskRun("srl", at="input", mix_decay=0.001).without_defaults() == TaskRun("srl")
+    assert TaskRun("srl", at="both", mix_decay=1.0).without_defaults() == TaskRun("srl", at="both", mix_decay=1.0)
 
 
 def test_every_setting_names_files_that_are_there_and_makes_options_that_fit(data):

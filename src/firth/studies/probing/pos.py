@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import time
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
-from itertools import islice
 from pathlib import Path
 from typing import Any, ClassVar, Literal, NamedTuple
 
@@ -16,24 +14,20 @@ import torch
 from numpy.typing import NDArray
 
 from firth.options import option
-from firth.probes.linear import LayerTable as WordTable
-from firth.probes.linear import LinearProbe
+from firth.probes.linear import LayerTable, LinearProbe
 from firth.probes.readers import (
     BilmReader,
     LayerReader,
     block_size,
-    model_names,
-    open_readers,
     split_blocks,
     strip_folders,
 )
 from firth.progress import Progress, Report, silent
 from firth.runtime import Runtime
-from firth.show.charts import Bars
+from firth.show.charts import BarChart
 from firth.studies.findings import Findings, ResultTable
-from firth.studies.probing.study import evaluate_models
+from firth.studies.probing.study import ProbeStudy, compare_with_paper, format_times, score_rows
 from firth.studies.results import data_file
-from firth.studies.study import Study
 from firth.tasks.columns import field, sentences
 
 BASELINE = "most frequent tag of the word"
@@ -72,41 +66,38 @@ class TaggedSentence(NamedTuple):
 
 
 @dataclass(frozen=True)
-class PartsOfSpeech(Study):
+class PartsOfSpeech(ProbeStudy):
     """Parts of speech by a linear probe, layer by layer: Table 6."""
 
     name: ClassVar[str] = "pos"
     title: ClassVar[str] = "Parts of speech by a linear classifier on one layer"
     quick: ClassVar[dict[str, Any]] = {"sentences": 600, "epochs": 8}
 
-    elmo: str = option("elmo-en", "a biLM: a name that ships, or a folder; none: without")
-    static: str = option("glove-en", "word vectors; several as one+another; none: without")
-    cove: str | None = option(None, "a seq2seq model whose encoder is judged, too")
     treebank: Literal["ewt", "perdt"] = option(
-        "ewt", "English Web Treebank, or the Persian PerDT (its dev part trains)"
+        "ewt", "The English Web Treebank, or the Persian PerDT, whose dev part is used for training."
     )
-    sentences: int | None = option(None, "so many training sentences, and a quarter of it to test; all if not given")
-    epochs: int = option(30, "times that the training words are read, at most", minimum=1)
-    seed: int = option(1, "where the random numbers start", minimum=0)
+    sentences: int | None = option(
+        None, "Use only the first training sentences, and a quarter as many to test; default: all sentences."
+    )
+    epochs: int = option(30, "Maximum number of passes over the training words.", minimum=1)
+    seed: int = option(1, "Seed of the random numbers.", minimum=0)
 
     def run(self, work: Path, runtime: Runtime, report: Report = silent) -> Findings:
-        """Trains and tests the probes of every model, on universal and on the treebank's own tags."""
-        scores: dict[str, dict[str, Any]] = {"UPOS": {}, "XPOS": {}}
+        """Trains and tests a linear probe on every layer, for universal tags and for the treebank's own tags."""
         texts = {"UPOS": self.read(UPOS), "XPOS": self.read(XPOS)}
+        scores: dict[str, dict[str, Any]] = {}
         for kind, (train, _, test) in texts.items():
-            scores[kind][BASELINE] = accuracies(predict_baseline(train, test), TestWords(train, test))
-        seconds: dict[str, float] = {}
+            scores[kind] = {BASELINE: accuracies(predict_baseline(train, test), WordGroups(train, test))}
         options = {name: getattr(self, name) for name in ("treebank", "sentences", "epochs", "seed")}
-        readers = open_readers(runtime, elmo=self.elmo, static=self.static, cove=self.cove)
-        judge = partial(self.probed, texts=texts, report=report)
-        for model, _, result in evaluate_models(work, self.name, readers, options, judge):
-            seconds[model] = result["seconds"]
+        score = partial(self.score_reader, texts=texts, report=report)
+        results, seconds = self.evaluate(work, runtime, options, score)
+        for result in results:
             for kind in texts:
                 scores[kind] |= result[kind]
-        return self.findings(scores, seconds, texts)
+        return self.summarize(scores, seconds, texts)
 
     def read(self, column: int) -> tuple[list[TaggedSentence], list[TaggedSentence], list[TaggedSentence]]:
-        """The sentences to train, to stop by, and to test."""
+        """The training, dev and test sentences, with the tags of one column of the file."""
         parts = [list(read_treebank(data_file(name), column)) for name in FILES[self.treebank]]
         if len(parts) == 2:  # every tenth sentence of the training part is held out
             train, test = parts
@@ -117,78 +108,65 @@ class PartsOfSpeech(Study):
             parts = [parts[0][: self.sentences], parts[1][:few], parts[2][:few]]
         return parts[0], parts[1], parts[2]
 
-    def probed(self, reader: LayerReader, texts: dict[str, Any], report: Report) -> dict[str, Any]:
+    def score_reader(self, reader: LayerReader, texts: dict[str, Any], report: Report) -> dict[str, Any]:
         """The scores of one model, by kind of tag and layer."""
-        began = time.monotonic()
         tables = [read_layers(reader, part, report) for part in next(iter(texts.values()))]
-        found: dict[str, Any] = {}
+        scores: dict[str, Any] = {}
         for kind, (train, dev, test) in texts.items():
             tags = sorted({tag for sentence in train for tag in sentence.tags})
-            numbers = {tag: number for number, tag in enumerate(tags)}
+            tag_ids = {tag: id for id, tag in enumerate(tags)}
             labels = [
-                np.array([numbers.get(tag, -1) for one in part for tag in one.tags]) for part in (train, dev, test)
+                np.array([tag_ids.get(tag, -1) for sentence in part for tag in sentence.tags])
+                for part in (train, dev, test)
             ]
             probe = LinearProbe(epochs=self.epochs, seed=self.seed)
-            linear = probe.fit(tables[0], labels[0], tables[1], labels[1], classes=len(tags), report=report)
-            judge, predicted = TestWords(train, test), linear.predict(tables[2])
-            found[kind] = {
-                name: accuracies(said == labels[2], judge) | {"epochs": epochs}
-                for name, said, epochs in zip(reader.names, predicted, linear.epochs)
+            fitted = probe.fit(tables[0], labels[0], tables[1], labels[1], classes=len(tags), report=report)
+            groups, predictions = WordGroups(train, test), fitted.predict(tables[2])
+            scores[kind] = {
+                name: accuracies(predicted == labels[2], groups) | {"epochs": epochs}
+                for name, predicted, epochs in zip(reader.names, predictions, fitted.epochs)
             }
-        return found | {"seconds": round(time.monotonic() - began, 1)}
+        return scores
 
-    def findings(self, scores: dict[str, Any], seconds: dict[str, float], texts: Any) -> Findings:
-        """The tables and the chart."""
+    def summarize(self, scores: dict[str, Any], seconds: dict[str, float], texts: Any) -> Findings:
+        """The page of the scores of all models."""
         columns = "all", "unseen", "ambiguous"
         tables = []
         for kind, (train, _, test) in texts.items():
-            sizes = TestWords(train, test)
+            groups = WordGroups(train, test)
             note = (
-                f"Test words: {len(sizes.unseen):,}; unseen in training {int(sizes.unseen.sum()):,}; ambiguous, with "
-                f"more than one such tag in training, {int(sizes.ambiguous.sum()):,}."
+                f"Test words: {len(groups.unseen):,}; unseen in training {int(groups.unseen.sum()):,}; ambiguous, with "
+                f"more than one such tag in training, {int(groups.ambiguous.sum()):,}."
             )
             title = f"Accuracy in % on the test part, {kind}"
-            tables.append(ResultTable(title, ("method", *columns), rows_of(scores[kind], columns), note))
+            tables.append(ResultTable(title, ("method", *columns), score_rows(scores[kind], columns), note))
         if self.treebank == "ewt":
-            names = list(dict.fromkeys([*PAPER, *scores["XPOS"]]))
             here = {name: one["all"] for name, one in scores["XPOS"].items()}
-            rows = tuple((name, here.get(name), PAPER.get(name)) for name in names)
-            tables.insert(0, ResultTable("Beside the paper", ("method", "here, XPOS", "paper, Table 6 (PTB)"), rows))
-        order = list(scores["UPOS"])
-        series = {kind: [found[name]["all"] for name in order] for kind, found in scores.items()}
-        chart = Bars(self.title, "accuracy in %", tuple(order), series)
+            tables.insert(0, compare_with_paper(("here, XPOS", "paper, Table 6 (PTB)"), here, PAPER))
+        methods = tuple(scores["UPOS"])
+        series = {kind: [one[method]["all"] for method in methods] for kind, one in scores.items()}
+        chart = BarChart(self.title, "accuracy in %", methods, series)
         values = {"options": strip_folders(self.as_dict()), "scores": scores, "paper": PAPER, "seconds": seconds}
-        about = self.told(seconds, [sum(len(one.words) for one in part) for part in texts["UPOS"]])
-        return Findings(self.name, self.title, about, tuple(tables), {"layers": chart}, values)
+        about = self.describe(seconds, [sum(len(one.words) for one in part) for part in texts["UPOS"]])
+        return self.findings(about, tables, {"layers": chart}, values)
 
-    def told(self, seconds: dict[str, float], words: Sequence[int]) -> str:
-        """What was run, in words."""
+    def describe(self, seconds: dict[str, float], words: Sequence[int]) -> str:
+        """The text of the page."""
         names = {"ewt": "the English Web Treebank of Universal Dependencies", "perdt": "the Persian treebank PerDT"}
-        times = ", ".join(f"{name} {value:.0f} s" for name, value in seconds.items())
-        held = (
+        held_out = (
             "" if self.treebank == "ewt" else " Its dev part trains, but for every tenth sentence, which is held out."
         )
         return (
             f"Multinomial logistic regression on the frozen, standardized vectors of words in {names[self.treebank]}: "
-            f"{words[0]:,} words to train, {words[1]:,} to stop by, {words[2]:,} to test.{held} One classifier a "
+            f"{words[0]:,} words to train, {words[1]:,} to stop by, {words[2]:,} to test.{held_out} One classifier a "
             f"layer, full softmax, Adam, at most {self.epochs} epochs; each keeps the weights that were best on the "
             f"held-out words. UPOS are universal tags; XPOS are the treebank's own.\n\n{BESIDE[self.treebank]}"
-            f"Models: {model_names(self.elmo, self.static, self.cove)}; seed {self.seed}. "
-            f"Time: {times}; {sum(seconds.values()):.0f} s in all."
+            f"Models: {self.models}; seed {self.seed}. {format_times(seconds)}"
         )
 
 
-def rows_of(found: dict[str, Any], columns: Sequence[str]) -> tuple[tuple[Any, ...], ...]:
-    """The scores of methods as rows of a table.
-
-    >>> rows_of({"mean": {"all": 94.0, "unseen": 80.0}}, ["all"])
-    (('mean', 94.0),)
-    """
-    return tuple((name, *(one[column] for column in columns)) for name, one in found.items())
-
-
 def read_treebank(path: Path, column: int) -> Iterator[TaggedSentence]:
-    """The sentences of a CoNLL-U file; joined words (1-2) and words that are not written (1.1) are left out."""
+    """The sentences of a CoNLL-U file without its multiword tokens (1-2) and empty nodes (1.1)."""
     for rows in sentences(path):
         words = [row for row in rows if row.fields[0].isdecimal()]
         if words:
@@ -197,8 +175,8 @@ def read_treebank(path: Path, column: int) -> Iterator[TaggedSentence]:
             )
 
 
-def read_layers(reader: LayerReader, text: Sequence[TaggedSentence], report: Report) -> WordTable:
-    """The layers of all words, as halves; the mean of a biLM's layers is not kept, for it can be taken again."""
+def read_layers(reader: LayerReader, text: Sequence[TaggedSentence], report: Report) -> LayerTable:
+    """The layers of all words in float16; the mean of a biLM's layers is not stored but computed when it is used."""
     with_mean = isinstance(reader, BilmReader)
     size = sum(len(sentence.words) for sentence in text)
     empty = reader.read([])[: len(reader.names) - with_mean]
@@ -209,11 +187,11 @@ def read_layers(reader: LayerReader, text: Sequence[TaggedSentence], report: Rep
         table[:, done : done + vectors.shape[1]] = vectors
         done += vectors.shape[1]
         report(Progress("reading", done, size, "words"))
-    return WordTable(table, with_mean)
+    return LayerTable(table, with_mean)
 
 
-class TestWords:
-    """Which test words were never seen in training, and which were seen with more than one tag."""
+class WordGroups:
+    """Which test words do not occur in training, and which occur there with more than one tag."""
 
     def __init__(self, train: Sequence[TaggedSentence], test: Sequence[TaggedSentence]) -> None:
         tags: dict[str, set[str]] = defaultdict(set)
@@ -225,14 +203,14 @@ class TestWords:
         self.ambiguous = np.array([len(tags.get(word, ())) > 1 for word in words], bool)
 
 
-def accuracies(right: NDArray[np.bool_], judge: TestWords) -> dict[str, Any]:
-    """The share of right answers in percent, of all words, of the unseen, and of the ambiguous."""
-    parts = {"all": np.ones(len(right), bool), "unseen": judge.unseen, "ambiguous": judge.ambiguous}
-    return {name: round(100 * float(right[part].mean()), 2) if part.any() else None for name, part in parts.items()}
+def accuracies(correct: NDArray[np.bool_], groups: WordGroups) -> dict[str, Any]:
+    """Accuracy in percent on all words, on unseen words, and on ambiguous words."""
+    masks = {"all": np.ones(len(correct), bool), "unseen": groups.unseen, "ambiguous": groups.ambiguous}
+    return {name: round(100 * float(correct[mask].mean()), 2) if mask.any() else None for name, mask in masks.items()}
 
 
 def predict_baseline(train: Sequence[TaggedSentence], test: Sequence[TaggedSentence]) -> NDArray[np.bool_]:
-    """Which test words the baseline gets right: the commonest tag of the word, or of all words for one never seen.
+    """Which test words the baseline tags correctly: with the most frequent tag of the word, or of all words if unseen.
 
     >>> train = [TaggedSentence(("a", "play"), ("DET", "NOUN")), TaggedSentence(("we", "play"), ("PRON", "NOUN"))]
     >>> predict_baseline(train, [TaggedSentence(("a", "cup", "play"), ("DET", "NOUN", "VERB"))]).tolist()
@@ -244,6 +222,6 @@ def predict_baseline(train: Sequence[TaggedSentence], test: Sequence[TaggedSente
         total.update(sentence.tags)
         for word, tag in zip(*sentence):
             counts[word][tag] += 1
-    [(usual, _)] = islice(total.most_common(1), 1)
+    default = total.most_common(1)[0][0]
     best = {word: found.most_common(1)[0][0] for word, found in counts.items()}
-    return np.array([best.get(word, usual) == tag for one in test for word, tag in zip(*one)], bool)
+    return np.array([best.get(word, default) == tag for sentence in test for word, tag in zip(*sentence)], bool)

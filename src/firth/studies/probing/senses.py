@@ -2,21 +2,20 @@
 
 from __future__ import annotations
 
-import time
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any, ClassVar
 
 from firth.options import option
-from firth.probes import wordnet as words
-from firth.probes.readers import LayerReader, model_names, open_readers, read_places, strip_folders
+from firth.probes.readers import LayerReader, read_spans, strip_folders
 from firth.probes.sense_files import (
     DEVELOPMENT,
     FRAMEWORK,
     SEMCOR,
     SETS,
-    AnnotatedSentence,
     Annotation,
     count_senses,
     lexemes_of,
@@ -24,14 +23,13 @@ from firth.probes.sense_files import (
     read_semcor,
 )
 from firth.probes.senses import SenseMeans, fill_missing, first_senses, most_frequent_senses, score_answers
-from firth.probes.wordnet import WordNet, lexeme_of
+from firth.probes.wordnet import Lexeme, find_wordnet, lexeme_of
 from firth.progress import Report, silent
 from firth.runtime import Runtime
-from firth.show.charts import Bars
+from firth.show.charts import BarChart
 from firth.studies.findings import Findings, ResultTable
-from firth.studies.probing.study import evaluate_models
+from firth.studies.probing.study import ProbeStudy, compare_with_paper, format_times, score_rows
 from firth.studies.results import data_file
-from firth.studies.study import Study
 
 FIRST, FREQUENT, FOUR = "WordNet first sense", "most frequent in SemCor", "four sets"
 TAGS = "NOUN", "VERB", "ADJ", "ADV"
@@ -48,102 +46,70 @@ Answers = Sequence[str | None]
 
 
 @dataclass(frozen=True)
-class Senses(Study):
+class Senses(ProbeStudy):
     """Word senses by the nearest neighbor, layer by layer: Table 5."""
 
     name: ClassVar[str] = "senses"
-    title: ClassVar[str] = "Word senses by the nearest neighbor"
+    title: ClassVar[str] = "Word senses by the nearest neighbour"
     quick: ClassVar[dict[str, Any]] = {"sentences": 1000}
 
-    elmo: str = option("elmo-en", "a biLM: a name that ships, or a folder; none: without")
-    static: str = option("glove-en", "word vectors; several as one+another; none: without")
-    cove: str | None = option(None, "a seq2seq model whose encoder is judged, too")
-    wordnet: str = option("auto", "the folder of WordNet's index.sense; auto: FIRTH_WORDNET or Debian's; none: without")
-    sentences: int | None = option(None, "so many sentences of SemCor, the first; all if not given", minimum=1)
+    wordnet: str = option(
+        "auto", "The folder of WordNet's index.sense; 'auto': FIRTH_WORDNET or Debian's folder; 'none': no WordNet."
+    )
+    sentences: int | None = option(None, "Read only the first sentences of SemCor; default: all sentences.", minimum=1)
 
     def run(self, work: Path, runtime: Runtime, report: Report = silent) -> Findings:
-        """Reads SemCor and the evaluation framework with every model."""
+        """Computes sense vectors from SemCor with every model and tests them on the evaluation framework."""
         tests = read_framework(data_file(FRAMEWORK))
-        marks = [mark for sentence in tests for mark in sentence.marks]
-        lexemes = [mark.lexeme for mark in marks]
-        wordnet = words.find_wordnet(self.wordnet)
+        annotations = [annotation for sentence in tests for annotation in sentence.annotations]
+        lexemes = [annotation.lexeme for annotation in annotations]
+        wordnet = find_wordnet(self.wordnet)
         counts = count_senses(read_semcor(data_file(SEMCOR), self.sentences), lexemes_of(tests))
-        frequent = most_frequent_senses(lexemes, counts)
-        first: Answers = [None] * len(marks) if wordnet is None else first_senses(lexemes, wordnet)
-        ambiguous = {name for name, keys in senses_per_lexeme(counts).items() if keys > 1}
-        scores: dict[str, Any] = {}
-        if wordnet is not None:
-            scores[FIRST] = score_groups(first, marks, ambiguous)
-        scores[FREQUENT] = score_groups(fill_missing(frequent, first), marks, ambiguous)
-        seconds: dict[str, float] = {}
+        first: Answers = [None] * len(annotations) if wordnet is None else first_senses(lexemes, wordnet)
+        ambiguous = {lexeme for lexeme, senses in senses_per_lexeme(counts).items() if senses > 1}
+        score = partial(score_groups, annotations=annotations, ambiguous=ambiguous)
+        scores: dict[str, Any] = {} if wordnet is None else {FIRST: score(first)}
+        scores[FREQUENT] = score(fill_missing(most_frequent_senses(lexemes, counts), first))
+
+        def score_reader(reader: LayerReader) -> dict[str, Any]:
+            means = SenseMeans.read(reader, read_semcor(data_file(SEMCOR), self.sentences), counts, wordnet, report)
+            spans = [sentence.span(annotation) for sentence in tests for annotation in sentence.annotations]
+            answers = means.nearest(read_spans(reader, spans, report, "reading test words"), lexemes)
+            return {"scores": {name: score(fill_missing(one, first)) for name, one in zip(reader.names, answers)}}
+
         options = {"sentences": self.sentences, "wordnet": wordnet is not None}
-
-        def answer(reader: LayerReader) -> Any:
-            return self.answered(reader, tests, counts, wordnet, first, ambiguous, report)
-
-        for model, _, result in evaluate_models(work, self.name, self.readers(runtime), options, answer):
+        results, seconds = self.evaluate(work, runtime, options, score_reader)
+        for result in results:
             scores |= result["scores"]
-            seconds[model] = result["seconds"]
-        return self.findings(scores, seconds, marks, counts)
+        return self.summarize(scores, seconds, annotations, counts)
 
-    def readers(self, runtime: Runtime) -> Any:
-        """The models that are judged."""
-        return open_readers(runtime, elmo=self.elmo, static=self.static, cove=self.cove)
-
-    def answered(
-        self,
-        reader: LayerReader,
-        tests: Sequence[AnnotatedSentence],
-        counts: dict[str, int],
-        wordnet: WordNet | None,
-        first: Answers,
-        ambiguous: set[words.Lexeme],
-        report: Report,
-    ) -> dict[str, Any]:
-        """The scores of one model by the names of its layers, and how long it took."""
-        began = time.monotonic()
-        means = SenseMeans.read(reader, read_semcor(data_file(SEMCOR), self.sentences), counts, wordnet, report)
-        marks = [mark for sentence in tests for mark in sentence.marks]
-        places = [sentence.place(mark) for sentence in tests for mark in sentence.marks]
-        vectors = read_places(reader, places, report, "reading test words")
-        answers = means.nearest(vectors, [mark.lexeme for mark in marks])
-        scores = {
-            name: score_groups(fill_missing(said, first), marks, ambiguous) for name, said in zip(reader.names, answers)
-        }
-        return {"scores": scores, "seconds": round(time.monotonic() - began, 1)}
-
-    def findings(
+    def summarize(
         self,
         scores: dict[str, Any],
         seconds: dict[str, float],
-        marks: Sequence[Annotation],
+        annotations: Sequence[Annotation],
         counts: dict[str, int],
     ) -> Findings:
-        """The tables and the chart."""
-        sizes = {name: len(mine) for name, mine in group_rows(marks).items()}
+        """The page of the scores of all models."""
+        sizes = {name: len(mine) for name, mine in group_rows(annotations).items()}
         columns = (*SETS, FOUR, "all five")
+        here = {name: one[FOUR] for name, one in scores.items()}
+        beside = compare_with_paper(("here, four sets", "paper, Table 5"), here, PAPER)
         by_set = ResultTable(
             "F1 by set",
             ("method", *columns, "ambiguous"),
-            tuple((name, *(one[column] for column in columns), one["ambiguous"]) for name, one in scores.items()),
+            score_rows(scores, (*columns, "ambiguous")),
             f"Instances: {', '.join(f'{name} {sizes[name]:,}' for name in columns)}. Ambiguous: those of the four sets "
             "whose lemma has more than one sense in the part of SemCor that was read; all others have no choice.",
         )
         by_tag = ResultTable(
             "F1 by part of speech, four sets",
             ("method", *TAGS),
-            tuple((name, *(one[tag] for tag in TAGS)) for name, one in scores.items()),
+            score_rows(scores, TAGS),
             f"Instances: {', '.join(f'{tag} {sizes[tag]:,}' for tag in TAGS)}.",
         )
-        names = list(dict.fromkeys([*PAPER, *scores]))
-        beside = ResultTable(
-            "Beside the paper",
-            ("method", "here, four sets", "paper, Table 5"),
-            tuple((name, scores[name][FOUR] if name in scores else None, PAPER.get(name)) for name in names),
-        )
-        chart = Bars(
-            self.title, "F1 in %", columns, {name: [one[column] for column in columns] for name, one in scores.items()}
-        )
+        series = {name: [one[column] for column in columns] for name, one in scores.items()}
+        chart = BarChart(self.title, "F1 in %", columns, series)
         values = {
             "options": strip_folders(self.as_dict()),
             "scores": scores,
@@ -151,15 +117,14 @@ class Senses(Study):
             "seconds": seconds,
             "instances": sizes,
         }
-        about = self.told(seconds, sum(counts.values()), len(counts))
-        return Findings(self.name, self.title, about, (beside, by_set, by_tag), {"sets": chart}, values)
+        about = self.describe(seconds, sum(counts.values()), len(counts))
+        return self.findings(about, (beside, by_set, by_tag), {"sets": chart}, values)
 
-    def told(self, seconds: dict[str, float], tagged: int, senses: int) -> str:
-        """What was run, in words."""
+    def describe(self, seconds: dict[str, float], tagged: int, senses: int) -> str:
+        """The text of the page."""
         text = (
             "all of SemCor 3.0" if self.sentences is None else f"the first {self.sentences:,} sentences of SemCor 3.0"
         )
-        times = ", ".join(f"{name} {value:.0f} s" for name, value in seconds.items())
         return (
             f"The vector of a sense is the mean of the vectors of its occurrences in {text} ({tagged:,} occurrences of "
             f"{senses:,} senses of the lemmas that are asked about). A word gets the sense whose vector is nearest to "
@@ -172,36 +137,35 @@ class Senses(Study):
             "instance is answered, F1 is accuracy.\n\n"
             "Names that SemCor tags as person, group or location are left out, as in the framework's own copy. The "
             "static vectors have no context: what they tell apart are the inflected forms of a lemma.\n\n"
-            f"Models: {model_names(self.elmo, self.static, self.cove)}. Time: {times}; "
-            f"{sum(seconds.values()):.0f} s in all. The paper's biLM was trained on a billion words."
+            f"Models: {self.models}. {format_times(seconds)} The paper's biLM was trained on a billion words."
         )
 
 
-def score_groups(answers: Answers, marks: Sequence[Annotation], ambiguous: set[words.Lexeme]) -> dict[str, float]:
-    """F1 in percent for each set, the four together, all five, and each part of speech."""
+def score_groups(
+    answers: Answers, annotations: Sequence[Annotation], ambiguous: Collection[Lexeme]
+) -> dict[str, float]:
+    """F1 in percent for each set, four sets together, all five, ambiguous words, and each part of speech."""
     scores = {}
-    for name, mine in group_rows(marks, ambiguous).items():
-        scores[name] = round(score_answers([answers[row] for row in mine], [marks[row] for row in mine]).value, 2)
+    for name, rows in group_rows(annotations, ambiguous).items():
+        result = score_answers([answers[row] for row in rows], [annotations[row] for row in rows])
+        scores[name] = round(result.value, 2)
     return scores
 
 
-def group_rows(marks: Sequence[Annotation], ambiguous: set[words.Lexeme] | None = None) -> dict[str, list[int]]:
-    """The rows of instances by the groups that are judged together."""
-    sets = [mark.id.partition(".")[0] for mark in marks]
+def group_rows(annotations: Sequence[Annotation], ambiguous: Collection[Lexeme] = ()) -> dict[str, list[int]]:
+    """The rows of the test instances in each group that is scored."""
+    sets = [annotation.id.partition(".")[0] for annotation in annotations]
     four = [row for row, name in enumerate(sets) if name != DEVELOPMENT]
-    found = {name: [row for row, mine in enumerate(sets) if mine == name] for name in SETS}
-    found |= {FOUR: four, "all five": list(range(len(marks)))}
-    found["ambiguous"] = [row for row in four if marks[row].lexeme in (ambiguous or ())]
-    return found | {tag: [row for row in four if marks[row].pos == tag] for tag in TAGS}
+    groups = {name: [row for row, other in enumerate(sets) if other == name] for name in SETS}
+    groups |= {FOUR: four, "all five": list(range(len(annotations)))}
+    groups["ambiguous"] = [row for row in four if annotations[row].lexeme in ambiguous]
+    return groups | {tag: [row for row in four if annotations[row].pos == tag] for tag in TAGS}
 
 
-def senses_per_lexeme(counts: dict[str, int]) -> dict[words.Lexeme, int]:
-    """How many senses of each lexeme were seen.
+def senses_per_lexeme(counts: Iterable[str]) -> Counter[Lexeme]:
+    """The number of senses of each lexeme.
 
     >>> senses_per_lexeme({"tea%1:13:00::": 4, "tea%1:13:01::": 2})
-    {Lexeme(lemma='tea', pos='NOUN'): 2}
+    Counter({Lexeme(lemma='tea', pos='NOUN'): 2})
     """
-    found: dict[words.Lexeme, int] = {}
-    for key in counts:
-        found[lexeme_of(key)] = found.get(lexeme_of(key), 0) + 1
-    return found
+    return Counter(map(lexeme_of, counts))

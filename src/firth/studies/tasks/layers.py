@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from firth.options import option
-from firth.show.charts import Bars
+from firth.show.charts import BarChart
 from firth.studies.findings import Findings, ResultTable
 from firth.studies.tasks.runs import TaskRun
 from firth.studies.tasks.study import Results, TaskStudy, format_score
@@ -38,27 +38,26 @@ class Layers(TaskStudy):
     title: ClassVar[str] = "Which layers of the biLM, and where they join the network"
     quick: ClassVar[dict[str, Any]] = {"small": True, "seeds": 1, "tasks": ("sentiment",)}
 
-    tasks: tuple[str, ...] = option(("entailment", "srl", "sentiment"), "the tasks, as the settings name them")
+    tasks: tuple[str, ...] = option(("entailment", "srl", "sentiment"), "Names of the tasks in the settings.")
 
     def runs(self) -> list[TaskRun]:
-        """Every kind for every task."""
+        """Every configuration of every task."""
         return [
-            self.run_of(setting, seed, **options)
+            self.make_run(setting, seed, **options)
             for seed in self.every_seed
             for options in (*WHICH.values(), *WHERE.values())
             for setting in self.tasks
         ]
 
-    def found(self, results: Results) -> Findings:
-        """Two tables and two charts."""
+    def summarize(self, results: Results) -> Findings:
+        """A table and a chart for each of the two questions."""
         which, where = self._scores(results, WHICH), self._scores(results, WHERE)
         tables = self._table("Which layers", which, PAPER_WHICH), self._table("Where", where, PAPER_WHERE)
         charts = {
-            "which": Bars("Which layers", "dev score", self.tasks, by_kind(which)),
-            "where": Bars("Where ELMo joins", "dev score", self.tasks, by_kind(where)),
+            "which": BarChart("Which layers", "dev score", self.tasks, group_by_kind(which)),
+            "where": BarChart("Where ELMo joins", "dev score", self.tasks, group_by_kind(where)),
         }
-        about = f"{ABOUT}\n\n{self.how(results)}"
-        return Findings(self.name, self.title, about, tables, charts, self.values(results))
+        return self.page(results, ABOUT, tables, charts)
 
     def _scores(self, results: Results, kinds: dict[str, dict[str, Any]]) -> dict[str, dict[str, Any]]:
         return {
@@ -71,17 +70,17 @@ class Layers(TaskStudy):
     ) -> ResultTable:
         kinds = list(next(iter(scores.values())))
         rows = []
-        for setting, found in scores.items():
-            rows.append((setting, *(format_score(found[kind]) for kind in kinds)))
+        for setting, by_kind in scores.items():
+            rows.append((setting, *(format_score(by_kind[kind]) for kind in kinds)))
             if setting in paper:
                 rows.append((f"{setting}, in the paper", *(f"{score:.1f}" for score in paper[setting])))
         return ResultTable(f"{title}: dev scores, in percent", ("task", *kinds), tuple(rows))
 
 
-def by_kind(scores: dict[str, dict[str, Any]]) -> dict[str, list[Any]]:
-    """Scores of tasks by kind, turned around for a chart.
+def group_by_kind(scores: dict[str, dict[str, Any]]) -> dict[str, list[Any]]:
+    """The scores of all tasks for each kind, as a chart needs them.
 
-    >>> by_kind({"ner": {"input": (90.0, 0.1)}, "srl": {"input": None}})
+    >>> group_by_kind({"ner": {"input": (90.0, 0.1)}, "srl": {"input": None}})
     {'input': [(90.0, 0.1), None]}
     """
-    return {kind: [found[kind] for found in scores.values()] for kind in next(iter(scores.values()))}
+    return {kind: [by_kind[kind] for by_kind in scores.values()] for kind in next(iter(scores.values()))}

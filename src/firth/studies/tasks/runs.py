@@ -29,54 +29,53 @@ from firth.tasks.registry import find_task
 from firth.tasks.training import Training, apply_defaults, fit
 
 Result = dict[str, Any]
-FOLDER = "runs"  # of a work folder
-CURE = "Delete it, and the training is done again, or copy it once more"
-LATER = {"batch": None, "stretched": False}  # options that older results do not have: their defaults are not told
-WAIT = 0.2  # seconds between looks at running processes
+FOLDER = "runs"  # in the work folder
+CURE = "Delete it to repeat the training, or copy it again"
+ADDED = {"batch": None, "stretched": False}  # defaults of options that older results do not have; not part of the key
+WAIT = 0.2  # seconds between polls of running processes
 
 
 @dataclass(frozen=True)
 class TaskRun(Recipe):
-    """One training of a task, as `SETTINGS` has it, but for what is named here.
+    """One training of a task with the options of `SETTINGS`, except for those given here.
 
     >>> TaskRun("ner", "glove-en", elmo="models/large").key == TaskRun("ner", "glove-en", elmo="elsewhere/large").key
     True
     """
 
-    setting: str = option("ner", "a task, as the settings name it")
-    static: str | None = option("glove-en", "word vectors")
-    elmo: str | None = option(None, "a biLM")
-    stretched: bool = option(False, "word vectors are multiplied so that their numbers have a mean square of one")
-    characters: bool = option(True, "words are spelled too, where the task is used to it")
-    layers: str = option("mix", "a learnt mix of the layers of the biLM, its top, or the number of one")
-    at: str | None = option(None, "where ELMo joins the network, if not where the task is used to it")
-    mix_decay: float | None = option(None, "λ of the mix, if not the task's own")
-    share: float = option(1.0, "the share of the training examples", minimum=0, maximum=1)
-    epochs: int | None = option(None, "times that the examples are learnt from, if not as the settings say")
-    batch: int | None = option(None, "examples of a step, if not as the settings say")
-    seed: int = option(1, "where the random numbers start")
-    quick: bool = option(False, "a small network on few examples")
+    setting: str = option("ner", "Name of the task in the settings.")
+    static: str | None = option("glove-en", "Word vectors.")
+    elmo: str | None = option(None, "A biLM.")
+    stretched: bool = option(False, "Scale the word vectors to a mean square of 1.")
+    characters: bool = option(True, "Add a character encoder, if the task has one.")
+    layers: str = option("mix", "Layers of the biLM: a learned 'mix', the 'top' layer, or the number of a layer.")
+    at: str | None = option(None, "Where ELMo is added to the network; default: that of the task.")
+    mix_decay: float | None = option(None, "Regularization λ of the mix; default: that of the task.")
+    share: float = option(1.0, "Share of the training examples, from 0 to 1.", minimum=0, maximum=1)
+    epochs: int | None = option(None, "Number of epochs without early stopping; default: that of the settings.")
+    batch: int | None = option(None, "Examples per step; default: that of the settings.")
+    seed: int = option(1, "Seed of the random numbers.")
+    quick: bool = option(False, "Train a small network on few examples.")
 
-    def usually(self) -> TaskRun:
-        """The same run, where what is only what the task is used to is not named."""
+    def without_defaults(self) -> TaskRun:
+        """The same run with `at` and `mix_decay` unset where they equal the defaults of the task."""
         setting = SETTINGS[self.setting]
-        used = Embedding(**apply_defaults(find_task(setting.task), Embedding, dict(setting.words)))
-        same: dict[str, Any] = {
-            name: None for name in ("at", "mix_decay") if getattr(self, name) == getattr(used, name)
-        }
-        return replace(self, **same)
+        default = Embedding(**apply_defaults(find_task(setting.task), Embedding, dict(setting.words)))
+        at = None if self.at == default.at else self.at
+        mix_decay = None if self.mix_decay == default.mix_decay else self.mix_decay
+        return replace(self, at=at, mix_decay=mix_decay)
 
     @property
     def key(self) -> str:
-        """A name of its own. Where the models lie does not matter, only what they are called."""
-        told = {name: value for name, value in self.as_dict().items() if (name, value) not in LATER.items()}
+        """A unique name of the run; of the models it contains the names, not the folders."""
+        options = {name: value for name, value in self.as_dict().items() if (name, value) not in ADDED.items()}
         for name in ("static", "elmo"):
-            told[name] = told[name] and "+".join(Path(one).name for one in told[name].split("+"))
-        digest = hashlib.sha256(json.dumps(told, sort_keys=True).encode()).hexdigest()[:12]
+            options[name] = options[name] and "+".join(Path(one).name for one in options[name].split("+"))
+        digest = hashlib.sha256(json.dumps(options, sort_keys=True).encode()).hexdigest()[:12]
         return f"{self.setting}-{digest}"
 
     def embedding(self) -> Embedding:
-        """What words become."""
+        """The embedding of the words."""
         setting = SETTINGS[self.setting]
         given: dict[str, Any] = dict(setting.words) | {"stretched": self.stretched}
         if self.layers != "mix":
@@ -90,7 +89,7 @@ class TaskRun(Recipe):
         return Embedding.of("+".join(name for name in (self.static, self.elmo) if name), **given)
 
     def training(self) -> Training:
-        """How it is learnt."""
+        """The options of the training."""
         setting = SETTINGS[self.setting]
         given = dict(setting.training) | {"seed": self.seed, "share": self.share}
         if self.epochs is not None:
@@ -103,30 +102,29 @@ class TaskRun(Recipe):
 
 
 def train_and_evaluate(run: TaskRun, runtime: Runtime, report: Report = silent) -> Result:
-    """Trains, and judges by the test set: scores, the epochs one by one, the shares of the layers, and the time."""
+    """Trains and tests a model: its scores, all epochs, the weights of the layers, and the time."""
     setting = SETTINGS[run.setting]
-    kind = find_task(setting.task)
-    task = kind(**(dict(setting.network) | (dict(setting.quick) if run.quick else {})))
+    task = find_task(setting.task)(**(dict(setting.network) | (dict(setting.quick) if run.quick else {})))
     train, dev, test = (setting.examples(task, which, run.quick) for which in ("train", "dev", "test"))
-    begun = time.monotonic()
+    began = time.monotonic()
     model = fit(task, run.embedding(), train, dev, run.training(), runtime=runtime, report=report)
-    seconds = time.monotonic() - begun
+    seconds = time.monotonic() - began
     scores = model.to(runtime.place).evaluate(test, report=report)
-    told = model.metadata
+    metadata = model.metadata
     return {
         "run": run.as_dict(),
         "network": task.as_dict(),
         "embedding": model.embedding.as_dict() | {"static": run.static, "elmo": run.elmo},
         "fingerprints": model.inputs.sources.fingerprints(),
-        "training": told["training"],
+        "training": metadata["training"],
         "parameters": model.learnt_numbers,
-        "examples": told["examples"] | {"test": len(test)},
-        "dev": told["dev"],
+        "examples": metadata["examples"] | {"test": len(test)},
+        "dev": metadata["dev"],
         "test": scores,
-        "epochs": told["epochs"],
-        "layer_shares": told["layer_shares"],
-        "words_per_second": told["words_per_second"],
-        "bilm_share": told["bilm_share"],
+        "epochs": metadata["epochs"],
+        "layer_shares": metadata["layer_shares"],
+        "words_per_second": metadata["words_per_second"],
+        "bilm_share": metadata["bilm_share"],
         "seconds": round(seconds, 1),
         "device": runtime.device,
         "versions": versions(),
@@ -134,7 +132,7 @@ def train_and_evaluate(run: TaskRun, runtime: Runtime, report: Report = silent) 
 
 
 def main_score(result: Mapping[str, Any], which: str = "test") -> float:
-    """The measure that counts, the first of a test or dev set, in percent.
+    """The main measure, which is the first one of a test or dev set, in percent.
 
     >>> main_score({"test": {"f1": 0.75, "precision": 0.5}})
     75.0
@@ -151,25 +149,25 @@ def gather(
     jobs: int = 1,
     start: bool = True,
 ) -> dict[TaskRun, Result]:
-    """The results of runs, in their order: those that lie in `work`, and those of runs that are made now.
+    """The results of all runs in order, loaded from `work` or trained now, `jobs` at a time.
 
-    Without `start` none is made, and runs that are not finished are left out.
+    Without `start` nothing is trained, and unfinished runs are left out.
     """
     folder = work / FOLDER
     folder.mkdir(parents=True, exist_ok=True)
     missing = [run for run in dict.fromkeys(runs) if not (folder / f"{run.key}.json").exists()]
     if start and missing:
         if jobs == 1:
-            _one_by_one(missing, folder, runtime, report)
+            _train_in_turn(missing, folder, runtime, report)
         else:
-            share = replace(runtime, threads=max(1, runtime.threads // jobs))
-            _side_by_side(missing, folder, share, report, jobs)
-    found = {run: folder / f"{run.key}.json" for run in runs}
-    return {run: read_result(path) for run, path in found.items() if path.exists()}
+            divided = replace(runtime, threads=max(1, runtime.threads // jobs))
+            _train_in_parallel(missing, folder, divided, report, jobs)
+    paths = {run: folder / f"{run.key}.json" for run in runs}
+    return {run: read_result(path) for run, path in paths.items() if path.exists()}
 
 
 def read_result(path: Path) -> Result:
-    """The result in a file."""
+    """The result of a training in a file."""
     try:
         result = json.loads(path.read_bytes())
     except ValueError as error:
@@ -179,26 +177,26 @@ def read_result(path: Path) -> Result:
     return result
 
 
-def _one_by_one(runs: Sequence[TaskRun], folder: Path, runtime: Runtime, report: Report) -> None:
+def _train_in_turn(runs: Sequence[TaskRun], folder: Path, runtime: Runtime, report: Report) -> None:
     for done, run in enumerate(runs):
         report(Progress("trainings", done, len(runs), "runs"))
         write_result(run, train_and_evaluate(run, runtime, report), folder)
 
 
 def write_result(run: TaskRun, result: Result, folder: Path) -> None:
-    """Writes a result where `gather` finds it."""
+    """Writes a result to the file that `gather` reads."""
     with atomic_file(folder / f"{run.key}.json") as target:
         target.write_text(json.dumps(result, ensure_ascii=False) + "\n", encoding="utf-8")
 
 
-def _side_by_side(runs: Sequence[TaskRun], folder: Path, runtime: Runtime, report: Report, jobs: int) -> None:
-    """Each in a process of its own, so many at a time; all are ended if one fails or if the person stops them."""
+def _train_in_parallel(runs: Sequence[TaskRun], folder: Path, runtime: Runtime, report: Report, jobs: int) -> None:
+    """Trains in separate processes, `jobs` at a time; all are terminated if one fails or on an interrupt."""
     waiting, running, done = list(reversed(runs)), dict[subprocess.Popen[bytes], TaskRun](), 0
     try:
         while waiting or running:
             while waiting and len(running) < jobs:
                 run = waiting.pop()
-                running[_started(run, folder, runtime)] = run
+                running[_start(run, folder, runtime)] = run
             for process in [one for one in running if one.poll() is not None]:
                 _check(process, running.pop(process), folder)
                 done += 1
@@ -211,13 +209,13 @@ def _side_by_side(runs: Sequence[TaskRun], folder: Path, runtime: Runtime, repor
             process.wait()
 
 
-def _started(run: TaskRun, folder: Path, runtime: Runtime) -> subprocess.Popen[bytes]:
-    told = json.dumps(run.as_dict())
+def _start(run: TaskRun, folder: Path, runtime: Runtime) -> subprocess.Popen[bytes]:
+    options = json.dumps(run.as_dict())
     command = [
         sys.executable,
         "-m",
         "firth.studies.tasks.runs",
-        told,
+        options,
         str(folder),
         runtime.device,
         str(runtime.threads),
@@ -229,15 +227,15 @@ def _started(run: TaskRun, folder: Path, runtime: Runtime) -> subprocess.Popen[b
 def _check(process: subprocess.Popen[bytes], run: TaskRun, folder: Path) -> None:
     log = folder / f"{run.key}.log"
     if process.returncode:
-        last = log.read_text(encoding="utf-8", errors="replace").strip().splitlines()[-1:] or ["no word"]
+        last = log.read_text(encoding="utf-8", errors="replace").strip().splitlines()[-1:] or ["no output"]
         raise OptionError(f"the training {run.key} failed: {last[0]}. Its log is {log}")
     log.unlink()
 
 
 def main(arguments: Sequence[str]) -> None:
-    """One run, in a process of its own."""
-    told, folder, device, threads = arguments
-    run = TaskRun.from_dict(json.loads(told))
+    """Runs one training in this process."""
+    options, folder, device, threads = arguments
+    run = TaskRun.from_dict(json.loads(options))
     try:
         write_result(run, train_and_evaluate(run, Runtime.from_env(int(threads), device)), Path(folder))
     except FirthError as error:

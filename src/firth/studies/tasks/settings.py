@@ -1,7 +1,7 @@
-"""The tasks as the studies train them: which data, which network, how long, and what the paper has beside it.
+"""The settings of the tasks in studies: data, network, training, and the scores of the paper.
 
-The paper's own sets are licensed or not at hand for SNLI's training part, CoNLL-2003, OntoNotes and the treebank; what
-stands here is free, and smaller. Baseline and ELMo have the same network and the same training.
+CoNLL-2003, OntoNotes, the Penn Treebank and SNLI's training part are licensed or not available; the sets here are free
+and smaller. The baseline and ELMo have the same network and the same training.
 """
 
 from __future__ import annotations
@@ -14,13 +14,13 @@ from firth.studies.results import data_file
 from firth.tasks.task import Task
 
 Options = Mapping[str, Any]
-QUICK = 0.01  # the share of each part that a quick version looks at
-FEWEST = 24  # examples of a quick part, if there are so many
+QUICK = 0.01  # share of each part in a quick version
+FEWEST = 24  # examples of a part in a quick version, at least, if it has that many
 
 
 @dataclass(frozen=True)
 class DataPart:
-    """The examples of a file of the data folder, from one share of it to another; of some genres alone, if named."""
+    """A range of the examples in a file of the data folder, as shares from 0 to 1; optionally only of some genres."""
 
     file: str
     begin: float = 0.0
@@ -30,7 +30,7 @@ class DataPart:
 
 @dataclass(frozen=True)
 class Setting:
-    """How the studies train a task. `paper` has the paper's baseline and its score with ELMo, on the paper's data."""
+    """How the studies train a task. `paper` are the scores of the paper's baseline and of ELMo, on the paper's data."""
 
     task: str
     about: str
@@ -49,18 +49,18 @@ class Setting:
 
 
 def read_parts(parts: Sequence[DataPart], task: Task, quick: bool = False) -> list[Any]:
-    """The examples of parts of files, one after the other."""
-    found: list[Any] = []
+    """The examples of all parts, concatenated."""
+    read: list[Any] = []
     for part in parts:
         examples = task.read(locate(part.file))
         if part.genres:
             examples = [example for example in examples if example.genre in part.genres]
-        found += cut_part(examples, part, quick)
-    return found
+        read += cut_part(examples, part, quick)
+    return read
 
 
 def cut_part(examples: list[Any], part: DataPart, quick: bool) -> list[Any]:
-    """The examples of a part; few of them for a quick version.
+    """The examples of a part; only a few of them with `quick`.
 
     >>> cut_part(list("abcdefghij"), DataPart("letters.txt", 0.5, 0.8), quick=False)
     ['f', 'g', 'h']
@@ -73,7 +73,7 @@ def cut_part(examples: list[Any], part: DataPart, quick: bool) -> list[Any]:
 
 
 def locate(file: str) -> str:
-    """Where a file of the tasks lies; a part of an archive, behind a colon, stays."""
+    """The path of a data file of a task; a part of an archive after a colon is kept."""
     name, colon, part = file.partition(":")
     return f"{data_file(f'data/tasks/{name}')}{colon}{part}"
 

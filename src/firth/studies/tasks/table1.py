@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from statistics import mean
 from typing import Any, ClassVar
 
-from firth.show.charts import Bars
+from firth.show.charts import BarChart
 from firth.studies.findings import Cell, Findings, ResultTable
 from firth.studies.tasks.runs import TaskRun
 from firth.studies.tasks.settings import SETTINGS
@@ -37,60 +37,57 @@ class Table1(TaskStudy):
     quick: ClassVar[dict[str, Any]] = {"small": True, "seeds": 1, "tasks": ("sentiment", "ner")}
 
     def runs(self) -> list[TaskRun]:
-        """Baselines first, then the same with ELMo."""
+        """All baselines, then the same trainings with ELMo."""
         return [
-            self.run_of(setting, seed, elmo=elmo)
+            self.make_run(setting, seed, elmo=elmo)
             for elmo in (False, True)
             for seed in self.every_seed
             for setting in self.tasks
         ]
 
-    def found(self, results: Results) -> Findings:
-        """The table, its bars, and how quick the training was."""
+    def summarize(self, results: Results) -> Findings:
+        """The table of scores, its chart, and the speed of the trainings."""
         scores = {
             setting: (self.score(results, setting, elmo=False), self.score(results, setting, elmo=True))
             for setting in self.tasks
         }
         rows = tuple(self._row(results, setting, *scores[setting]) for setting in self.tasks)
-        bars = Bars(
+        bars = BarChart(
             self.title,
             "test score",
             self.tasks,
             {"baseline": [pair[0] for pair in scores.values()], "with ELMo": [pair[1] for pair in scores.values()]},
         )
         table = ResultTable("Test scores, in percent", COLUMNS, rows, "Means and deviations over the seeds.")
-        about = f"{ABOUT}\n\n{self.how(results)}"
-        return Findings(
-            self.name, self.title, about, (table, self.speed(results)), {"bars": bars}, self.values(results)
-        )
+        return self.page(results, ABOUT, [table, self.speed(results)], {"bars": bars})
 
     def _row(self, results: Results, setting: str, before: Any, after: Any) -> tuple[Cell, ...]:
         run = next((run for run in results if run.setting == setting), None)
         measure = next(iter(results[run]["test"])) if run else None
         gain = None if before is None or after is None else round(after[0] - before[0], 1)
-        gone = None if before is None or after is None else round(error_reduction(before[0], after[0]), 1)
+        reduction = None if before is None or after is None else round(error_reduction(before[0], after[0]), 1)
         paper = SETTINGS[setting].paper
         theirs = (None, None) if paper is None else (round(paper[1] - paper[0], 1), round(error_reduction(*paper), 1))
         seeds = min(self._finished(results, setting, elmo=False), self._finished(results, setting, elmo=True))
-        return (setting, measure, seeds, format_score(before), format_score(after), gain, gone, *theirs)
+        return (setting, measure, seeds, format_score(before), format_score(after), gain, reduction, *theirs)
 
     def _finished(self, results: Results, setting: str, *, elmo: bool) -> int:
-        return sum(self.run_of(setting, seed, elmo=elmo) in results for seed in self.every_seed)
+        return sum(self.make_run(setting, seed, elmo=elmo) in results for seed in self.every_seed)
 
     def speed(self, results: Results) -> ResultTable:
-        """Words a second and the biLM's part of the time, of the runs with ELMo; and what an epoch takes."""
+        """Words per second, the biLM's share of the time, the number of epochs and the seconds of a training."""
         rows: list[tuple[Cell, ...]] = []
         for setting in self.tasks:
             for elmo in (False, True):
-                kept = [results[run] for run in results if run.setting == setting and bool(run.elmo) == elmo]
-                if not kept:
+                finished = [results[run] for run in results if run.setting == setting and bool(run.elmo) == elmo]
+                if not finished:
                     continue
-                words = mean(one["words_per_second"] for one in kept)
-                share = 100 * mean(one["bilm_share"] for one in kept) if elmo else None
-                epochs = mean(len(one["epochs"]) for one in kept)
-                seconds = mean(one["seconds"] for one in kept)
+                words = mean(one["words_per_second"] for one in finished)
+                share = 100 * mean(one["bilm_share"] for one in finished) if elmo else None
+                epochs = mean(len(one["epochs"]) for one in finished)
+                seconds = mean(one["seconds"] for one in finished)
                 name = f"{setting}, with ELMo" if elmo else setting
-                rows.append((name, kept[0]["parameters"], round(words), share, round(epochs, 1), round(seconds, 1)))
+                rows.append((name, finished[0]["parameters"], round(words), share, round(epochs, 1), round(seconds, 1)))
         columns = "task", "parameters", "words/s", "biLM's share of the time %", "epochs", "seconds"
         note = "A frozen biLM reads each sentence once; its layers are kept for the epochs that follow."
         return ResultTable("How quick the training is", columns, tuple(rows), note)

@@ -1,4 +1,4 @@
-"""Figure 2 of the ELMo paper: what part each layer of the biLM has in the mixes that the tasks have learnt."""
+"""Figure 2 of the ELMo paper: the weights of the biLM layers that the tasks learn."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from statistics import mean
 from typing import Any, ClassVar
 
-from firth.show.charts import Stacks
+from firth.show.charts import StackedBarChart
 from firth.studies.findings import Cell, Findings, ResultTable
 from firth.studies.tasks.runs import TaskRun
 from firth.studies.tasks.study import Results, TaskStudy
@@ -26,26 +26,24 @@ class LayerWeights(TaskStudy):
     quick: ClassVar[dict[str, Any]] = {"small": True, "seeds": 1, "tasks": ("sentiment", "ner")}
 
     def runs(self) -> list[TaskRun]:
-        """The runs with ELMo of Table 1, or as many of them as are asked for."""
-        return [self.run_of(setting, seed, elmo=True) for seed in self.every_seed for setting in self.tasks]
+        """The trainings of Table 1 with ELMo."""
+        return [self.make_run(setting, seed, elmo=True) for seed in self.every_seed for setting in self.tasks]
 
-    def found(self, results: Results) -> Findings:
-        """A row for each mix: the means over the seeds."""
+    def summarize(self, results: Results) -> Findings:
+        """One row per mix, with means over the seeds."""
         shares: dict[str, list[float]] = {}
         for setting in self.tasks:
-            kept = [results[run]["layer_shares"] for run in results if run.setting == setting]
+            learned = [results[run]["layer_shares"] for run in results if run.setting == setting]
             for place in ("input", "output"):
-                mixes = [one[place] for one in kept if place in one]
+                mixes = [one[place] for one in learned if place in one]
                 if mixes:
                     shares[f"{setting}, {place}"] = [mean(layer) for layer in zip(*mixes)]
         layers = [f"layer {number}" for number in range(max(map(len, shares.values())))]
-        rows: list[tuple[Cell, ...]] = [(mix, *(round(share, 3) for share in found)) for mix, found in shares.items()]
-        series = {layer: [found[place] for found in shares.values()] for place, layer in enumerate(layers)}
-        about = f"{ABOUT}\n\n{self.how(results)}"
-        tables = (
-            ResultTable(
-                "Shares of the layers", ("mix", *layers), tuple(rows), "Means over the seeds that are finished."
-            ),
+        rows: tuple[tuple[Cell, ...], ...] = tuple(
+            (mix, *(round(weight, 3) for weight in weights)) for mix, weights in shares.items()
         )
-        charts = {"shares": Stacks(self.title, tuple(shares), series)}
-        return Findings(self.name, self.title, about, tables, charts, {"shares": shares, **self.values(results)})
+        series = {name: [weights[layer] for weights in shares.values()] for layer, name in enumerate(layers)}
+        note = "Means over the seeds that are finished."
+        table = ResultTable("Shares of the layers", ("mix", *layers), rows, note)
+        charts = {"shares": StackedBarChart(self.title, tuple(shares), series)}
+        return self.page(results, ABOUT, [table], charts, {"shares": shares})
