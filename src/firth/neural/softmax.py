@@ -45,13 +45,14 @@ class SampledWords:
 
     def to(self, device: str | torch.device) -> SampledWords:
         """The same on a device."""
-        moved = (one.to(device, non_blocking=True) for one in (self.rows, self.negatives, self.targets))
-        return SampledWords(*moved, self.tries)
+        tensors = self.rows, self.negatives, self.targets
+        rows, negatives, targets = (one.to(device, non_blocking=True) for one in tensors)
+        return SampledWords(rows, negatives, targets, self.tries)
 
     def pinned(self) -> SampledWords:
         """The same in pinned memory, from which a GPU copies while it works."""
-        pinned = (one.pin_memory() for one in (self.rows, self.negatives, self.targets))
-        return SampledWords(*pinned, self.tries)
+        rows, negatives, targets = (one.pin_memory() for one in (self.rows, self.negatives, self.targets))
+        return SampledWords(rows, negatives, targets, self.tries)
 
 
 class FullSoftmax:
@@ -105,7 +106,8 @@ class SampledSoftmax(FullSoftmax):
         is_used[ids[ids >= 0]] = True
         places = np.cumsum(is_used) - 1
         found = np.flatnonzero(is_used), places[negatives], np.where(ids < 0, -1, places[ids])
-        return SampledWords(*map(torch.from_numpy, found), tries)
+        rows, negative_rows, target_rows = map(torch.from_numpy, found)
+        return SampledWords(rows, negative_rows, target_rows, tries)
 
     def loss(self, hidden: Tensor, targets: Tensor, step: int = 0, drawn: SampledWords | None = None) -> Tensor:
         """As `FullSoftmax.loss`, estimated from the negatives of this step."""
