@@ -27,7 +27,9 @@ from firth.models.continued_training import (
 from firth.models.window_network import (
     Floats,
     KernelLoss,
+    PredictionOptions,
     WindowNetwork,
+    WindowOptions,
     WindowRecipe,
     Windows,
     cut_vocabulary,
@@ -53,7 +55,18 @@ LOSSES: dict[str, Literal["ns", "hs", "softmax"]] = {
 
 
 @dataclass(frozen=True)
-class FastText(WindowRecipe["SubwordNetwork", SubwordVectors]):
+class NgramOptions(PredictionOptions):
+    """The character n-grams of words."""
+
+    minn: int = option(3, "Length of the shortest n-grams, in characters.", minimum=1, maximum=100)
+    maxn: int = option(6, "Length of the longest n-grams, in characters; 0 disables n-grams.", minimum=0, maximum=100)
+    buckets: int = option(
+        2_000_000, "Number of rows for n-grams, which are hashed into them.", minimum=0, maximum=2**31 - 1
+    )
+
+
+@dataclass(frozen=True)
+class FastText(WindowRecipe["SubwordNetwork", SubwordVectors], NgramOptions):
     """fastText: vectors of words and of their character n-grams. Unseen words have vectors too.
 
     >>> corpus = Corpus.of(["the king rules the land", "the queen rules the land"] * 50)
@@ -69,14 +82,10 @@ class FastText(WindowRecipe["SubwordNetwork", SubwordVectors]):
     )
     name = "fasttext"
 
-    subsample: float = redefine(WindowRecipe, "subsample", 1e-4)
-    noise_exponent: float = redefine(WindowRecipe, "noise_exponent", 0.5)
+    subsample: float = redefine(WindowOptions, "subsample", 1e-4)
+    noise_exponent: float = redefine(WindowOptions, "noise_exponent", 0.5)
     learning_rate: float = option(0.05, "Initial learning rate; decays linearly to 0.", minimum=0)
-    minn: int = option(3, "Length of the shortest n-grams, in characters.", minimum=1, maximum=100)
-    maxn: int = option(6, "Length of the longest n-grams, in characters; 0 disables n-grams.", minimum=0, maximum=100)
-    buckets: int = option(
-        2_000_000, "Number of rows for n-grams, which are hashed into them.", minimum=0, maximum=2**31 - 1
-    )
+    seed: int = option(1, "Seed of the random numbers.", minimum=0, maximum=2**32)
 
     def __post_init__(self) -> None:
         super().__post_init__()

@@ -53,7 +53,8 @@ class Word2Vec(WindowRecipe["WindowNetwork[Word2Vec]", WordVectors]):
     on_gpu = True
     name = "word2vec"
 
-    cbow_mean: bool = option(True, "cbow: average the context vectors; otherwise sum them.")
+    cbow_mean: bool = option(True, "CBOW: average the context vectors; otherwise sum them.")
+    seed: int = option(1, "Seed of the random numbers.", minimum=0, maximum=2**32)
 
     @property
     def first_rate(self) -> float:
