@@ -26,7 +26,7 @@ from firth.studies.findings import Findings, Table
 from firth.studies.probing import judged_in_turn
 from firth.studies.results import data_file
 from firth.studies.study import Study
-from firth.tasks.columns import field, sentences
+from firth.tasks.columns import read_sentences, select_field
 
 BASELINE = "most frequent tag of the word"
 UPOS, XPOS = 3, 4  # columns of CoNLL-U
@@ -77,7 +77,9 @@ class PartsOfSpeech(Study):
     treebank: Literal["ewt", "perdt"] = option(
         "ewt", "English Web Treebank, or the Persian PerDT (its dev part trains)"
     )
-    sentences: int | None = option(None, "so many training sentences, and a quarter of it to test; all if not given")
+    sentences: int | None = option(
+        None, "so many training sentences, and a quarter of it to test; all if not given"
+    )
     epochs: int = option(30, "times that the training words are read, at most", minimum=1)
     seed: int = option(1, "where the random numbers start", minimum=0)
 
@@ -181,10 +183,10 @@ def rows_of(found: dict[str, Any], columns: Sequence[str]) -> tuple[tuple[Any, .
 
 def treebank(path: Path, column: int) -> Iterator[Tagged]:
     """The sentences of a CoNLL-U file; joined words (1-2) and words that are not written (1.1) are left out."""
-    for rows in sentences(path):
+    for rows in read_sentences(path):
         words = [row for row in rows if row.fields[0].isdecimal()]
         if words:
-            yield Tagged(tuple(row.fields[1] for row in words), tuple(field(path, row, column) for row in words))
+            yield Tagged(tuple(row.fields[1] for row in words), tuple(select_field(path, row, column) for row in words))
 
 
 def word_table(reader: Reader, text: Sequence[Tagged], report: Report) -> WordTable:

@@ -20,30 +20,30 @@ BRACKETS = re.compile(r"((?:\([^()*\s]+)*)\*[^()*\s]*(\)*)")
 PREDICATE = "V"
 
 
-class Row(NamedTuple):
+class ColumnRow(NamedTuple):
     """A word's line: its number in the file, and its fields."""
 
     line: int
     fields: tuple[str, ...]
 
 
-def sentences(path: Name) -> Iterator[list[Row]]:
+def read_sentences(path: Name) -> Iterator[list[ColumnRow]]:
     """The sentences of a file, packed or not; each has as many columns in all its lines.
 
     >>> import pathlib, tempfile
     >>> file = pathlib.Path(tempfile.mkdtemp()) / "two.conll"
     >>> _ = file.write_text("-DOCSTART- O\\n\\nMary I-PER\\nleft O\\n\\nWhy O\\n")
-    >>> [[row.fields for row in sentence] for sentence in sentences(file)]
+    >>> [[row.fields for row in sentence] for sentence in read_sentences(file)]
     [[('Mary', 'I-PER'), ('left', 'O')], [('Why', 'O')]]
     """
-    found: list[Row] = []
+    found: list[ColumnRow] = []
     for number, line in read_lines(path):
         if not line.strip() or COMMENT.match(line):
             if found:
                 yield found
             found = []
             continue
-        row = Row(number, split(line))
+        row = ColumnRow(number, split_fields(line))
         if found and len(row.fields) != len(found[0].fields):
             problem = f"expected {len(found[0].fields)} columns as in line {found[0].line}, found {len(row.fields)}"
             raise FormatError(path, problem, line=number, cure="An empty line parts sentences")
@@ -52,10 +52,10 @@ def sentences(path: Name) -> Iterator[list[Row]]:
         yield found
 
 
-def split(line: str) -> tuple[str, ...]:
+def split_fields(line: str) -> tuple[str, ...]:
     """The fields of a line.
 
-    >>> split("New York\\tB-LOC"), split("EU  NNP B-NP B-ORG")
+    >>> split_fields("New York\\tB-LOC"), split_fields("EU  NNP B-NP B-ORG")
     (('New York', 'B-LOC'), ('EU', 'NNP', 'B-NP', 'B-ORG'))
     """
     if "\t" in line:
@@ -63,7 +63,7 @@ def split(line: str) -> tuple[str, ...]:
     return tuple(BLANKS.split(line.strip(" ")))
 
 
-def field(path: Name, row: Row, column: int) -> str:
+def select_field(path: Name, row: ColumnRow, column: int) -> str:
     """One field of a row; negative columns count from the last."""
     if not -len(row.fields) <= column < len(row.fields):
         problem = f"there is no column {column}: the line has {len(row.fields)}, counted from 0"
@@ -71,11 +71,11 @@ def field(path: Name, row: Row, column: int) -> str:
     return row.fields[column]
 
 
-def bracketed(path: Name, rows: Sequence[Row], column: int) -> list[Span]:
+def parse_brackets(path: Name, rows: Sequence[ColumnRow], column: int) -> list[Span]:
     """The spans that a column of brackets tells; of spans within spans, the outermost.
 
-    >>> rows = [Row(1, ("(ARG0*",)), Row(2, ("*)",)), Row(3, ("(V*)",)), Row(4, ("*",))]
-    >>> bracketed("f", rows, 0)
+    >>> rows = [ColumnRow(1, ("(ARG0*",)), ColumnRow(2, ("*)",)), ColumnRow(3, ("(V*)",)), ColumnRow(4, ("*",))]
+    >>> parse_brackets("f", rows, 0)
     [Span(label='ARG0', start=0, end=2), Span(label='V', start=2, end=3)]
     """
     found: list[Span] = []
@@ -103,7 +103,7 @@ def bracketed(path: Name, rows: Sequence[Row], column: int) -> list[Span]:
     return found
 
 
-def is_predicate_column(rows: Sequence[Row], column: int) -> bool:
+def is_predicate_column(rows: Sequence[ColumnRow], column: int) -> bool:
     """Whether a column holds the roles of one predicate: brackets throughout, and one of them is (V*).
 
     Parses and names are bracketed too, but no phrase and no name is called V.
@@ -114,10 +114,10 @@ def is_predicate_column(rows: Sequence[Row], column: int) -> bool:
     return all(text == "*" or BRACKETS.fullmatch(text) for text in fields)
 
 
-def word_column(rows: Sequence[Row]) -> int:
+def find_word_column(rows: Sequence[ColumnRow]) -> int:
     """Where words stand: after the column that numbers them, and first where there is none.
 
-    >>> word_column([Row(1, ("doc", "0", "0", "The")), Row(2, ("doc", "0", "1", "cat"))])
+    >>> find_word_column([ColumnRow(1, ("doc", "0", "0", "The")), ColumnRow(2, ("doc", "0", "1", "cat"))])
     3
     """
     zero_based, one_based = ([str(first + n) for n in range(len(rows))] for first in (0, 1))

@@ -15,13 +15,13 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor, nn
 
-from firth.tasks.tags import Scheme, allowed, tag_list
+from firth.tasks.tags import Scheme, allowed_transitions, tag_list
 
 NEVER = -1e4  # exp of it is 0, and a sum of it stays a number, as that of -inf would not
 
 
 @dataclass(frozen=True)
-class Chain:
+class Transitions:
     """What stands between tags: scores (n) at the beginning, (n, n) [before, after], and (n) at the end."""
 
     begin: Tensor
@@ -29,9 +29,9 @@ class Chain:
     end: Tensor
 
     @classmethod
-    def of(cls, labels: list[str], scheme: Scheme) -> Chain:
+    def of(cls, labels: list[str], scheme: Scheme) -> Transitions:
         """0 where the scheme allows a tag of these labels, and NEVER where it does not."""
-        begin, follow, end = (torch.tensor(part) for part in allowed(tag_list(labels, scheme), scheme))
+        begin, follow, end = (torch.tensor(part) for part in allowed_transitions(tag_list(labels, scheme), scheme))
         zero = torch.tensor(0.0)
         return cls(*(torch.where(part, zero, NEVER) for part in (begin, follow, end)))
 
@@ -51,7 +51,7 @@ class Crf(nn.Module):
 
     def __init__(self, labels: list[str], scheme: Scheme) -> None:
         super().__init__()
-        masks = Chain.of(labels, scheme)
+        masks = Transitions.of(labels, scheme)
         count = len(masks.begin)
         self.begin, self.end = nn.Parameter(torch.zeros(count)), nn.Parameter(torch.zeros(count))
         self.follow = nn.Parameter(torch.zeros(count, count))
@@ -59,21 +59,21 @@ class Crf(nn.Module):
             self.register_buffer(f"{name}_mask", getattr(masks, name), persistent=False)
 
     @property
-    def chain(self) -> Chain:
+    def chain(self) -> Transitions:
         """The scores between tags, with those that the scheme forbids far down."""
-        return Chain(self.begin + self.begin_mask, self.follow + self.follow_mask, self.end + self.end_mask)
+        return Transitions(self.begin + self.begin_mask, self.follow + self.follow_mask, self.end + self.end_mask)
 
     def log_likelihood(self, words: Tensor, tags: Tensor, mask: Tensor) -> Tensor:
         """log p(tags) of each sentence, (batch), from the words' scores (batch, time, n) and tags (batch, time)."""
         chain = self.chain
-        return score(chain, words, tags, mask) - log_partition(chain, words, mask)
+        return score_tags(chain, words, tags, mask) - log_partition(chain, words, mask)
 
     def best(self, words: Tensor, mask: Tensor) -> Tensor:
         """The most probable tags, (batch, time), 0 beyond a sentence's end."""
         return viterbi(self.chain, words, mask)
 
 
-def score(chain: Chain, words: Tensor, tags: Tensor, mask: Tensor) -> Tensor:
+def score_tags(chain: Transitions, words: Tensor, tags: Tensor, mask: Tensor) -> Tensor:
     """What given tags score, (batch). A sentence without words scores 0."""
     inside = mask.to(words.dtype)
     total = (words.gather(2, tags[:, :, None])[:, :, 0] * inside).sum(1)
@@ -83,7 +83,7 @@ def score(chain: Chain, words: Tensor, tags: Tensor, mask: Tensor) -> Tensor:
     return total + (chain.begin[tags[:, 0]] + chain.end[final]) * inside[:, 0]
 
 
-def log_partition(chain: Chain, words: Tensor, mask: Tensor) -> Tensor:
+def log_partition(chain: Transitions, words: Tensor, mask: Tensor) -> Tensor:
     """log Σ exp(score) over all sequences of tags, (batch)."""
     so_far = chain.begin + words[:, 0]  # (batch, n): of all beginnings that end in this tag
     for t in range(1, words.shape[1]):
@@ -92,7 +92,7 @@ def log_partition(chain: Chain, words: Tensor, mask: Tensor) -> Tensor:
     return torch.logsumexp(so_far + chain.end, 1) * mask[:, 0]
 
 
-def viterbi(chain: Chain, words: Tensor, mask: Tensor) -> Tensor:
+def viterbi(chain: Transitions, words: Tensor, mask: Tensor) -> Tensor:
     """The tags of the highest score, (batch, time), 0 beyond a sentence's end.
 
     The way back is followed for all sentences at once, so that a GPU is never asked for a number in between.

@@ -35,24 +35,24 @@ class Bidirectional(nn.Module):
         for depth in range(layers):
             given = 2 * hidden if depth else size
             self.layers.append(RNNS[kind](given, hidden, batch_first=True, bidirectional=True))
-            _draw(self.layers[-1])
+            _initialize(self.layers[-1])
 
     def forward(self, vectors: Tensor, lengths: Tensor) -> Tensor:
         """What is said at every word, (batch, time, 2 · hidden), zeros beyond a sentence's length.
 
         The lengths lie on the CPU, as they do in `Text`.
         """
-        inside = to_device(words_mask(lengths, vectors.shape[1]).numpy(), vectors.device)[:, :, None]
+        inside = to_device(sequence_mask(lengths, vectors.shape[1]).numpy(), vectors.device)[:, :, None]
         for layer in self.layers:
             given = self.dropout(vectors)
             if isinstance(layer, nn.LSTM) and not vectors.is_cuda and 2 * inside.sum() > inside.numel():
-                vectors = read_apart(layer, given, lengths) * inside
+                vectors = run_directions(layer, given, lengths) * inside
             else:
-                vectors = read_packed(layer, given, lengths) * inside
+                vectors = run_packed(layer, given, lengths) * inside
         return vectors
 
 
-def read_packed(layer: nn.Module, vectors: Tensor, lengths: Tensor) -> Tensor:
+def run_packed(layer: nn.Module, vectors: Tensor, lengths: Tensor) -> Tensor:
     """What a bidirectional layer says, both directions at once and without padding: the way for a GPU."""
     # An empty sentence is read as one word of padding; whoever calls this masks it. Sentences are sorted here, since
     # torch would send their order to a GPU in a way that waits until all else is done.
@@ -64,8 +64,8 @@ def read_packed(layer: nn.Module, vectors: Tensor, lengths: Tensor) -> Tensor:
     return said[to_device(back.numpy(), vectors.device)]
 
 
-def read_apart(layer: nn.LSTM, vectors: Tensor, lengths: Tensor) -> Tensor:
-    """As `read_packed`, each direction by itself, padding last.
+def run_directions(layer: nn.LSTM, vectors: Tensor, lengths: Tensor) -> Tensor:
+    """As `run_packed`, each direction by itself, padding last.
 
     On a CPU this takes a half to two thirds of the time, gradients included, where there is little padding.
     """
@@ -80,7 +80,7 @@ def read_apart(layer: nn.LSTM, vectors: Tensor, lengths: Tensor) -> Tensor:
     return torch.cat([forwards, reverse_sentences(backwards, lengths)], 2)
 
 
-def _draw(layer: nn.Module) -> None:
+def _initialize(layer: nn.Module) -> None:
     """Even input weights, orthogonal recurrent ones; an LSTM's forget gate begins open."""
     for name, parameter in layer.named_parameters():
         if name.startswith("weight_ih"):
@@ -94,11 +94,11 @@ def _draw(layer: nn.Module) -> None:
                 parameter.data[layer.hidden_size : 2 * layer.hidden_size] = 1
 
 
-def ends(said: Tensor, lengths: Tensor) -> Tensor:
+def final_states(said: Tensor, lengths: Tensor) -> Tensor:
     """What both directions say when they have read all: forwards at the last word, backwards at the first.
 
     >>> said = torch.tensor([[[1.0, 2.0], [3.0, 4.0], [0.0, 0.0]]])  # one sentence of two words, padded
-    >>> ends(said, torch.tensor([2]))
+    >>> final_states(said, torch.tensor([2]))
     tensor([[3., 2.]])
     """
     half = said.shape[2] // 2
@@ -107,16 +107,16 @@ def ends(said: Tensor, lengths: Tensor) -> Tensor:
     return torch.cat([forwards, said[:, 0, half:]], 1)
 
 
-def words_mask(lengths: Tensor, time: int) -> Tensor:
+def sequence_mask(lengths: Tensor, time: int) -> Tensor:
     """True where a word stands, (batch, time), on the device of the lengths.
 
-    >>> words_mask(torch.tensor([2, 0]), 3).tolist()
+    >>> sequence_mask(torch.tensor([2, 0]), 3).tolist()
     [[True, True, False], [False, False, False]]
     """
     return torch.arange(time, device=lengths.device) < lengths[:, None]
 
 
-def rectified(given: int, size: int) -> nn.Sequential:
+def relu_layer(given: int, size: int) -> nn.Sequential:
     """A linear layer and a relu, drawn so that what goes through many of them keeps its variance."""
     linear = nn.Linear(given, size)
     nn.init.kaiming_normal_(linear.weight, nonlinearity="relu")
@@ -159,12 +159,12 @@ def attend(queries: Tensor, keys: Tensor, mask: Tensor, values: Tensor | None = 
     return shares @ (keys if values is None else values)
 
 
-def pooled(vectors: Tensor, mask: Tensor, how: Pooling) -> Tensor:
+def pool(vectors: Tensor, mask: Tensor, how: Pooling) -> Tensor:
     """One vector of a sentence's words, (batch, time, dim) to (batch, dim); zeros where it has no words.
 
     >>> vectors = torch.tensor([[[1.0], [3.0], [99.0]]])
     >>> mask = torch.tensor([[True, True, False]])
-    >>> [pooled(vectors, mask, how).item() for how in ("mean", "max", "min", "sum")]
+    >>> [pool(vectors, mask, how).item() for how in ("mean", "max", "min", "sum")]
     [2.0, 3.0, 1.0, 4.0]
     """
     inside = mask[:, :, None]

@@ -31,10 +31,10 @@ class Span(NamedTuple):
     end: int
 
 
-def parts(tag: str) -> tuple[str, str]:
+def split_tag(tag: str) -> tuple[str, str]:
     """A tag's place in its span, one of B I E S O, and its label.
 
-    >>> parts("B-PER"), parts("U-LOC"), parts("O")
+    >>> split_tag("B-PER"), split_tag("U-LOC"), split_tag("O")
     (('B', 'PER'), ('S', 'LOC'), ('O', ''))
     """
     if tag == OUTSIDE:
@@ -45,12 +45,12 @@ def parts(tag: str) -> tuple[str, str]:
     return PREFIXES[prefix], label
 
 
-def spans(tags: Iterable[str]) -> list[Span]:
+def decode_spans(tags: Iterable[str]) -> list[Span]:
     """The spans that tags tell, in any of the schemes.
 
-    >>> spans(["B-PER", "E-PER", "O", "S-ORG"]) == spans(["I-PER", "I-PER", "O", "I-ORG"])
+    >>> decode_spans(["B-PER", "E-PER", "O", "S-ORG"]) == decode_spans(["I-PER", "I-PER", "O", "I-ORG"])
     True
-    >>> spans(["I-PER", "B-PER", "I-LOC"])
+    >>> decode_spans(["I-PER", "B-PER", "I-LOC"])
     [Span(label='PER', start=0, end=1), Span(label='PER', start=1, end=2), Span(label='LOC', start=2, end=3)]
     """
     found: list[Span] = []
@@ -58,7 +58,7 @@ def spans(tags: Iterable[str]) -> list[Span]:
     before = OUTSIDE
     place = -1
     for place, tag in enumerate(tags):
-        now, its_label = parts(tag)
+        now, its_label = split_tag(tag)
         begins = now in "BS" or before in "OES" or its_label != label
         if before != OUTSIDE and (now == OUTSIDE or begins):
             found.append(Span(label, start, place))
@@ -70,10 +70,10 @@ def spans(tags: Iterable[str]) -> list[Span]:
     return found
 
 
-def tags_of(found: Iterable[Span], length: int, scheme: Scheme = "BIO") -> list[str]:
+def encode_tags(found: Iterable[Span], length: int, scheme: Scheme = "BIO") -> list[str]:
     """The tags of a sentence of so many words, for spans that do not overlap.
 
-    >>> tags_of([Span("PER", 0, 2), Span("ORG", 3, 4)], 4, "BIOES")
+    >>> encode_tags([Span("PER", 0, 2), Span("ORG", 3, 4)], 4, "BIOES")
     ['B-PER', 'E-PER', 'O', 'S-ORG']
     """
     tags = [OUTSIDE] * length
@@ -101,34 +101,34 @@ def may_follow(before: str | None, after: str | None, scheme: Scheme = "BIO") ->
     >>> may_follow("B-PER", None), may_follow("B-PER", None, "BIOES")
     (True, False)
     """
-    (first, its_label), (second, label) = parts(before or OUTSIDE), parts(after or OUTSIDE)
+    (first, its_label), (second, label) = split_tag(before or OUTSIDE), split_tag(after or OUTSIDE)
     goes_on = second in "IE"  # "IE" stand inside what B or I began
     if goes_on:
         return first in "BI" and its_label == label
     return scheme == "BIO" or first not in "BI"
 
 
-def allowed(tags: Sequence[str], scheme: Scheme = "BIO") -> tuple[list[bool], list[list[bool]], list[bool]]:
+def allowed_transitions(tags: Sequence[str], scheme: Scheme = "BIO") -> tuple[list[bool], list[list[bool]], list[bool]]:
     """Which tags may begin a sentence, which may follow which, [before][after], and which may end it."""
     begin = [may_follow(None, tag, scheme) for tag in tags]
     follow = [[may_follow(before, after, scheme) for after in tags] for before in tags]
     return begin, follow, [may_follow(tag, None, scheme) for tag in tags]
 
 
-def ids_of(tags: Iterable[str], ids: Mapping[str, int]) -> list[int]:
+def tag_ids(tags: Iterable[str], ids: Mapping[str, int]) -> list[int]:
     """The numbers of tags; one that training never saw is an error."""
     try:
         return [ids[tag] for tag in tags]
     except KeyError as error:
-        known = sorted({parts(tag)[1] for tag in ids} - {""})
-        problem = f"no training example has the label {parts(error.args[0])[1]!r}"
+        known = sorted({split_tag(tag)[1] for tag in ids} - {""})
+        problem = f"no training example has the label {split_tag(error.args[0])[1]!r}"
         raise OptionError(f"{problem}: the network knows {', '.join(known)}") from error
 
 
-def rates(right: float, found: float, true: float) -> dict[str, float]:
+def precision_recall_f1(right: float, found: float, true: float) -> dict[str, float]:
     """F1, precision and recall of spans; 0 where there is nothing to divide by.
 
-    >>> rates(right=3, found=4, true=6)
+    >>> precision_recall_f1(right=3, found=4, true=6)
     {'f1': 0.6, 'precision': 0.75, 'recall': 0.5}
     """
     return {
@@ -138,10 +138,10 @@ def rates(right: float, found: float, true: float) -> dict[str, float]:
     }
 
 
-class Tally:
+class SpanCounts:
     """How many spans were right, found and true, in all and by label. A span is any tuple that begins with its label.
 
-    >>> tally = Tally()
+    >>> tally = SpanCounts()
     >>> tally.add(said={Span("PER", 0, 2), Span("LOC", 3, 4)}, meant={Span("PER", 0, 2), Span("LOC", 3, 5)})
     >>> tally.rates()["f1"], tally.by_label()["PER"]
     (0.5, {'f1': 1.0, 'precision': 1.0, 'recall': 1.0, 'true': 1, 'found': 1})
@@ -158,21 +158,21 @@ class Tally:
 
     def rates(self) -> dict[str, float]:
         """F1, precision and recall of all spans."""
-        return rates(self.right.total(), self.found.total(), self.true.total())
+        return precision_recall_f1(self.right.total(), self.found.total(), self.true.total())
 
     def by_label(self) -> dict[str, dict[str, float]]:
         """F1, precision and recall of each label, and how many spans have it and were said to have it."""
         return {
-            label: rates(self.right[label], self.found[label], self.true[label])
+            label: precision_recall_f1(self.right[label], self.found[label], self.true[label])
             | {"true": self.true[label], "found": self.found[label]}
             for label in sorted(self.found | self.true)
         }
 
 
-def in_brackets(words: Sequence[str], found: Iterable[Span]) -> str:
+def bracket_spans(words: Sequence[str], found: Iterable[Span]) -> str:
     """A sentence with its spans in it.
 
-    >>> in_brackets(["Ann", "Lee", "left", "."], [Span("PER", 0, 2)])
+    >>> bracket_spans(["Ann", "Lee", "left", "."], [Span("PER", 0, 2)])
     '[PER: Ann Lee] left .'
     """
     told, place = [], 0
@@ -182,10 +182,10 @@ def in_brackets(words: Sequence[str], found: Iterable[Span]) -> str:
     return " ".join([*told, *words[place:]])
 
 
-def in_words(words: Sequence[str], found: Iterable[Span]) -> list[dict[str, Any]]:
+def describe_spans(words: Sequence[str], found: Iterable[Span]) -> list[dict[str, Any]]:
     """Spans with their text, ready for JSON.
 
-    >>> in_words(["Ann", "Lee", "left", "."], [Span("PER", 0, 2)])
+    >>> describe_spans(["Ann", "Lee", "left", "."], [Span("PER", 0, 2)])
     [{'text': 'Ann Lee', 'label': 'PER', 'start': 0, 'end': 2}]
     """
     return [

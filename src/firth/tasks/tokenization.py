@@ -11,10 +11,10 @@ from firth.text.tokenize import Tokenizer
 Letters = Literal["keep", "persian", "arabic"]
 
 
-def tokenizer_of(letters: Letters) -> Tokenizer:
+def make_tokenizer(letters: Letters) -> Tokenizer:
     """The tokenizer of running text that unifies letters and digits as a writing needs it.
 
-    >>> tokenizer_of("persian").words("كتاب علي")
+    >>> make_tokenizer("persian").words("كتاب علي")
     ['کتاب', 'علی']
     """
     if letters == "keep":
@@ -22,13 +22,13 @@ def tokenizer_of(letters: Letters) -> Tokenizer:
     return Tokenizer(normalizer=Normalizer.persian() if letters == "persian" else Normalizer.arabic())
 
 
-def unified(words: Sequence[str], letters: Letters) -> list[str]:
+def normalize_words(words: Sequence[str], letters: Letters) -> list[str]:
     """Words that a file has cut already, spelled as the tokenizer of this writing would; none is lost or cut further.
 
-    >>> unified(["كتاب", "80", "Tea"], "persian"), unified(["كتاب"], "keep")
+    >>> normalize_words(["كتاب", "80", "Tea"], "persian"), normalize_words(["كتاب"], "keep")
     (['کتاب', '۸۰', 'Tea'], ['كتاب'])
     """
-    normalizer = tokenizer_of(letters).normalizer
+    normalizer = make_tokenizer(letters).normalizer
     if letters == "keep" or normalizer is None:
         return list(words)
     spelled = [normalizer(word) for word in words]

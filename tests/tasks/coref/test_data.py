@@ -10,8 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from firth.errors import FormatError, OptionError
-from firth.tasks.coref.data import Document, columns, read_documents, write_documents
-from firth.tasks.coref.sentence_ends import sentence_ends
+from firth.tasks.coref.data import Document, format_columns, read_documents, write_documents
+from firth.tasks.coref.sentence_ends import find_sentence_ends
 
 CONLL_2012 = """#begin document (bc/cctv/00/cctv_0000); part 000
 bc/cctv/00/cctv_0000   0   0   Mary    NNP  (TOP(S(NP*)   -   -   -   Ann   *   (4)
@@ -178,8 +178,8 @@ def test_what_is_written_is_read_again(tmp_path_factory: pytest.TempPathFactory,
 
 
 def test_a_sentence_without_a_stop_is_cut_at_last() -> None:
-    assert sentence_ends(["word"] * 250, []) == [100, 200, 250]
-    assert sentence_ends(["word"] * 250, [[(90, 130)]]) == [130, 230, 250]
+    assert find_sentence_ends(["word"] * 250, []) == [100, 200, 250]
+    assert find_sentence_ends(["word"] * 250, [[(90, 130)]]) == [130, 230, 250]
 
 
 def test_the_sets_at_hand_are_read_whole(data: Path) -> None:
@@ -193,7 +193,7 @@ def test_the_sets_at_hand_are_read_whole(data: Path) -> None:
     parts = {part: read_documents(f"{folder / 'ontogum-conll.tar.xz'}:{part}") for part in ("train", "dev", "test")}
     assert [len(part) for part in parts.values()] == [191, 32, 32]
     assert max(len(sentence) for document in parts["dev"] for sentence in document.sentences) <= 120
-    again = "\n".join(columns(litbank[0])).count("(")
+    again = "\n".join(format_columns(litbank[0])).count("(")
     assert again >= sum(map(len, litbank[0].clusters or ()))
 
 

@@ -18,7 +18,7 @@ from firth.tasks.coref.data import Document
 from firth.tasks.coref.network import LEAST, SpanRanker
 from firth.tasks.coref.task import Coref
 from firth.tasks.inputs import Embedding, Sizes, Text
-from firth.tasks.layers import words_mask
+from firth.tasks.layers import sequence_mask
 from firth.tasks.model import TaskModel
 from firth.tasks.training import Training, fit
 
@@ -46,7 +46,7 @@ GOLD = Document(
 
 def text(lengths: Tensor = LENGTHS, size: int = 6, extra: int = 0, padding: int = 0) -> Text:
     time = int(lengths.max()) + padding
-    mask = words_mask(lengths, time)
+    mask = sequence_mask(lengths, time)
     numbers = torch.randn(int(mask.sum()), size + extra, generator=torch.Generator().manual_seed(3))
     filled = torch.zeros(len(lengths), time, size + extra).masked_scatter(mask[:, :, None], numbers)
     return Text(filled[:, :, :size], lengths, mask, filled[:, :, size:] if extra else None)

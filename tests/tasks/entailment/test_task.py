@@ -12,7 +12,7 @@ from sklearn.metrics import accuracy_score, precision_recall_fscore_support
 import firth
 from firth.errors import OptionError
 from firth.runtime import Runtime
-from firth.tasks.entailment.task import Entailment, EntailmentExample, judged, likeliest
+from firth.tasks.entailment.task import Entailment, EntailmentExample, likeliest, score_labels
 from firth.tasks.inputs import Embedding
 from firth.tasks.model import TaskModel
 from firth.tasks.training import Training, fit
@@ -30,7 +30,7 @@ labels = st.sampled_from(["entailment", "neutral", "contradiction"])
 @given(st.lists(st.tuples(labels, labels), min_size=1, max_size=30))
 def test_scores_are_those_of_scikit_learn(pairs: list[tuple[str, str]]) -> None:
     gold, told = [one for one, _ in pairs], [one for _, one in pairs]
-    scores = judged(gold, told)
+    scores = score_labels(gold, told)
     assert scores["accuracy"] == pytest.approx(accuracy_score(gold, told))
     found = sorted(set(gold))
     each = precision_recall_fscore_support(gold, told, labels=found, zero_division=0)[2]

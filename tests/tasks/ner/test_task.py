@@ -13,7 +13,7 @@ from firth.runtime import Runtime
 from firth.tasks.inputs import Embedding, Inputs
 from firth.tasks.model import TaskModel
 from firth.tasks.ner.task import Ner, NerExample
-from firth.tasks.tags import Span, spans
+from firth.tasks.tags import Span, decode_spans
 from firth.tasks.training import Training, fit
 
 CONLL_2003 = """-DOCSTART- -X- O O
@@ -57,7 +57,7 @@ def test_results_are_counted_as_conlleval_counts() -> None:
     """Five names are true and five are said; three of these are the same: both PER, and one LOC of two."""
     gold = ["B-PER", "I-PER", "O", "B-LOC", "O", "B-ORG", "I-ORG", "B-LOC", "O", "B-PER"]
     said = ["B-PER", "I-PER", "O", "B-LOC", "O", "B-ORG", "O", "I-LOC", "I-LOC", "I-PER"]
-    examples = [NerExample(("w",) * 10, tuple(spans(gold)))]
+    examples = [NerExample(("w",) * 10, tuple(decode_spans(gold)))]
     scores = Ner().score(examples, [said])
     assert scores == {"f1": 3 / 5, "precision": 3 / 5, "recall": 3 / 5, "accuracy": 8 / 10}
     assert next(iter(scores)) == "f1"
@@ -72,7 +72,7 @@ def test_results_are_those_of_seqeval() -> None:
     gold = [[tags[id] for id in row] for row in torch.randint(len(tags), (60, 9), generator=rng).tolist()]
     other = [[tags[id] for id in row] for row in torch.randint(len(tags), (60, 9), generator=rng).tolist()]
     said = [[*row[:5], *off[5:]] for row, off in zip(gold, other)]
-    examples = [NerExample(("w",) * 9, tuple(spans(row))) for row in gold]
+    examples = [NerExample(("w",) * 9, tuple(decode_spans(row))) for row in gold]
     scores = Ner().score(examples, said)
     assert scores["f1"] == pytest.approx(metrics.f1_score(gold, said))
     assert scores["precision"] == pytest.approx(metrics.precision_score(gold, said))

@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from firth.errors import FormatError
-from firth.tasks.qa.data import Passage, exact_match, normalized, occurring, overlap, read_questions
+from firth.tasks.qa.data import Passage, exact_match, find_occurrences, normalize_answer, read_questions, token_f1
 from firth.text.tokenize import Tokenizer
 
 TOKENIZER = Tokenizer()
@@ -112,7 +112,7 @@ def test_what_is_cut_from_a_passage_is_found_in_it(words: list[str], draw: st.Da
     first = draw.draw(st.integers(0, len(passage.words) - 1))
     last = draw.draw(st.integers(first, len(passage.words) - 1))
     answer = passage.cut(first, last)
-    assert (first, last) in occurring(passage, answer, passage.places[first][0], "all")
+    assert (first, last) in find_occurrences(passage, answer, passage.places[first][0], "all")
 
 
 @pytest.mark.parametrize(
@@ -129,23 +129,23 @@ def test_what_is_cut_from_a_passage_is_found_in_it(words: list[str], draw: st.Da
     ],
 )
 def test_answers_are_compared_as_the_official_script_does(answer: str, plain: str) -> None:
-    assert normalized(answer) == plain
+    assert normalize_answer(answer) == plain
 
 
 def test_the_best_of_several_gold_answers_counts() -> None:
     gold = ["Santa Clara, California", "Levi's Stadium", "Levi's Stadium in the San Francisco Bay Area at Santa Clara"]
     assert exact_match("levis stadium", gold) == 1
     assert exact_match("Stadium", gold) == 0
-    assert overlap("Levi's Stadium", gold) == 1
+    assert token_f1("Levi's Stadium", gold) == 1
     # words: in levis stadium at santa clara (6); against "santa clara california" 2 are the same: 2·2 / (6 + 3)
-    assert overlap("in Levi's Stadium at Santa Clara", gold[:1]) == pytest.approx(4 / 9)
+    assert token_f1("in Levi's Stadium at Santa Clara", gold[:1]) == pytest.approx(4 / 9)
     # against the third, of 10 words without its article, all 6 are the same
-    assert overlap("in Levi's Stadium at Santa Clara", gold) == pytest.approx(12 / 16)
+    assert token_f1("in Levi's Stadium at Santa Clara", gold) == pytest.approx(12 / 16)
 
 
 def test_a_word_that_is_said_twice_counts_twice_only_where_gold_has_it_twice() -> None:
-    assert overlap("New New York", ["New York"]) == pytest.approx(2 * 2 / 5)
-    assert overlap("the", ["a"]) == 0  # nothing is left of both: the official script sees no word in common
+    assert token_f1("New New York", ["New York"]) == pytest.approx(2 * 2 / 5)
+    assert token_f1("the", ["a"]) == 0  # nothing is left of both: the official script sees no word in common
 
 
 def test_the_release_is_read_whole_and_its_answers_can_be_cut_from_the_text(data: Path) -> None:

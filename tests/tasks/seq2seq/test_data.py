@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from firth.errors import FormatError, OptionError
-from firth.tasks.seq2seq.data import Pair, read_pairs
+from firth.tasks.seq2seq.data import Seq2SeqExample, read_pairs
 from firth.tasks.seq2seq.task import Seq2Seq
 from firth.text.tokenize import Tokenizer
 
@@ -59,7 +59,7 @@ def test_a_title_is_to_be_said_for_the_text_below_it(tmp_path: Path) -> None:
 
 def test_a_pair_without_a_target_cannot_be_judged() -> None:
     with pytest.raises(OptionError, match="no target is known for 'a b'"):
-        Seq2Seq().score([Pair(("a", "b"))], ["a"])
+        Seq2Seq().score([Seq2SeqExample(("a", "b"))], ["a"])
 
 
 def test_titles_of_real_text(data: Path) -> None:

@@ -25,8 +25,8 @@ from pathlib import Path, PurePosixPath
 
 from firth.errors import FormatError, OptionError
 from firth.files import Name, decode, open_bytes
-from firth.tasks.coref.score import distinct
-from firth.tasks.coref.sentence_ends import sentence_ends
+from firth.tasks.coref.score import deduplicate
+from firth.tasks.coref.sentence_ends import find_sentence_ends
 
 Span = tuple[int, int]  # the first word and the one behind the last, counted over the document
 Clusters = tuple[tuple[Span, ...], ...]
@@ -90,13 +90,13 @@ def write_documents(documents: Iterable[Document], path: Name) -> None:
     """Writes documents in the columns of CoNLL-2012, for other programs and for its reference scorer."""
     with open(path, "w", encoding="utf-8") as file:
         for number, document in enumerate(documents):
-            file.writelines(line + "\n" for line in columns(document, number))
+            file.writelines(line + "\n" for line in format_columns(document, number))
 
 
-def columns(document: Document, number: int = 0) -> Iterator[str]:
+def format_columns(document: Document, number: int = 0) -> Iterator[str]:
     """The lines of a document in CoNLL-2012; what we do not know is `-`.
 
-    >>> list(columns(Document((("I", "am"),), (((0, 2), (0, 1)),), name="x")))[1]
+    >>> list(format_columns(Document((("I", "am"),), (((0, 2), (0, 1)),), name="x")))[1]
     'x\\t0\\t0\\tI\\t-\\t-\\t-\\t-\\t-\\t-\\t-\\t(0|(0)'
     """
     name = document.name or f"document {number}"
@@ -283,23 +283,23 @@ class _Draft:
         self.check()
         if not self.words:
             raise FormatError(self.place, f"the document {self.name!r} has no words", line=number)
-        clusters = distinct([sorted(spans) for spans in self.clusters.values()])
-        breaks = [*self.breaks[1:], len(self.words)] if self.has_sentences else sentence_ends(self.words, clusters)
+        clusters = deduplicate([sorted(spans) for spans in self.clusters.values()])
+        breaks = [*self.breaks[1:], len(self.words)] if self.has_sentences else find_sentence_ends(self.words, clusters)
         starts = [0, *breaks]
         sentences = tuple(tuple(self.words[start:end]) for start, end in zip(starts, breaks) if end > start)
         return Document(
             sentences,
             tuple(sorted(tuple(sorted(spans)) for spans in clusters)),
             tuple(self.speakers) if any(self.speakers) else None,
-            genre_of(self.name),
+            parse_genre(self.name),
             f"{self.name}.{self.part}" if self.part else self.name,
         )
 
 
-def genre_of(name: str) -> str | None:
+def parse_genre(name: str) -> str | None:
     """The genre that a document's name tells, in OntoNotes and in GUM.
 
-    >>> genre_of("bc/cctv/00/cctv_0000"), genre_of("GUM_news_nasa"), genre_of("345_dracula_brat")
+    >>> parse_genre("bc/cctv/00/cctv_0000"), parse_genre("GUM_news_nasa"), parse_genre("345_dracula_brat")
     ('bc', 'news', None)
     """
     if "/" in name:

@@ -28,7 +28,7 @@ from torch.utils.checkpoint import checkpoint
 from firth.tasks.coref import spans as spans
 from firth.tasks.coref.data import Document
 from firth.tasks.inputs import Sizes, Text
-from firth.tasks.layers import Bidirectional, VariationalDropout, masked_softmax, words_mask
+from firth.tasks.layers import Bidirectional, VariationalDropout, masked_softmax, sequence_mask
 
 if TYPE_CHECKING:
     from firth.tasks.coref.task import Coref
@@ -55,14 +55,14 @@ class Mentions(NamedTuple):
     vectors: Tensor  # (kept, span)
 
 
-class Facts(NamedTuple):
+class MentionFeatures(NamedTuple):
     """What is known of mentions beside their words."""
 
     speakers: Tensor  # (kept), the number of who speaks, 0 where it is not known
     genre: Tensor  # (1)
 
 
-class Choice(NamedTuple):
+class AntecedentCandidates(NamedTuple):
     """The antecedents that each mention may have, and which of these pairs are looked at closely."""
 
     places: Tensor  # (kept, antecedents), in the list of mentions
@@ -178,7 +178,7 @@ class SpanRanker(nn.Module):
         clusters: dict[int, list[list[int]]] = {}
         alone: set[int] = set()
         rows = zip(mentions.starts.tolist(), mentions.lasts.tolist(), (mentions.scores + self.rarity).tolist())
-        for number, (start, last, odds) in zip(joined(len(best), later, earlier), rows):
+        for number, (start, last, odds) in zip(connect(len(best), later, earlier), rows):
             clusters.setdefault(number, []).append([start, last + 1])
             if self.task.singletons and odds > 0:
                 alone.add(number)
@@ -189,9 +189,9 @@ class SpanRanker(nn.Module):
         device, time = text.vectors.device, text.vectors.shape[1]
         vectors = self.word_dropout(text.vectors)
         encoded = self.said_dropout(text.with_extra(self.encoder(vectors, text.lengths)))
-        inner = words_mask(text.lengths, time).flatten().nonzero()[:, 0].to(device)
+        inner = sequence_mask(text.lengths, time).flatten().nonzero()[:, 0].to(device)
         words, said = vectors.flatten(0, 1)[inner], encoded.flatten(0, 1)[inner]  # (words, input), (words, said)
-        reached, inside = spans.windows(text.lengths, self.task.widest)
+        reached, inside = spans.enumerate_spans(text.lengths, self.task.widest)
         starts, widths = inside.nonzero().unbind(1)
         lasts = reached[starts, widths]
         places = reached.to(device)
@@ -222,7 +222,7 @@ class SpanRanker(nn.Module):
         within = torch.ones(widest, widest, dtype=torch.bool, device=said.device).tril()
         return masked_softmax(logits[:, None].expand(-1, widest, -1), within)
 
-    def rank(self, mentions: Mentions, facts: Facts) -> Ranking:
+    def rank(self, mentions: Mentions, facts: MentionFeatures) -> Ranking:
         """The scores of the antecedents that each mention may have."""
         places, there, later, column, quick = self._choose(mentions)
         earlier = places[later, column]
@@ -235,16 +235,16 @@ class SpanRanker(nn.Module):
         filled = scores.new_full(places.shape, lowest).index_put((later, column), scores)
         return Ranking(places, there, filled.masked_fill(~there, lowest))
 
-    def _choose(self, mentions: Mentions) -> Choice:
+    def _choose(self, mentions: Mentions) -> AntecedentCandidates:
         """The mentions before each one that may be its antecedent: the nearest ones or the best ones.
 
         Those are the best by a bilinear form, which all pairs can afford (Lee et al. 2018).
         """
         count, device = len(mentions.starts), mentions.vectors.device
         if self.quick is None:
-            places, there = spans.nearest(count, self.task.antecedents)
+            places, there = spans.nearest_antecedents(count, self.task.antecedents)
             rows, columns = there.nonzero().unbind(1)
-            return Choice(places.to(device), there.to(device), rows.to(device), columns.to(device), None)
+            return AntecedentCandidates(places.to(device), there.to(device), rows.to(device), columns.to(device), None)
         before = torch.ones(count, count, dtype=torch.bool, device=device).tril(-1)
         # As short as the other scores: a form of two long vectors would drown them, and leap with every step.
         quick = self.quick(mentions.vectors) @ mentions.vectors.T * mentions.vectors.shape[1] ** -0.5
@@ -253,9 +253,9 @@ class SpanRanker(nn.Module):
         places = ranked.detach().topk(most, 1).indices
         # The few pairs that are not there are looked at too: to ask a GPU which these are would take longer.
         rows, columns = torch.cartesian_prod(*(torch.arange(size, device=device) for size in (count, most))).unbind(1)
-        return Choice(places, before.gather(1, places), rows, columns, quick.gather(1, places))
+        return AntecedentCandidates(places, before.gather(1, places), rows, columns, quick.gather(1, places))
 
-    def _pairs(self, vectors: Tensor, facts: Facts, later: Tensor, earlier: Tensor) -> Tensor:
+    def _pairs(self, vectors: Tensor, facts: MentionFeatures, later: Tensor, earlier: Tensor) -> Tensor:
         """The scores of pairs of mentions, in blocks: their products are many, and are worked out again backwards."""
         as_later, as_earlier = self.pair.part(0, vectors), self.pair.part(1, vectors)
         distances, speakers = self.pair.part(3, self.distances.weight), self.pair.part(4, self.speakers.weight)
@@ -291,21 +291,21 @@ class SpanRanker(nn.Module):
         )
         return part, int(text.lengths[:start].sum())
 
-    def _facts(self, document: Document, mentions: Mentions, first: int) -> Facts:
+    def _facts(self, document: Document, mentions: Mentions, first: int) -> MentionFeatures:
         """Of mentions whose words are counted from word `first` of the document."""
         device = mentions.vectors.device
         genre = torch.tensor([self.genres.get(document.genre or "", 0)], device=device)
         if document.speakers is None or not self.task.speakers:
-            return Facts(torch.zeros(len(mentions.starts), dtype=torch.int64, device=device), genre)
+            return MentionFeatures(torch.zeros(len(mentions.starts), dtype=torch.int64, device=device), genre)
         numbers = {"": 0}
         spoken = torch.tensor([numbers.setdefault(speaker, len(numbers)) for speaker in document.speakers])
-        return Facts(spoken[mentions.starts + first].to(device), genre)
+        return MentionFeatures(spoken[mentions.starts + first].to(device), genre)
 
 
-def joined(count: int, sources: Tensor, targets: Tensor) -> list[int]:
+def connect(count: int, sources: Tensor, targets: Tensor) -> list[int]:
     """The numbers of the groups that links join `count` things to.
 
-    >>> joined(4, torch.tensor([2, 3]), torch.tensor([0, 2]))
+    >>> connect(4, torch.tensor([2, 3]), torch.tensor([0, 2]))
     [0, 1, 0, 0]
     """
     rows, columns = sources.cpu().numpy(), targets.cpu().numpy()

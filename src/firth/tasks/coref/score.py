@@ -50,35 +50,35 @@ class Agreement(NamedTuple):
 Measure = Callable[[Clusters, Clusters], Agreement]
 
 
-def scores(truths: Sequence[Clusters], answers: Sequence[Clusters]) -> dict[str, float]:
+def score_clusters(truths: Sequence[Clusters], answers: Sequence[Clusters]) -> dict[str, float]:
     """The mean F1 of MUC, B³ and CEAF-φ4 over documents, and each of them.
 
-    `mentions` is the F1 of mentions, whatever they refer to. `total` gives the precision and the recall of a measure.
+    `mention_agreement` is the F1 of mentions, whatever they refer to. `sum_agreement` gives the precision and the recall of a measure.
 
-    >>> found = scores([["abc", "defg"]], [["ab", "cd", "fghi"]])
+    >>> found = score_clusters([["abc", "defg"]], [["ab", "cd", "fghi"]])
     >>> {name: round(found[name], 2) for name in ("average", "muc", "b3", "ceaf")}
     {'average': 0.46, 'muc': 0.4, 'b3': 0.45, 'ceaf': 0.52}
     """
-    three = {name: total(measure, truths, answers) for name, measure in MEASURES.items()}
+    three = {name: sum_agreement(measure, truths, answers) for name, measure in MEASURES.items()}
     return {
         "average": float(np.mean([agreement.f1 for agreement in three.values()])),
         **{name: agreement.f1 for name, agreement in three.items()},
-        "mentions": total(mentions, truths, answers).f1,
+        "mentions": sum_agreement(mention_agreement, truths, answers).f1,
     }
 
 
-def total(measure: Measure, truths: Sequence[Clusters], answers: Sequence[Clusters]) -> Agreement:
+def sum_agreement(measure: Measure, truths: Sequence[Clusters], answers: Sequence[Clusters]) -> Agreement:
     """What a measure counts over documents: its four numbers summed."""
     sums = np.zeros(4)
     for truth, answer in zip(truths, answers, strict=True):
-        sums += measure(distinct(truth), distinct(answer))
+        sums += measure(deduplicate(truth), deduplicate(answer))
     return Agreement(*sums.tolist())
 
 
-def distinct(clusters: Iterable[Iterable[Mention]]) -> list[list[Mention]]:
+def deduplicate(clusters: Iterable[Iterable[Mention]]) -> list[list[Mention]]:
     """Clusters in which every mention stands once, in the first that named it; none is empty.
 
-    >>> distinct(["abb", "bc", "a"])
+    >>> deduplicate(["abb", "bc", "a"])
     [['a', 'b'], ['c']]
     """
     seen: set[Mention] = set()
@@ -91,7 +91,7 @@ def distinct(clusters: Iterable[Iterable[Mention]]) -> list[list[Mention]]:
     return kept
 
 
-def several(clusters: Iterable[Sequence[Mention]]) -> list[Sequence[Mention]]:
+def drop_singletons(clusters: Iterable[Sequence[Mention]]) -> list[Sequence[Mention]]:
     """The clusters of more than one mention."""
     return [cluster for cluster in clusters if len(cluster) > 1]
 
@@ -154,10 +154,10 @@ def ceaf(truth: Clusters, answer: Clusters) -> Agreement:
     return Agreement(matched, len(truth), matched, len(answer))
 
 
-def mentions(truth: Clusters, answer: Clusters) -> Agreement:
+def mention_agreement(truth: Clusters, answer: Clusters) -> Agreement:
     """Which mentions there are, whatever they refer to.
 
-    >>> mentions(["abc"], ["ab", "dx"]).precision
+    >>> mention_agreement(["abc"], ["ab", "dx"]).precision
     0.5
     """
     true, answered = ({mention for cluster in side for mention in cluster} for side in (truth, answer))

@@ -8,13 +8,13 @@ STOPS, CLOSING = (".", "!", "?", "...", "…"), (")", "]", "”", "’", "''")
 LONGEST = 100  # words of a sentence that has no full stop
 
 
-def sentence_ends(words: Sequence[str], clusters: Iterable[Sequence[tuple[int, int]]]) -> list[int]:
+def find_sentence_ends(words: Sequence[str], clusters: Iterable[Sequence[tuple[int, int]]]) -> list[int]:
     """Where sentences end in a text that has words and mentions alone: behind a full stop, never within a mention.
 
     Quotation marks and brackets that close behind the stop belong to its sentence. One that finds no stop is cut when
     it has LONGEST words.
 
-    >>> sentence_ends('" Go ! " he said . So be it'.split(), [])
+    >>> find_sentence_ends('" Go ! " he said . So be it'.split(), [])
     [4, 7, 10]
     """
     inside = [0] * (len(words) + 1)

@@ -11,12 +11,12 @@ from torch import Tensor
 FARTHEST = 9  # the last of the groups of distances: 64 and more
 
 
-def windows(lengths: Tensor, widest: int) -> tuple[Tensor, Tensor]:
+def enumerate_spans(lengths: Tensor, widest: int) -> tuple[Tensor, Tensor]:
     """The words that a mention beginning at each word may reach, (words, widest), and whether they are its sentence's.
 
     Row by row the last words of all spans; a span of w words that begins at word s ends at places[s, w - 1].
 
-    >>> places, inside = windows(torch.tensor([2, 1]), 2)
+    >>> places, inside = enumerate_spans(torch.tensor([2, 1]), 2)
     >>> places.tolist(), inside.tolist()
     ([[0, 1], [1, 2], [2, 2]], [[True, True], [True, False], [True, False]])
     """
@@ -67,10 +67,10 @@ def _not_crossing(starts: Tensor, lasts: Tensor) -> Tensor:
     return taken
 
 
-def nearest(count: int, most: int) -> tuple[Tensor, Tensor]:
+def nearest_antecedents(count: int, most: int) -> tuple[Tensor, Tensor]:
     """For each of `count` spans up to `most` that stand before it, the nearest first, and which of them there are.
 
-    >>> places, there = nearest(3, 2)
+    >>> places, there = nearest_antecedents(3, 2)
     >>> places.tolist(), there.tolist()
     ([[0, 0], [0, 0], [1, 0]], [[False, False], [True, False], [True, True]])
     """

@@ -17,7 +17,7 @@ from firth.files import Name
 from firth.options import option
 from firth.tasks.coref.data import Document, read_documents
 from firth.tasks.coref.network import SpanRanker
-from firth.tasks.coref.score import scores, several
+from firth.tasks.coref.score import drop_singletons, score_clusters
 from firth.tasks.inputs import Sizes
 from firth.tasks.task import Labels, Task
 from firth.text.tokenize import Tokenizer
@@ -92,8 +92,8 @@ class Coref(Task):
         truths = [[list(cluster) for cluster in known(example)] for example in examples]
         found = [[[(start, end) for start, end in cluster] for cluster in answer] for answer in answers]
         if not self.singletons:
-            return scores([several(one) for one in truths], [several(one) for one in found])
-        return scores(truths, found)
+            return score_clusters([drop_singletons(one) for one in truths], [drop_singletons(one) for one in found])
+        return score_clusters(truths, found)
 
     def ask(self, *texts: str) -> list[Document]:
         """Each text is a document."""
@@ -107,7 +107,7 @@ class Coref(Task):
         """The text with its mentions in brackets, and the mentions of each cluster."""
         words = example.words
         clusters = [[" ".join(words[start:end]) for start, end in cluster] for cluster in answer]
-        return {"text": marked(words, answer), "clusters": clusters}
+        return {"text": bracket_mentions(words, answer), "clusters": clusters}
 
 
 def known(example: Document) -> tuple[tuple[tuple[int, int], ...], ...]:
@@ -117,10 +117,10 @@ def known(example: Document) -> tuple[tuple[tuple[int, int], ...], ...]:
     return example.clusters
 
 
-def marked(words: Sequence[str], clusters: Answer) -> str:
+def bracket_mentions(words: Sequence[str], clusters: Answer) -> str:
     """A text whose mentions stand in brackets, each with the number of its cluster.
 
-    >>> marked("his sister saw him".split(), [[[0, 1], [3, 4]], [[0, 2]]])
+    >>> bracket_mentions("his sister saw him".split(), [[[0, 1], [3, 4]], [[0, 2]]])
     '[[his]1 sister]2 saw [him]1'
     """
     opening, closing = [""] * len(words), [""] * len(words)

@@ -27,7 +27,7 @@ LABELS = ("gold_label", "label", "entailment_judgment", "entailment_label")
 SPELLINGS = {"e": "entailment", "n": "neutral", "c": "contradiction", "contradictory": "contradiction"}
 
 
-class Raw(NamedTuple):
+class TextPair(NamedTuple):
     """A pair as its file has it; the label is None where the file has no column for it."""
 
     premise: str
@@ -35,7 +35,7 @@ class Raw(NamedTuple):
     label: str | None
 
 
-class Columns(NamedTuple):
+class PairColumns(NamedTuple):
     """Where a table has what."""
 
     premise: int
@@ -44,7 +44,7 @@ class Columns(NamedTuple):
     fields: int
 
 
-def read_pairs(path: Name) -> list[Raw]:
+def read_pairs(path: Name) -> list[TextPair]:
     """The pairs of a file, packed or not, in any of the forms above.
 
     >>> import pathlib, tempfile
@@ -60,17 +60,17 @@ def read_pairs(path: Name) -> list[Raw]:
     return [pair for pair in read(path, lines) if pair.label != NO_AGREEMENT]
 
 
-def spelled(label: str) -> str:
+def normalize_label(label: str) -> str:
     """A label as all files together should have it.
 
-    >>> spelled("ENTAILMENT"), spelled("c")
+    >>> normalize_label("ENTAILMENT"), normalize_label("c")
     ('entailment', 'contradiction')
     """
     label = label.strip().lower()
     return SPELLINGS.get(label, label)
 
 
-def _json_lines(path: Name, lines: Sequence[tuple[int, str]]) -> Iterator[Raw]:
+def _json_lines(path: Name, lines: Sequence[tuple[int, str]]) -> Iterator[TextPair]:
     for number, text in lines:
         try:
             record = json.loads(text)
@@ -88,17 +88,17 @@ def _json_lines(path: Name, lines: Sequence[tuple[int, str]]) -> Iterator[Raw]:
         if label is not None and not isinstance(label, str):
             cure = "Write labels as words, such as 'neutral': numbers mean different things in different sets"
             raise FormatError(path, f"the label is {label!r}", line=number, cure=cure)
-        yield Raw(premise, hypothesis, None if label is None else spelled(label))
+        yield TextPair(premise, hypothesis, None if label is None else normalize_label(label))
 
 
 def _value(record: dict[str, Any], names: Sequence[str]) -> Any:
     return next((record[name] for name in names if name in record), None)
 
 
-def _table(path: Name, lines: Sequence[tuple[int, str]]) -> Iterator[Raw]:
+def _table(path: Name, lines: Sequence[tuple[int, str]]) -> Iterator[TextPair]:
     columns = _header(lines[0][1])
     if columns is None:
-        columns = Columns(premise=1, hypothesis=2, label=0, fields=3)
+        columns = PairColumns(premise=1, hypothesis=2, label=0, fields=3)
     else:
         lines = lines[1:]
     for number, text in lines:
@@ -107,20 +107,20 @@ def _table(path: Name, lines: Sequence[tuple[int, str]]) -> Iterator[Raw]:
             cure = "Without a header, a line is label, premise, hypothesis, parted by tabs"
             problem = f"expected {columns.fields} fields parted by tabs, found {len(fields)}"
             raise FormatError(path, problem, line=number, cure=cure)
-        label = None if columns.label is None else spelled(fields[columns.label])
+        label = None if columns.label is None else normalize_label(fields[columns.label])
         if label == "":
             raise FormatError(path, "the label is empty", line=number)
-        yield Raw(fields[columns.premise].strip(), fields[columns.hypothesis].strip(), label)
+        yield TextPair(fields[columns.premise].strip(), fields[columns.hypothesis].strip(), label)
 
 
-def _header(line: str) -> Columns | None:
+def _header(line: str) -> PairColumns | None:
     names = [name.strip().lower() for name in line.split("\t")]
     premise, hypothesis, label = (
         next((names.index(name) for name in wanted if name in names), None) for wanted in (PREMISES, HYPOTHESES, LABELS)
     )
     if premise is None or hypothesis is None:
         return None
-    return Columns(premise, hypothesis, label, len(names))
+    return PairColumns(premise, hypothesis, label, len(names))
 
 
 def _fields(text: str, count: int) -> list[str]:

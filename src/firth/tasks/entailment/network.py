@@ -16,7 +16,7 @@ from torch import Tensor, nn
 from torch.nn import functional
 
 from firth.tasks.inputs import Sizes, Text
-from firth.tasks.layers import Bidirectional, masked_softmax, pooled
+from firth.tasks.layers import Bidirectional, masked_softmax, pool
 
 
 class Pair(Protocol):
@@ -71,17 +71,17 @@ class Esim(PairNetwork):
             *(nn.Dropout(dropout), nn.Linear(8 * hidden, hidden), nn.Tanh()),
             *(nn.Dropout(dropout), nn.Linear(hidden, len(labels))),
         )
-        draw(self)
+        initialize(self)
 
     def forward(self, premise: Text, hypothesis: Text) -> Tensor:
         """The scores of the labels, (batch, labels)."""
         texts = premise, hypothesis
         read = self._read(self.reader, texts, [text.vectors for text in texts])
         a, b = (text.with_extra(said) for text, said in zip(texts, read))  # (batch, time, 2 · hidden + extra)
-        other_a, other_b = aligned(a @ b.transpose(1, 2), a, b, premise.mask, hypothesis.mask)
+        other_a, other_b = align(a @ b.transpose(1, 2), a, b, premise.mask, hypothesis.mask)
         compared = [torch.cat([x, y, x - y, x * y], 2) for x, y in ((a, other_a), (b, other_b))]
         composed = self._read(self.composition, texts, [functional.relu(self.comparison(one)) for one in compared])
-        pools = [pooled(one, text.mask, how) for text, one in zip(texts, composed) for how in ("mean", "max")]
+        pools = [pool(one, text.mask, how) for text, one in zip(texts, composed) for how in ("mean", "max")]
         scores: Tensor = self.judge(torch.cat(pools, 1))
         return scores
 
@@ -94,7 +94,7 @@ class Esim(PairNetwork):
         return [half[:, : one.shape[1]] for half, one in zip(halves, vectors)]
 
 
-class Decomposable(PairNetwork):
+class DecomposableAttention(PairNetwork):
     """Align, compare, sum, judge; no RNN.
 
         a, b = projections of the words' vectors, which are made unit length
@@ -112,7 +112,7 @@ class Decomposable(PairNetwork):
         self.attending = feed_forward(hidden, hidden, dropout)
         self.comparison = feed_forward(2 * size, hidden, dropout)
         self.judge = nn.Sequential(feed_forward(2 * hidden, hidden, dropout), nn.Linear(hidden, len(labels)))
-        draw(self)
+        initialize(self)
 
     def forward(self, premise: Text, hypothesis: Text) -> Tensor:
         """The scores of the labels, (batch, labels)."""
@@ -120,20 +120,20 @@ class Decomposable(PairNetwork):
         a, b = (self.projection(functional.normalize(text.vectors, dim=2)) for text in (premise, hypothesis))
         values = premise.with_extra(a), hypothesis.with_extra(b)
         scores = self.attending(a) @ self.attending(b).transpose(1, 2)
-        to_hypothesis, to_premise = aligned(scores, *values, premise.mask, hypothesis.mask)
+        to_hypothesis, to_premise = align(scores, *values, premise.mask, hypothesis.mask)
         left = self.comparison(torch.cat([values[0], to_hypothesis], 2))
         right = self.comparison(torch.cat([values[1], to_premise], 2))
-        both = torch.cat([pooled(left, premise.mask, "sum"), pooled(right, hypothesis.mask, "sum")], 1)
+        both = torch.cat([pool(left, premise.mask, "sum"), pool(right, hypothesis.mask, "sum")], 1)
         judged: Tensor = self.judge(both)
         return judged
 
 
-def aligned(scores: Tensor, a: Tensor, b: Tensor, a_mask: Tensor, b_mask: Tensor) -> tuple[Tensor, Tensor]:
+def align(scores: Tensor, a: Tensor, b: Tensor, a_mask: Tensor, b_mask: Tensor) -> tuple[Tensor, Tensor]:
     """For each word of a the mean of b's words, weighted by the softmax of their scores; and for b those of a.
 
     >>> a, b = torch.tensor([[[1.0, 2.0]]]), torch.tensor([[[5.0, 0.0], [0.0, 3.0]]])
     >>> both = torch.ones(1, 2, dtype=torch.bool)
-    >>> to_b, to_a = aligned(torch.zeros(1, 1, 2), a, b, both[:, :1], both)
+    >>> to_b, to_a = align(torch.zeros(1, 1, 2), a, b, both[:, :1], both)
     >>> to_b.tolist()[0], to_a.tolist()[0]
     ([[2.5, 1.5]], [[1.0, 2.0], [1.0, 2.0]])
     """
@@ -150,7 +150,7 @@ def feed_forward(size: int, hidden: int, dropout: float) -> nn.Sequential:
     )
 
 
-def draw(network: nn.Module) -> None:
+def initialize(network: nn.Module) -> None:
     """Even weights and no bias for the linear layers; LSTMs have drawn theirs."""
     for layer in network.modules():
         if isinstance(layer, nn.Linear):

@@ -15,10 +15,10 @@ from firth.errors import OptionError
 from firth.files import Name
 from firth.options import option
 from firth.tasks.entailment.data import read_pairs
-from firth.tasks.entailment.network import Decomposable, Esim
+from firth.tasks.entailment.network import DecomposableAttention, Esim
 from firth.tasks.inputs import Sizes
 from firth.tasks.task import Labels, Task
-from firth.tasks.tokenization import Letters, tokenizer_of
+from firth.tasks.tokenization import Letters, make_tokenizer
 
 USUAL_ORDER = ("entailment", "neutral", "contradiction")
 
@@ -79,7 +79,7 @@ class Entailment(Task):
         >>> Entailment().read(file)[0].label
         'contradiction'
         """
-        words = cache(tokenizer_of(self.letters).words)  # a premise stands in several pairs
+        words = cache(make_tokenizer(self.letters).words)  # a premise stands in several pairs
         return [
             EntailmentExample(tuple(words(raw.premise)), tuple(words(raw.hypothesis)), raw.label)
             for raw in read_pairs(path)
@@ -104,7 +104,7 @@ class Entailment(Task):
     def network(self, sizes: Sizes, labels: Labels) -> nn.Module:
         """ESIM or decomposable attention."""
         if self.architecture == "decomposable":
-            return Decomposable(sizes, labels["labels"], self.hidden or 200, _or(self.dropout, 0.2))
+            return DecomposableAttention(sizes, labels["labels"], self.hidden or 200, _or(self.dropout, 0.2))
         dropout = _or(self.dropout, 0.5)
         return Esim(sizes, labels["labels"], self.hidden or 300, dropout, variational=self.variational)
 
@@ -122,13 +122,13 @@ class Entailment(Task):
         given = [likeliest(answer) for answer in answers]
         if None in gold:
             raise OptionError("some pairs have no label, so answers cannot be judged. Choose a file with labels")
-        return judged([label for label in gold if label is not None], given)
+        return score_labels([label for label in gold if label is not None], given)
 
     def ask(self, *texts: str) -> list[EntailmentExample]:
         """The pair that two texts are."""
         if len(texts) != 2:
             raise OptionError(f"entailment takes two texts, a premise and a hypothesis, but {len(texts)} were given")
-        premise, hypothesis = (tuple(tokenizer_of(self.letters).words(text)) for text in texts)
+        premise, hypothesis = (tuple(make_tokenizer(self.letters).words(text)) for text in texts)
         if not premise or not hypothesis:
             raise OptionError(f"the {'hypothesis' if premise else 'premise'} has no words")
         return [EntailmentExample(premise, hypothesis)]
@@ -153,10 +153,10 @@ def likeliest(answer: Mapping[str, float]) -> str:
     return max(answer, key=lambda label: answer[label])
 
 
-def judged(gold: Sequence[str], given: Sequence[str]) -> dict[str, float]:
+def score_labels(gold: Sequence[str], given: Sequence[str]) -> dict[str, float]:
     """The share of right labels, the mean of the gold labels' F1, and the F1 of each.
 
-    >>> judged(["yes", "yes", "no", "no"], ["yes", "no", "no", "no"])
+    >>> score_labels(["yes", "yes", "no", "no"], ["yes", "no", "no", "no"])
     {'accuracy': 0.75, 'macro_f1': 0.7333333333333334, 'no_f1': 0.8, 'yes_f1': 0.6666666666666666}
     """
     right = Counter(label for label, other in zip(gold, given) if label == other)

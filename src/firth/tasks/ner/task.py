@@ -17,13 +17,23 @@ from torch import Tensor, nn
 from firth.errors import FormatError, OptionError
 from firth.files import Name
 from firth.options import option
-from firth.tasks.columns import Row, field, sentences
+from firth.tasks.columns import ColumnRow, read_sentences, select_field
 from firth.tasks.crf import Crf
 from firth.tasks.inputs import Sizes, Text
 from firth.tasks.layers import Bidirectional, VariationalDropout
-from firth.tasks.tags import Span, Tally, ids_of, in_brackets, in_words, parts, spans, tag_list, tags_of
+from firth.tasks.tags import (
+    Span,
+    SpanCounts,
+    bracket_spans,
+    decode_spans,
+    describe_spans,
+    encode_tags,
+    split_tag,
+    tag_ids,
+    tag_list,
+)
 from firth.tasks.task import Labels, Task
-from firth.tasks.tokenization import Letters, tokenizer_of, unified
+from firth.tasks.tokenization import Letters, make_tokenizer, normalize_words
 
 
 @dataclass(frozen=True)
@@ -77,21 +87,21 @@ class Ner(Task):
 
     def read(self, path: Name) -> list[NerExample]:
         """The sentences of a file with their names."""
-        examples = [self._example(path, rows) for rows in sentences(path)]
+        examples = [self._example(path, rows) for rows in read_sentences(path)]
         if not examples:
             raise FormatError(path, "holds no sentences")
         return examples
 
-    def _example(self, path: Name, rows: list[Row]) -> NerExample:
-        tags = [field(path, row, self.tag) for row in rows]
+    def _example(self, path: Name, rows: list[ColumnRow]) -> NerExample:
+        tags = [select_field(path, row, self.tag) for row in rows]
         for row, tag in zip(rows, tags):
             try:
-                parts(tag)
+                split_tag(tag)
             except OptionError as error:
                 cure = "Name the column of the tags with the option tag"
                 raise FormatError(path, str(error), line=row.line, cure=cure) from error
-        words = unified([field(path, row, self.word) for row in rows], self.letters)
-        return NerExample(tuple(words), tuple(spans(tags)))
+        words = normalize_words([select_field(path, row, self.word) for row in rows], self.letters)
+        return NerExample(tuple(words), tuple(decode_spans(tags)))
 
     def learn_labels(self, examples: Sequence[NerExample]) -> Labels:
         """The kinds of names that there are."""
@@ -99,24 +109,24 @@ class Ner(Task):
 
     def network(self, sizes: Sizes, labels: Labels) -> nn.Module:
         """The biLSTM-CRF."""
-        return Tagger(sizes, labels["kinds"], self)
+        return NerTagger(sizes, labels["kinds"], self)
 
     def score(self, examples: Sequence[NerExample], answers: Sequence[Sequence[str]]) -> dict[str, float]:
         """F1, precision and recall of whole names, and the share of words that are tagged right."""
         right = words = 0
         for example, tags in zip(examples, answers, strict=True):
-            gold, said = (tags_of(found, len(example.words)) for found in (known(example), spans(tags)))
+            gold, said = (encode_tags(found, len(example.words)) for found in (known(example), decode_spans(tags)))
             right += sum(one == other for one, other in zip(gold, said))
             words += len(gold)
-        return tally(examples, answers).rates() | {"accuracy": right / max(words, 1)}
+        return count_entities(examples, answers).rates() | {"accuracy": right / max(words, 1)}
 
     def by_kind(self, examples: Sequence[NerExample], answers: Sequence[Sequence[str]]) -> dict[str, dict[str, float]]:
         """F1, precision and recall of each kind of name, and how many there are and were found."""
-        return tally(examples, answers).by_label()
+        return count_entities(examples, answers).by_label()
 
     def ask(self, *texts: str) -> list[NerExample]:
         """One example for each sentence of the texts."""
-        tokenizer = tokenizer_of(self.letters)
+        tokenizer = make_tokenizer(self.letters)
         return [
             NerExample(tuple(token.text for token in sentence))
             for text in texts
@@ -125,20 +135,20 @@ class Ner(Task):
 
     def describe(self, example: NerExample, answer: Sequence[str]) -> dict[str, Any]:
         """The sentence with its names in brackets, and these one by one."""
-        names = spans(answer)
-        told = in_words(example.words, names)
-        return {"sentence": in_brackets(example.words, names), "entities": told, "words": list(example.words)}
+        names = decode_spans(answer)
+        told = describe_spans(example.words, names)
+        return {"sentence": bracket_spans(example.words, names), "entities": told, "words": list(example.words)}
 
 
-def tally(examples: Sequence[NerExample], answers: Sequence[Sequence[str]]) -> Tally:
+def count_entities(examples: Sequence[NerExample], answers: Sequence[Sequence[str]]) -> SpanCounts:
     """The names of examples, counted."""
-    counted = Tally()
+    counted = SpanCounts()
     for example, tags in zip(examples, answers, strict=True):
-        counted.add(set(spans(tags)), set(known(example)))
+        counted.add(set(decode_spans(tags)), set(known(example)))
     return counted
 
 
-class Tagger(nn.Module):
+class NerTagger(nn.Module):
     """Bidirectional LSTMs over a sentence, a linear layer to the tags, and a CRF over these."""
 
     def __init__(self, sizes: Sizes, kinds: list[str], task: Ner) -> None:
@@ -169,8 +179,8 @@ class Tagger(nn.Module):
         (text,) = texts
         ids = torch.zeros(text.mask.shape, dtype=torch.long)
         for row, example in enumerate(examples):
-            tags = tags_of(known(example), len(example.words), self.scheme)
-            ids[row, : len(tags)] = torch.tensor(ids_of(tags, self.ids))
+            tags = encode_tags(known(example), len(example.words), self.scheme)
+            ids[row, : len(tags)] = torch.tensor(tag_ids(tags, self.ids))
         return -self.crf.log_likelihood(self(text), ids.to(text.mask.device), text.mask).mean()
 
     def answers(self, texts: tuple[Text, ...], examples: Sequence[NerExample]) -> list[list[str]]:
@@ -180,7 +190,7 @@ class Tagger(nn.Module):
         found = []
         for ids, example in zip(best, examples):
             length = len(example.words)
-            found.append(tags_of(spans(self.tags[id] for id in ids[:length]), length))
+            found.append(encode_tags(decode_spans(self.tags[id] for id in ids[:length]), length))
         return found
 
 

@@ -72,7 +72,7 @@ class Passage:
 
 
 @dataclass(frozen=True)
-class Question:
+class QaExample:
     """A question about a passage; gold answers as texts, and as first and last words where they stand."""
 
     passage: Passage
@@ -87,7 +87,7 @@ class Question:
         return self.passage.words, self.words
 
 
-def read_questions(path: Name, tokenizer: Tokenizer, occurrences: Occurrences = "given") -> list[Question]:
+def read_questions(path: Name, tokenizer: Tokenizer, occurrences: Occurrences = "given") -> list[QaExample]:
     """The questions of a file, packed or not, in its order.
 
     With `occurrences="all"` an answer is held to stand wherever the passage has its words, not only where the file
@@ -105,11 +105,11 @@ def read_questions(path: Name, tokenizer: Tokenizer, occurrences: Occurrences = 
     return found
 
 
-def occurring(passage: Passage, answer: str, start: int, occurrences: Occurrences) -> list[Place]:
+def find_occurrences(passage: Passage, answer: str, start: int, occurrences: Occurrences) -> list[Place]:
     """Where an answer stands, as words: where it is said to begin, or wherever it begins and ends with whole words.
 
     >>> passage = Passage.of("At 280 m it forks; 2 km on, 2 roads meet.", Tokenizer())
-    >>> occurring(passage, "2", 3, "given"), occurring(passage, "2", 3, "all")
+    >>> find_occurrences(passage, "2", 3, "given"), find_occurrences(passage, "2", 3, "all")
     ([(1, 1)], [(6, 6), (10, 10)])
     """
     given = passage.between(start, start + len(answer))
@@ -123,10 +123,10 @@ def occurring(passage: Passage, answer: str, start: int, occurrences: Occurrence
     return whole or [given]
 
 
-def normalized(answer: str) -> str:
+def normalize_answer(answer: str) -> str:
     """An answer as the official script compares it: small letters, no punctuation, no articles, single blanks.
 
-    >>> normalized("The  U.S. Army's")
+    >>> normalize_answer("The  U.S. Army's")
     'us armys'
     """
     return " ".join(ARTICLES.sub(" ", answer.lower().translate(PUNCTUATION)).split())
@@ -138,16 +138,16 @@ def exact_match(answer: str, gold: Sequence[str]) -> float:
     >>> exact_match("the Normans", ["Normans", "Vikings"])
     1.0
     """
-    return float(any(normalized(answer) == normalized(one) for one in gold))
+    return float(any(normalize_answer(answer) == normalize_answer(one) for one in gold))
 
 
-def overlap(answer: str, gold: Sequence[str]) -> float:
+def token_f1(answer: str, gold: Sequence[str]) -> float:
     """F1 of the answer's words against the gold answer that suits it best.
 
-    >>> overlap("in Northern France", ["France", "northern Spain"])
+    >>> token_f1("in Northern France", ["France", "northern Spain"])
     0.5
     """
-    return max((_overlap(normalized(answer).split(), normalized(one).split()) for one in gold), default=0.0)
+    return max((_overlap(normalize_answer(answer).split(), normalize_answer(one).split()) for one in gold), default=0.0)
 
 
 def _overlap(words: Sequence[str], gold: Sequence[str]) -> float:
@@ -189,7 +189,7 @@ def _inside(path: Name, place: str, record: Any, name: str, kind: type) -> Any:
 
 def _question(
     path: Name, place: str, passage: Passage, record: Any, tokenizer: Tokenizer, occurrences: Occurrences
-) -> Question:
+) -> QaExample:
     words = tuple(tokenizer.words(_inside(path, place, record, "question", str)))
     if not words:
         raise FormatError(path, f"{place}: the question has no words")
@@ -198,16 +198,16 @@ def _question(
         cure = "Questions are answered as in SQuAD 1.1: leave out those that are marked is_impossible"
         raise FormatError(path, f"{place} has no answer", cure=cure)
     if "answers" not in record:
-        return Question(passage, words, id=id)
+        return QaExample(passage, words, id=id)
     texts, spans = [], []
     for answer in _inside(path, place, record, "answers", list):
         text = _inside(path, f"{place}.answers", answer, "text", str)
         start = _start(path, place, passage.text, text, _inside(path, f"{place}.answers", answer, "answer_start", int))
         texts.append(text)
-        spans += occurring(passage, text, start, occurrences)
+        spans += find_occurrences(passage, text, start, occurrences)
     if not spans:
         raise FormatError(path, f"{place}: no answer holds a word of the passage")
-    return Question(passage, words, tuple(texts), tuple(sorted(set(spans))), id)
+    return QaExample(passage, words, tuple(texts), tuple(sorted(set(spans))), id)
 
 
 def _start(path: Name, place: str, context: str, answer: str, start: int) -> int:

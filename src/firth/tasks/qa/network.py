@@ -20,7 +20,7 @@ from torch.nn import functional
 from firth.tasks.inputs import Sizes, Text
 from firth.tasks.layers import Bidirectional, VariationalDropout, masked_softmax
 from firth.tasks.qa import windows
-from firth.tasks.qa.data import Place, Question
+from firth.tasks.qa.data import Place, QaExample
 
 
 class Trilinear(nn.Module):
@@ -73,15 +73,15 @@ class SelfAttention(nn.Module):
 
     def forward(self, h: Tensor, mask: Tensor) -> Tensor:
         asked, keys = (h * self.w + self.v)[:, None], h[:, None]  # (batch, 1, time, size): one head
-        allowed = others(mask)[:, None]
+        allowed = self_attention_mask(mask)[:, None]
         c = functional.scaled_dot_product_attention(asked, keys, keys, attn_mask=allowed, scale=1.0)[:, 0]
         return functional.relu(self.merge(torch.cat([h, c, h * c], 2)))
 
 
-def others(mask: Tensor) -> Tensor:
+def self_attention_mask(mask: Tensor) -> Tensor:
     """Which words a word may attend to: all but itself. The only word of a passage has nothing else.
 
-    >>> others(torch.tensor([[True, True, False], [True, False, False]])).int().tolist()
+    >>> self_attention_mask(torch.tensor([[True, True, False], [True, False, False]])).int().tolist()
     [[[0, 1, 0], [1, 0, 0], [1, 1, 0]], [[1, 0, 0], [1, 0, 0], [1, 0, 0]]]
     """
     time = mask.shape[1]
@@ -90,7 +90,7 @@ def others(mask: Tensor) -> Tensor:
     return mask[:, None, :] & (~itself | alone[:, None, None])
 
 
-class Pointer(nn.Module):
+class QaNetwork(nn.Module):
     """The whole network. Its scores are those of each word of the passage as first and as last of the answer."""
 
     def __init__(
@@ -126,7 +126,7 @@ class Pointer(nn.Module):
     def _read(self, text: Text) -> Tensor:
         return text.with_extra(self.reader(text.vectors, text.lengths))
 
-    def loss(self, texts: tuple[Text, ...], examples: Sequence[Question]) -> Tensor:
+    def loss(self, texts: tuple[Text, ...], examples: Sequence[QaExample]) -> Tensor:
         """−log p(first) − log p(last), the mean of the batch; each p is summed over all places of the answer.
 
         Of a passage that is too long, the window is taken that has the answer nearest to its middle.
@@ -134,9 +134,9 @@ class Pointer(nn.Module):
         passage, question = texts
         lengths = passage.lengths.tolist()
         sides = self.longest, self.overlap
-        begins = [windows.window_of(length, *sides, *one.spans[0]) for length, one in zip(lengths, examples)]
+        begins = [windows.choose_window(length, *sides, *one.spans[0]) for length, one in zip(lengths, examples)]
         if max(lengths) > self.longest:
-            passage = windows.cut(passage, range(len(lengths)), begins, self.longest)
+            passage = windows.cut_windows(passage, range(len(lengths)), begins, self.longest)
         first, last = self(passage, question)
         shape = first.shape
         firsts, lasts = torch.zeros(shape, dtype=torch.bool), torch.zeros(shape, dtype=torch.bool)
@@ -145,30 +145,30 @@ class Pointer(nn.Module):
                 inside = begin <= start and end < begin + length
                 if inside or number == 0:  # the window was chosen for this one, which may be longer than the window
                     firsts[row, max(start - begin, 0)] = lasts[row, min(end - begin, length - 1)] = True
-        return surprise(first, firsts) + surprise(last, lasts)
+        return marginal_loss(first, firsts) + marginal_loss(last, lasts)
 
-    def answers(self, texts: tuple[Text, ...], examples: Sequence[Question]) -> list[dict[str, Any]]:
+    def answers(self, texts: tuple[Text, ...], examples: Sequence[QaExample]) -> list[dict[str, Any]]:
         """The likeliest piece of each passage: its text, its characters start:end, and its probability.
 
         A passage that is too long is answered window by window, and the best score of all windows wins. As many
         windows are looked at together as there are examples, so that memory has the bound it has in training.
         """
         passage, question = texts
-        begins = [windows.starts(length, self.longest, self.overlap) for length in passage.lengths.tolist()]
+        begins = [windows.window_starts(length, self.longest, self.overlap) for length in passage.lengths.tolist()]
         places = [(row, begin) for row, all_of_row in enumerate(begins) for begin in all_of_row]
         found: list[tuple[Any, ...]] = []
         for at in range(0, len(places), len(examples)):
             rows, chosen = zip(*places[at : at + len(examples)])
-            asked = windows.cut(question, rows, [0] * len(rows), int(question.lengths.max()))
-            first, last = self(windows.cut(passage, rows, chosen, self.longest), asked)
+            asked = windows.cut_windows(question, rows, [0] * len(rows), int(question.lengths.max()))
+            first, last = self(windows.cut_windows(passage, rows, chosen, self.longest), asked)
             found += zip(rows, chosen, *best_span(first, last, self.answer_words), *_totals(first, last))
         return [_answer(example, [one for one in found if one[0] == row]) for row, example in enumerate(examples)]
 
 
-def surprise(scores: Tensor, gold: Tensor) -> Tensor:
+def marginal_loss(scores: Tensor, gold: Tensor) -> Tensor:
     """−log Σ p over the gold places, the mean of the rows, where p is the softmax of the scores (batch, time).
 
-    >>> surprise(torch.zeros(1, 4), torch.tensor([[True, False, True, False]])).exp().item()
+    >>> marginal_loss(torch.zeros(1, 4), torch.tensor([[True, False, True, False]])).exp().item()
     2.0
     """
     chosen = scores.masked_fill(~gold.to(scores.device), torch.finfo(scores.dtype).min)
@@ -193,7 +193,7 @@ def _totals(first: Tensor, last: Tensor) -> tuple[list[float], list[float]]:
     return first.logsumexp(1).tolist(), last.logsumexp(1).tolist()
 
 
-def _answer(example: Question, found: Sequence[Sequence[Any]]) -> dict[str, Any]:
+def _answer(example: QaExample, found: Sequence[Sequence[Any]]) -> dict[str, Any]:
     """The best of an example's windows, each (row, begin, first, last, score, total of firsts, total of lasts)."""
     _, begin, first, last, score, *_ = max(found, key=lambda one: float(one[4]))
     totals = torch.tensor([one[5:] for one in found]).logsumexp(0).sum().item()

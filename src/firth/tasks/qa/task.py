@@ -12,10 +12,10 @@ from firth.errors import OptionError
 from firth.files import Name
 from firth.options import option
 from firth.tasks.inputs import Sizes
-from firth.tasks.qa.data import Passage, Question, exact_match, overlap, read_questions
-from firth.tasks.qa.network import Pointer
+from firth.tasks.qa.data import Passage, QaExample, exact_match, read_questions, token_f1
+from firth.tasks.qa.network import QaNetwork
 from firth.tasks.task import Labels, Task
-from firth.tasks.tokenization import Letters, tokenizer_of
+from firth.tasks.tokenization import Letters, make_tokenizer
 
 
 @dataclass(frozen=True)
@@ -59,7 +59,7 @@ class Qa(Task):
             problem = f"Qa: overlap is {self.overlap}, but must be smaller than longest, {self.longest}"
             raise OptionError(problem)
 
-    def read(self, path: Name) -> list[Question]:
+    def read(self, path: Name) -> list[QaExample]:
         """The questions of a file in the JSON form of SQuAD 1.1.
 
         >>> import json, pathlib, tempfile
@@ -69,9 +69,9 @@ class Qa(Task):
         >>> Qa().read(file)[0].spans
         ((0, 1),)
         """
-        return read_questions(path, tokenizer_of(self.letters), self.occurrences)
+        return read_questions(path, make_tokenizer(self.letters), self.occurrences)
 
-    def training_examples(self, examples: Sequence[Question]) -> Sequence[Question]:
+    def training_examples(self, examples: Sequence[QaExample]) -> Sequence[QaExample]:
         """The questions, each of which must have an answer."""
         for example in examples:
             if not example.spans:
@@ -79,19 +79,19 @@ class Qa(Task):
                 raise OptionError(f"{problem}. Train on a file with answers")
         return examples
 
-    def learn_labels(self, examples: Sequence[Question]) -> Labels:
+    def learn_labels(self, examples: Sequence[QaExample]) -> Labels:
         """Nothing: all that can be answered stands in the passages."""
         return {}
 
     def network(self, sizes: Sizes, labels: Labels) -> nn.Module:
         """Attention flow with self-attention."""
         sides = {"answer_words": self.answer_words, "longest": self.longest, "overlap": self.overlap}
-        return Pointer(sizes, hidden=self.hidden, dropout=self.dropout, **sides)
+        return QaNetwork(sizes, hidden=self.hidden, dropout=self.dropout, **sides)
 
-    def score(self, examples: Sequence[Question], answers: Sequence[dict[str, Any]]) -> dict[str, float]:
+    def score(self, examples: Sequence[QaExample], answers: Sequence[dict[str, Any]]) -> dict[str, float]:
         """F1 and exact match, as the official script of SQuAD 1.1 counts them (there they are percentages).
 
-        >>> asked = Question(Passage.of("A cat sat on the mat.", tokenizer_of("keep")), ("Where", "?"), ("on the mat",))
+        >>> asked = QaExample(Passage.of("A cat sat on the mat.", make_tokenizer("keep")), ("Where", "?"), ("on the mat",))
         >>> Qa().score([asked], [{"text": "the mat"}])
         {'f1': 0.6666666666666666, 'exact_match': 0.0}
         """
@@ -101,25 +101,25 @@ class Qa(Task):
         texts = [answer["text"] for answer in answers]
         count = max(len(gold), 1)
         return {
-            "f1": sum(map(overlap, texts, gold)) / count,
+            "f1": sum(map(token_f1, texts, gold)) / count,
             "exact_match": sum(map(exact_match, texts, gold)) / count,
         }
 
-    def ask(self, *texts: str) -> list[Question]:
+    def ask(self, *texts: str) -> list[QaExample]:
         """Questions about a passage: the passage, then one question or more."""
         if len(texts) < 2:
             raise OptionError(f"qa takes a passage and a question, but {len(texts)} texts were given")
-        tokenizer = tokenizer_of(self.letters)
+        tokenizer = make_tokenizer(self.letters)
         passage = Passage.of(texts[0], tokenizer)
         if not passage.words:
             raise OptionError("the passage has no words")
-        asked = [Question(passage, tuple(tokenizer.words(text))) for text in texts[1:]]
+        asked = [QaExample(passage, tuple(tokenizer.words(text))) for text in texts[1:]]
         for question in asked:
             if not question.words:
                 raise OptionError("the question has no words")
         return asked
 
-    def describe(self, example: Question, answer: dict[str, Any]) -> dict[str, Any]:
+    def describe(self, example: QaExample, answer: dict[str, Any]) -> dict[str, Any]:
         """The question, the answer, its characters in the passage, and how likely the network finds it."""
         return {
             "question": " ".join(example.words),

@@ -8,37 +8,37 @@ import torch
 from torch import Tensor
 
 from firth.tasks.inputs import Text
-from firth.tasks.layers import words_mask
+from firth.tasks.layers import sequence_mask
 
 
-def starts(length: int, longest: int, overlap: int) -> list[int]:
+def window_starts(length: int, longest: int, overlap: int) -> list[int]:
     """Where the windows of a passage begin: each is as long as may be, and the last ends with the passage.
 
-    >>> starts(10, 4, 2), starts(9, 4, 2), starts(3, 4, 2)
+    >>> window_starts(10, 4, 2), window_starts(9, 4, 2), window_starts(3, 4, 2)
     ([0, 2, 4, 6], [0, 2, 4, 5], [0])
     """
     last = max(length - longest, 0)
     return [*range(0, last, max(longest - overlap, 1)), last]
 
 
-def window_of(length: int, longest: int, overlap: int, first: int, last: int) -> int:
+def choose_window(length: int, longest: int, overlap: int, first: int, last: int) -> int:
     """Where the window begins that has words first to last farthest from its edges.
 
-    >>> window_of(100, 40, 20, 45, 47)
+    >>> choose_window(100, 40, 20, 45, 47)
     20
     """
-    begins = starts(length, longest, overlap)
+    begins = window_starts(length, longest, overlap)
     return max(begins, key=lambda begin: min(first - begin, begin + longest - 1 - last))
 
 
-def cut(text: Text, rows: Sequence[int], begins: Sequence[int], longest: int) -> Text:
+def cut_windows(text: Text, rows: Sequence[int], begins: Sequence[int], longest: int) -> Text:
     """The windows of a batch: the i-th is of row rows[i] and begins at word begins[i]."""
     lengths = (text.lengths[list(rows)] - torch.tensor(list(begins))).clamp(max=longest)
     time = int(lengths.max())
     places = torch.tensor(list(begins))[:, None] + torch.arange(time)
     places = places.clamp(max=text.vectors.shape[1] - 1).to(text.vectors.device)
     wanted = torch.tensor(list(rows), device=text.vectors.device)[:, None]
-    mask = words_mask(lengths, time).to(text.vectors.device)
+    mask = sequence_mask(lengths, time).to(text.vectors.device)
     extra = None if text.extra is None else _masked(text.extra[wanted, places], mask)
     return Text(_masked(text.vectors[wanted, places], mask), lengths, mask, extra)
 

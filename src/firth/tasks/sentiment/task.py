@@ -25,10 +25,10 @@ from firth.tasks.layers import (
     RnnKind,
     VariationalDropout,
     attend,
-    ends,
+    final_states,
     masked_softmax,
-    pooled,
-    rectified,
+    pool,
+    relu_layer,
 )
 from firth.tasks.task import Labels, Task
 from firth.text.tokenize import Tokenizer
@@ -41,12 +41,12 @@ Labeled = tuple[tuple[str, ...], int]  # words, and a grade from 0 to 4
 
 
 @dataclass(frozen=True)
-class Phrase:
+class SentimentExample:
     """Words and their label; `parts` are the phrases inside with theirs, where a tree tells them."""
 
     words: tuple[str, ...]
     label: str | None = None
-    parts: tuple[Phrase, ...] = ()
+    parts: tuple[SentimentExample, ...] = ()
 
     @property
     def sentences(self) -> tuple[tuple[str, ...], ...]:
@@ -65,7 +65,7 @@ class Sentiment(Task):
     >>> [example] = task.ask("The movie was fantastic!")
     >>> example.words
     ('The', 'movie', 'was', 'fantastic', '!')
-    >>> task.score([Phrase(("fine",), "positive")], [{"positive": 0.8, "negative": 0.2}])["accuracy"]
+    >>> task.score([SentimentExample(("fine",), "positive")], [{"positive": 0.8, "negative": 0.2}])["accuracy"]
     1.0
     """
 
@@ -89,7 +89,7 @@ class Sentiment(Task):
     hidden: int = option(300, "cells in each direction", minimum=1)
     dropout: float = option(0.25, "share of the numbers that training leaves out", minimum=0, maximum=0.99)
 
-    def read(self, path: Name) -> list[Phrase]:
+    def read(self, path: Name) -> list[SentimentExample]:
         """The texts of a file: a tree a line, or a label, a tab and a text. Those that are neutral between two go."""
         examples = []
         for number, text in read_lines(path):
@@ -102,28 +102,28 @@ class Sentiment(Task):
             raise FormatError(path, "holds no labeled texts", cure="A line is a tree, or a label, a tab and a text")
         return examples
 
-    def _tree(self, line: str, path: Name, number: int) -> Phrase | None:
+    def _tree(self, line: str, path: Name, number: int) -> SentimentExample | None:
         names = GRADES if self.classes == 5 else SIDES
         try:
-            *inside, whole = read_tree(line)
+            *inside, whole = parse_tree(line)
         except ValueError as error:
             cure = "A tree is (3 (2 It) (4 (2 's) (4 fine)))"
             raise FormatError(path, f"is no tree with grades from 0 to 4: {error}", line=number, cure=cure) from error
         if names[whole[1]] is None:
             return None
-        parts = tuple(Phrase(words, names[grade]) for words, grade in inside if names[grade] is not None)
-        return Phrase(whole[0], names[whole[1]], parts)
+        parts = tuple(SentimentExample(words, names[grade]) for words, grade in inside if names[grade] is not None)
+        return SentimentExample(whole[0], names[whole[1]], parts)
 
-    def training_examples(self, examples: Sequence[Phrase]) -> list[Phrase]:
+    def training_examples(self, examples: Sequence[SentimentExample]) -> list[SentimentExample]:
         """The whole texts, and the phrases inside them that are long enough."""
         learnt = []
         for example in examples:
-            learnt.append(Phrase(example.words, example.label))
+            learnt.append(SentimentExample(example.words, example.label))
             if self.phrases:
                 learnt += [part for part in example.parts if len(part.words) >= self.shortest]
         return learnt
 
-    def learn_labels(self, examples: Sequence[Phrase]) -> Labels:
+    def learn_labels(self, examples: Sequence[SentimentExample]) -> Labels:
         """The labels, the grades of a treebank in their order."""
         found = {example.label for example in examples if example.label is not None}
         known = [name for name in GRADES if name in found]
@@ -131,10 +131,10 @@ class Sentiment(Task):
 
     def network(self, sizes: Sizes, labels: Labels) -> nn.Module:
         """A network that tells labels apart."""
-        made = Biattentive if self.architecture == "biattentive" else Plain
+        made = BiattentiveClassifier if self.architecture == "biattentive" else FinalStateClassifier
         return made(sizes, labels["labels"], self)
 
-    def score(self, examples: Sequence[Phrase], answers: Sequence[dict[str, float]]) -> dict[str, float]:
+    def score(self, examples: Sequence[SentimentExample], answers: Sequence[dict[str, float]]) -> dict[str, float]:
         """The share of texts whose likeliest label is theirs, and the mean F1 of the labels."""
         pairs = [(example.label, likeliest(answer)) for example, answer in zip(examples, answers)]
         right = sum(gold == told for gold, told in pairs)
@@ -145,12 +145,12 @@ class Sentiment(Task):
             scores.append(2 * found / either)
         return {"accuracy": right / len(pairs), "macro_f1": sum(scores) / len(scores)}
 
-    def ask(self, *texts: str) -> list[Phrase]:
+    def ask(self, *texts: str) -> list[SentimentExample]:
         """An example for each text."""
         tokenizer = Tokenizer()
-        return [Phrase(tuple(tokenizer.words(text))) for text in texts]
+        return [SentimentExample(tuple(tokenizer.words(text))) for text in texts]
 
-    def describe(self, example: Phrase, answer: dict[str, float]) -> dict[str, Any]:
+    def describe(self, example: SentimentExample, answer: dict[str, float]) -> dict[str, Any]:
         """The label, how sure it is, and all labels by falling probability."""
         ranked = dict(sorted(answer.items(), key=lambda pair: -pair[1]))
         return {"label": likeliest(answer), "probability": ranked[likeliest(answer)], "labels": ranked}
@@ -165,17 +165,17 @@ class SentimentNetwork(nn.Module):
         """The scores of labels, (batch, labels)."""
         raise NotImplementedError
 
-    def loss(self, texts: tuple[Text, ...], examples: Sequence[Phrase]) -> Tensor:
+    def loss(self, texts: tuple[Text, ...], examples: Sequence[SentimentExample]) -> Tensor:
         scores = self.scores(texts[0])
         gold = torch.tensor([self.labels.index(str(example.label)) for example in examples])
         return functional.cross_entropy(scores, gold.to(scores.device))
 
-    def answers(self, texts: tuple[Text, ...], examples: Sequence[Phrase]) -> list[dict[str, float]]:
+    def answers(self, texts: tuple[Text, ...], examples: Sequence[SentimentExample]) -> list[dict[str, float]]:
         shares = torch.softmax(self.scores(texts[0]), 1).tolist()
         return [dict(zip(self.labels, row)) for row in shares]
 
 
-class Plain(SentimentNetwork):
+class FinalStateClassifier(SentimentNetwork):
     """A bidirectional RNN; what it says at both ends of a text goes to a classifier."""
 
     def __init__(self, sizes: Sizes, labels: list[str], task: Sentiment) -> None:
@@ -186,28 +186,28 @@ class Plain(SentimentNetwork):
         self.classifier = nn.Linear(self.reader.size + sizes.extra, len(labels))
 
     def scores(self, text: Text) -> Tensor:
-        final = ends(self.reader(text.vectors, text.lengths), text.lengths)
+        final = final_states(self.reader(text.vectors, text.lengths), text.lengths)
         if text.extra is not None:
-            final = torch.cat([final, pooled(text.extra, text.mask, "mean")], 1)
+            final = torch.cat([final, pool(text.extra, text.mask, "mean")], 1)
         scores: Tensor = self.classifier(self.dropout(final))
         return scores
 
 
-class Biattentive(SentimentNetwork):
+class BiattentiveClassifier(SentimentNetwork):
     """The text is read, attends to itself, is read again with what it has found, and is pooled in four ways."""
 
     def __init__(self, sizes: Sizes, labels: list[str], task: Sentiment) -> None:
         super().__init__()
         self.labels, wide = labels, 2 * task.hidden
         self.dropout, self.between = nn.Dropout(task.dropout), VariationalDropout(task.dropout)
-        self.shrink = rectified(sizes.input, task.hidden)
+        self.shrink = relu_layer(sizes.input, task.hidden)
         self.reader = Bidirectional(task.hidden, task.hidden, kind=task.cell)
         self.integrator = Bidirectional(3 * (wide + sizes.extra), task.hidden, kind=task.cell)
         self.attention = nn.Linear(wide, 1)
         self.classifier = nn.Sequential(
             self.dropout,
-            *(rectified(4 * wide, wide), self.dropout),
-            *(rectified(wide, wide // 2), nn.Linear(wide // 2, len(labels))),
+            *(relu_layer(4 * wide, wide), self.dropout),
+            *(relu_layer(wide, wide // 2), nn.Linear(wide // 2, len(labels))),
         )
 
     def scores(self, text: Text) -> Tensor:
@@ -218,7 +218,7 @@ class Biattentive(SentimentNetwork):
         read = self.integrator(heard, text.lengths)  # (batch, time, 2 · hidden)
         shares = masked_softmax(self.attention(read)[:, :, 0], text.mask)  # (batch, time)
         chosen = (shares[:, :, None] * read).sum(1)
-        pools = [pooled(read, text.mask, "max"), pooled(read, text.mask, "mean"), pooled(read, text.mask, "min")]
+        pools = [pool(read, text.mask, "max"), pool(read, text.mask, "mean"), pool(read, text.mask, "min")]
         scores: Tensor = self.classifier(torch.cat([*pools, chosen], 1))
         return scores
 
@@ -228,10 +228,10 @@ def likeliest(answer: dict[str, float]) -> str:
     return max(answer, key=lambda label: answer[label])
 
 
-def read_tree(line: str) -> list[Labeled]:
+def parse_tree(line: str) -> list[Labeled]:
     """The phrases of a tree with their grades, each after those inside it, the whole last.
 
-    >>> read_tree("(3 (2 It) (4 (2 's) (4 fine)))")
+    >>> parse_tree("(3 (2 It) (4 (2 's) (4 fine)))")
     [(('It',), 2), (("'s",), 2), (('fine',), 4), (("'s", 'fine'), 4), (('It', "'s", 'fine'), 3)]
     """
     marks: list[str] = MARK.findall(line)
@@ -262,9 +262,9 @@ def read_tree(line: str) -> list[Labeled]:
     return phrases
 
 
-def _labeled(line: str, path: Name, number: int) -> Phrase:
+def _labeled(line: str, path: Name, number: int) -> SentimentExample:
     label, tab, text = line.partition("\t")
     if not tab or not label.strip() or not text.strip():
         cure = "A line is a tree, or a label, a tab and a text"
         raise FormatError(path, "expected a label, a tab and a text", line=number, cure=cure)
-    return Phrase(tuple(Tokenizer().words(text)), label.strip())
+    return SentimentExample(tuple(Tokenizer().words(text)), label.strip())

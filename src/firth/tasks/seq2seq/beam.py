@@ -13,14 +13,14 @@ import torch
 from torch import Tensor
 
 
-class Memory(Protocol):
+class SearchState(Protocol):
     """What is remembered of each row."""
 
     def rows(self, places: Tensor) -> Self:
         """The memory of these rows, in this order."""
 
 
-Remembered = TypeVar("Remembered", bound=Memory)
+Remembered = TypeVar("Remembered", bound=SearchState)
 
 
 class Beam(NamedTuple):
@@ -57,7 +57,7 @@ def search(
     ranked = totals
     for time in range(longest + 1):
         chances, memory = step(last, memory)
-        chances = allowed(chances.reshape(sources, width, -1), done, end, is_last=time == longest)
+        chances = restrict(chances.reshape(sources, width, -1), done, end, is_last=time == longest)
         words = chances.shape[2]
         grown, longer = totals[:, :, None] + chances, lengths + (~done).float()
         ranked = (grown / longer.clamp(min=1)[:, :, None] ** penalty).reshape(sources, -1)
@@ -73,12 +73,12 @@ def search(
     return Beam(said.reshape(sources, width, -1), ranked)
 
 
-def allowed(chances: Tensor, done: Tensor, end: int, *, is_last: bool) -> Tensor:
+def restrict(chances: Tensor, done: Tensor, end: int, *, is_last: bool) -> Tensor:
     """Log-probabilities (sources, width, words) in which a text that is done only stays so, at no cost.
 
     In the last step every text has to end.
 
-    >>> allowed(torch.tensor([[[-1.0, -2.0], [-3.0, -4.0]]]), torch.tensor([[False, True]]), 0, is_last=False)
+    >>> restrict(torch.tensor([[[-1.0, -2.0], [-3.0, -4.0]]]), torch.tensor([[False, True]]), 0, is_last=False)
     tensor([[[-1., -2.],
              [ 0., -inf]]])
     """

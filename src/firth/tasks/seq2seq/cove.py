@@ -10,7 +10,7 @@ import torch
 from firth.errors import OptionError
 from firth.neural.inference.embed import BATCH_TOKENS, Sentences, batches, to_word_lists
 from firth.neural.inference.sentence_arrays import Floats, Pooling, pool
-from firth.tasks.model import TaskModel, evaluating
+from firth.tasks.model import TaskModel, evaluation_mode
 from firth.tasks.seq2seq.network import EncoderDecoder
 
 Layers = Literal["top", "all", "mix"] | int
@@ -48,7 +48,7 @@ class Cove:
             raise OptionError(problem)
         lists = to_word_lists(sentences)
         arrays: list[Floats] = [np.zeros(0, np.float32)] * len(lists)
-        with evaluating(self.model):
+        with evaluation_mode(self.model):
             for places in batches([max(1, len(words)) for words in lists], batch_tokens):
                 found = torch.stack(self.network.states(self.model.inputs([lists[place] for place in places])))
                 if layers == "mix":

@@ -23,10 +23,10 @@ Words = tuple[str, ...]
 
 
 @dataclass(frozen=True)
-class Pair:
+class Seq2SeqExample:
     """The words of a source and, where it is known, of its target.
 
-    >>> Pair(("hello", "you"), ("bonjour",)).sentences
+    >>> Seq2SeqExample(("hello", "you"), ("bonjour",)).sentences
     (('hello', 'you'),)
     """
 
@@ -47,7 +47,7 @@ class Pair:
         return self.target
 
 
-def read_pairs(path: Name, kind: Kind, tokenizer: Tokenizer, longest: int, limit: int = 0) -> list[Pair]:
+def read_pairs(path: Name, kind: Kind, tokenizer: Tokenizer, longest: int, limit: int = 0) -> list[Seq2SeqExample]:
     """The pairs of a file, or the first `limit` of them; longer texts are cut to `longest` words.
 
     >>> import tempfile, pathlib
@@ -68,10 +68,10 @@ def read_pairs(path: Name, kind: Kind, tokenizer: Tokenizer, longest: int, limit
     return pairs
 
 
-def _cut(found: Iterable[tuple[list[str], list[str]]], longest: int) -> Iterator[Pair]:
+def _cut(found: Iterable[tuple[list[str], list[str]]], longest: int) -> Iterator[Seq2SeqExample]:
     for source, target in found:
         if source and target:
-            yield Pair(tuple(source[:longest]), tuple(target[:longest]))
+            yield Seq2SeqExample(tuple(source[:longest]), tuple(target[:longest]))
 
 
 def _tabs(path: Name) -> Iterator[tuple[str, str]]:

@@ -19,9 +19,9 @@ from torch import Tensor, nn
 from torch.nn import functional
 
 from firth.tasks.inputs import Sizes, Text
-from firth.tasks.layers import Bidirectional, ends, masked_softmax, words_mask
+from firth.tasks.layers import Bidirectional, final_states, masked_softmax, sequence_mask
 from firth.tasks.seq2seq import beam
-from firth.tasks.seq2seq.data import Pair
+from firth.tasks.seq2seq.data import Seq2SeqExample
 
 if TYPE_CHECKING:
     from firth.tasks.seq2seq.task import Seq2Seq
@@ -32,7 +32,7 @@ TINY = 1e-10
 
 
 @dataclass(frozen=True)
-class Source:
+class EncodedSource:
     """What the decoder can look at. A word that the vocabulary does not hold has a number behind it, in its source."""
 
     states: Tensor  # (batch, time, states)
@@ -41,9 +41,9 @@ class Source:
     numbers: Tensor  # (batch, time)
     beyond: list[list[str]]  # of each source its words beyond the vocabulary
 
-    def repeated(self, times: int) -> Source:
+    def repeated(self, times: int) -> EncodedSource:
         """Each source so many times, side by side."""
-        return Source(
+        return EncodedSource(
             self.states.repeat_interleave(times, 0),
             self.keys.repeat_interleave(times, 0),
             self.mask.repeat_interleave(times, 0),
@@ -53,19 +53,19 @@ class Source:
 
 
 @dataclass(frozen=True)
-class Memory:
+class DecoderState:
     """What the decoder remembers of each row; the sources of a beam's rows are the same, and stay where they are."""
 
-    source: Source
+    source: EncodedSource
     said: Tensor  # (layers, rows, hidden)
     cells: Tensor
     joined: Tensor  # (rows, hidden)
 
-    def rows(self, places: Tensor) -> Memory:
+    def rows(self, places: Tensor) -> DecoderState:
         """The memory of these rows."""
         return replace(self, said=self.said[:, places], cells=self.cells[:, places], joined=self.joined[places])
 
-    def repeated(self, times: int) -> Memory:
+    def repeated(self, times: int) -> DecoderState:
         """Each row so many times, side by side, with its source."""
         places = torch.arange(len(self.joined), device=self.joined.device).repeat_interleave(times)
         return replace(self.rows(places), source=self.source.repeated(times))
@@ -98,18 +98,18 @@ class EncoderDecoder(nn.Module):
             found.append(said)
         return found
 
-    def loss(self, texts: tuple[Text, ...], examples: Sequence[Pair]) -> Tensor:
+    def loss(self, texts: tuple[Text, ...], examples: Sequence[Seq2SeqExample]) -> Tensor:
         """The mean over the words of the targets, their ends among them, of -log P(word | source, words before it)."""
         memory = self.remember(texts[0], examples)
         wanted = [self._targets(pair, beyond) for pair, beyond in zip(examples, memory.source.beyond)]
         targets = _padded(wanted, END).to(memory.said.device)
-        mask = words_mask(torch.tensor([len(one) for one in wanted]), targets.shape[1]).to(targets.device)
+        mask = sequence_mask(torch.tensor([len(one) for one in wanted]), targets.shape[1]).to(targets.device)
         before = torch.cat([torch.full_like(targets[:, :1], BEGIN), targets[:, :-1]], 1)
         joined, shares = self._read(before, memory)
         likely = self._likely(joined, shares, memory.source, targets)
         return -(likely * mask).sum() / mask.sum()
 
-    def _likely(self, joined: Tensor, shares: Tensor, source: Source, targets: Tensor) -> Tensor:
+    def _likely(self, joined: Tensor, shares: Tensor, source: EncodedSource, targets: Tensor) -> Tensor:
         """log P of the targets, (batch, target time)."""
         known = torch.log_softmax(self.say(joined), 2)
         beyond = targets >= len(self.words)
@@ -122,11 +122,11 @@ class EncoderDecoder(nn.Module):
         there = (shares * (source.numbers[:, None] == targets[:, :, None]) * source.mask[:, None]).sum(2)
         return torch.logaddexp(said, functional.logsigmoid(copied) + torch.log(there + TINY))
 
-    def answers(self, texts: tuple[Text, ...], examples: Sequence[Pair]) -> list[str]:
+    def answers(self, texts: tuple[Text, ...], examples: Sequence[Seq2SeqExample]) -> list[str]:
         """The best text for each source, its words parted by blanks."""
         return [found[0][0] for found in self.best(texts[0], examples, width=self.task.beam)]
 
-    def best(self, text: Text, pairs: Sequence[Pair], width: int) -> list[list[tuple[str, float]]]:
+    def best(self, text: Text, pairs: Sequence[Seq2SeqExample], width: int) -> list[list[tuple[str, float]]]:
         """The `width` best texts for each source and their scores: log P by length, as `length_penalty` says."""
         memory = self.remember(text, pairs)
         found = beam.search(
@@ -145,7 +145,7 @@ class EncoderDecoder(nn.Module):
             spelled.append(list(zip(texts, scores)))
         return spelled
 
-    def step(self, words: Tensor, memory: Memory) -> tuple[Tensor, Memory]:
+    def step(self, words: Tensor, memory: DecoderState) -> tuple[Tensor, DecoderState]:
         """The log-probabilities of the words after `words` (rows), those of its source beyond the vocabulary last."""
         joined, shares, memory = self._next(words, memory)
         source = memory.source
@@ -162,7 +162,7 @@ class EncoderDecoder(nn.Module):
         found[:, never] = -torch.inf
         return found, memory
 
-    def remember(self, text: Text, pairs: Sequence[Pair]) -> Memory:
+    def remember(self, text: Text, pairs: Sequence[Seq2SeqExample]) -> DecoderState:
         """The decoder before its first word, with sources to look at."""
         top = self.states(text)[-1]
         states = text.with_extra(top)
@@ -172,20 +172,20 @@ class EncoderDecoder(nn.Module):
             others = {word: len(self.words) + at for at, word in enumerate(self._beyond(pair.source))}
             row[: len(pair.source)] = torch.tensor([self.numbers.get(one, others.get(one, 0)) for one in pair.source])
             beyond.append(list(others))
-        source = Source(states, self.keys(states), text.mask, numbers.to(states.device), beyond)
-        begin = torch.tanh(self.first(ends(top, text.lengths))).reshape(len(pairs), 2, self.task.layers, -1)
+        source = EncodedSource(states, self.keys(states), text.mask, numbers.to(states.device), beyond)
+        begin = torch.tanh(self.first(final_states(top, text.lengths))).reshape(len(pairs), 2, self.task.layers, -1)
         said, cells = begin.permute(1, 2, 0, 3).contiguous()
-        return Memory(source, said, cells, said.new_zeros(said.shape[1:]))
+        return DecoderState(source, said, cells, said.new_zeros(said.shape[1:]))
 
     def _beyond(self, words: Sequence[str]) -> list[str]:
         return list(dict.fromkeys(word for word in words if word not in self.numbers))
 
-    def _targets(self, pair: Pair, beyond: Sequence[str]) -> list[int]:
+    def _targets(self, pair: Seq2SeqExample, beyond: Sequence[str]) -> list[int]:
         """The numbers of a target's words and its end; those of words that can only be copied follow the vocabulary."""
         others = {word: len(self.words) + at for at, word in enumerate(beyond)} if self.task.unknown == "copy" else {}
         return [*(self.numbers.get(word, others.get(word, UNKNOWN)) for word in pair.known), END]
 
-    def _read(self, before: Tensor, memory: Memory) -> tuple[Tensor, Tensor]:
+    def _read(self, before: Tensor, memory: DecoderState) -> tuple[Tensor, Tensor]:
         """The decoder over the words before each word, (batch, time), all at once, or one by one where it is fed."""
         if not self.task.feeding:
             said, _ = self.decoder(self._inputs(before), (memory.said, memory.cells))
@@ -197,7 +197,7 @@ class EncoderDecoder(nn.Module):
             shares.append(share)
         return torch.stack(joined, 1), torch.stack(shares, 1)
 
-    def _next(self, words: Tensor, memory: Memory) -> tuple[Tensor, Tensor, Memory]:
+    def _next(self, words: Tensor, memory: DecoderState) -> tuple[Tensor, Tensor, DecoderState]:
         """One step: what was joined (rows, hidden), where it looked (rows, source time), and what is remembered."""
         inputs = self._inputs(words[:, None])
         if self.task.feeding:  # where it looked before matters for where to look next
@@ -211,7 +211,7 @@ class EncoderDecoder(nn.Module):
         known = torch.where(words < len(self.words), words, UNKNOWN)
         return cast(Tensor, self.dropout(self.table(known)))
 
-    def _look(self, said: Tensor, source: Source) -> tuple[Tensor, Tensor]:
+    def _look(self, said: Tensor, source: EncodedSource) -> tuple[Tensor, Tensor]:
         """What the decoder says, (rows, time, hidden), joined with what it looks at; and where it looks."""
         shares = masked_softmax(said @ source.keys.transpose(1, 2), source.mask[:, None])
         joined = torch.tanh(self.join(torch.cat([shares @ source.states, said], 2)))

@@ -18,8 +18,8 @@ from firth.errors import OptionError
 from firth.files import Name
 from firth.options import option
 from firth.tasks.inputs import Sizes
-from firth.tasks.model import TaskModel, evaluating
-from firth.tasks.seq2seq.data import Kind, Pair, read_pairs
+from firth.tasks.model import TaskModel, evaluation_mode
+from firth.tasks.seq2seq.data import Kind, Seq2SeqExample, read_pairs
 from firth.tasks.seq2seq.network import MARKS, EncoderDecoder
 from firth.tasks.seq2seq.score import bleu
 from firth.tasks.task import Labels, Task
@@ -37,7 +37,7 @@ class Seq2Seq(Task):
     >>> pair, = task.ask("Tea, please.")
     >>> pair.source
     ('Tea', ',', 'please', '.')
-    >>> task.score([Pair(pair.source, ("du", "thé"))], ["du thé"])
+    >>> task.score([Seq2SeqExample(pair.source, ("du", "thé"))], ["du thé"])
     {'bleu': 1.0, 'exact': 1.0}
     """
 
@@ -64,11 +64,11 @@ class Seq2Seq(Task):
     longest: int = option(100, "words of a source or a target; what is longer is cut", minimum=1)
     limit: int = option(0, "read the first so many pairs of a file; 0: all", minimum=0)
 
-    def read(self, path: Name) -> list[Pair]:
+    def read(self, path: Name) -> list[Seq2SeqExample]:
         """The pairs of a file."""
         return read_pairs(path, self.pairs, Tokenizer(mode=self.tokens), self.longest, self.limit)
 
-    def learn_labels(self, examples: Sequence[Pair]) -> Labels:
+    def learn_labels(self, examples: Sequence[Seq2SeqExample]) -> Labels:
         """The words that can be said, by falling frequency."""
         counts = Counter(word for pair in examples for word in pair.known if word not in MARKS)
         return {"words": list(Vocabulary.from_counts(counts).cut(self.min_count).top(self.vocabulary))}
@@ -77,18 +77,18 @@ class Seq2Seq(Task):
         """The encoder and the decoder."""
         return EncoderDecoder(self, sizes, labels["words"])
 
-    def score(self, examples: Sequence[Pair], answers: Sequence[str]) -> dict[str, float]:
+    def score(self, examples: Sequence[Seq2SeqExample], answers: Sequence[str]) -> dict[str, float]:
         """BLEU, and the share of answers that are the target word by word."""
         said, true = [tuple(answer.split()) for answer in answers], [pair.known for pair in examples]
         exact = sum(one == other for one, other in zip(said, true, strict=True)) / max(1, len(true))
         return {"bleu": bleu(true, said), "exact": exact}
 
-    def ask(self, *texts: str) -> list[Pair]:
+    def ask(self, *texts: str) -> list[Seq2SeqExample]:
         """Each text is a source."""
         tokenizer = Tokenizer(mode=self.tokens)
-        return [Pair(tuple(tokenizer.words(text)[: self.longest])) for text in texts]
+        return [Seq2SeqExample(tuple(tokenizer.words(text)[: self.longest])) for text in texts]
 
-    def describe(self, example: Pair, answer: str) -> str:
+    def describe(self, example: Seq2SeqExample, answer: str) -> str:
         """The answer as it is."""
         return answer
 
@@ -97,16 +97,16 @@ def generate(model: TaskModel, source: str, count: int = 1) -> list[tuple[str, f
     """The best texts for a source, each with its score, the best first; the beam is as wide as it must be."""
     task, network = _opened(model)
     pairs = task.ask(source)
-    with evaluating(model):
+    with evaluation_mode(model):
         found = network.best(model.texts(pairs)[0], pairs, max(count, task.beam))
     return found[0][:count]
 
 
-def perplexity(model: TaskModel, pairs: Sequence[Pair]) -> float:
+def perplexity(model: TaskModel, pairs: Sequence[Seq2SeqExample]) -> float:
     """exp of the mean of -log P over the words of the targets, their ends among them."""
     _opened(model)
     total = words = 0.0
-    with evaluating(model):
+    with evaluation_mode(model):
         for places in model.batches(pairs):
             batch = [pairs[place] for place in places]
             size = sum(len(pair.known) + 1 for pair in batch)

@@ -27,7 +27,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn.utils.rnn import PackedSequence, pack_padded_sequence, pad_packed_sequence
 
-from firth.tasks.layers import words_mask
+from firth.tasks.layers import sequence_mask
 
 Highway = Literal["within", "between"]
 FORGET, PAST = 1.0, -2.0  # biases at first: the forget gate is open, and most of the input goes past a layer
@@ -173,7 +173,7 @@ class AlternatingLstm(nn.Module):
             said = layer(said, plan, depth % 2 == 1, self._kept(said, len(lengths)))
         packed = PackedSequence(said, packed.batch_sizes, packed.sorted_indices, packed.unsorted_indices)
         padded, _ = pad_packed_sequence(packed, batch_first=True, total_length=time)
-        return padded * words_mask(lengths, time).to(padded.device)[:, :, None]
+        return padded * sequence_mask(lengths, time).to(padded.device)[:, :, None]
 
     def _kept(self, like: Tensor, rows: int) -> Tensor | None:
         if not self.training or not self.dropout:

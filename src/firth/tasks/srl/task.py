@@ -22,12 +22,29 @@ from torch.nn import functional
 from firth.errors import FormatError, OptionError
 from firth.files import Name
 from firth.options import option
-from firth.tasks.columns import PREDICATE, Row, bracketed, is_predicate_column, sentences, word_column
-from firth.tasks.crf import NEVER, Chain, viterbi
+from firth.tasks.columns import (
+    PREDICATE,
+    ColumnRow,
+    find_word_column,
+    is_predicate_column,
+    parse_brackets,
+    read_sentences,
+)
+from firth.tasks.crf import NEVER, Transitions, viterbi
 from firth.tasks.inputs import Sizes, Text
 from firth.tasks.layers import Bidirectional, VariationalDropout
 from firth.tasks.srl.alternating_lstm import AlternatingLstm
-from firth.tasks.tags import Span, Tally, ids_of, in_brackets, in_words, rates, spans, tag_list, tags_of
+from firth.tasks.tags import (
+    Span,
+    SpanCounts,
+    bracket_spans,
+    decode_spans,
+    describe_spans,
+    encode_tags,
+    precision_recall_f1,
+    tag_ids,
+    tag_list,
+)
 from firth.tasks.task import Labels, Task
 from firth.text.tokenize import Tokenizer
 
@@ -91,7 +108,7 @@ class Srl(Task):
 
     def read(self, path: Name) -> list[SrlExample]:
         """One example for each predicate of each sentence; a sentence without any is an example too."""
-        examples = [example for rows in sentences(path) for example in _examples(path, rows)]
+        examples = [example for rows in read_sentences(path) for example in _examples(path, rows)]
         if not any(example.predicates for example in examples):
             cure = "Files have a column of brackets, with (V*) at the predicate, for each predicate of a sentence"
             raise FormatError(path, "holds no predicates", cure=cure)
@@ -104,7 +121,7 @@ class Srl(Task):
 
     def network(self, sizes: Sizes, labels: Labels) -> nn.Module:
         """The labeller and the finder."""
-        return Labeller(sizes, labels["roles"], self)
+        return SrlTagger(sizes, labels["roles"], self)
 
     def score(self, examples: Sequence[SrlExample], answers: Sequence[Any]) -> dict[str, float]:
         """F1, precision and recall of arguments, the share of frames without a mistake, and F1 of predicates found."""
@@ -118,13 +135,16 @@ class Srl(Task):
                 for number, size in enumerate((len(gold & said), len(said), len(gold))):
                     predicates[number] += share * size
             if example.predicate is not None:
-                perfect.append(said_of(answer) == arguments(known(example)))
-        scores = tally(examples, answers).rates()
-        return scores | {"perfect": sum(perfect) / max(len(perfect), 1), "predicates": rates(*predicates)["f1"]}
+                perfect.append(said_of(answer) == collect_arguments(known(example)))
+        scores = count_arguments(examples, answers).rates()
+        return scores | {
+            "perfect": sum(perfect) / max(len(perfect), 1),
+            "predicates": precision_recall_f1(*predicates)["f1"],
+        }
 
     def by_role(self, examples: Sequence[SrlExample], answers: Sequence[Any]) -> dict[str, dict[str, float]]:
         """F1, precision and recall of each role, and how many there are and were found."""
-        return tally(examples, answers).by_label()
+        return count_arguments(examples, answers).by_label()
 
     def ask(self, *texts: str) -> list[SrlExample]:
         """One example for each sentence of the texts; its predicates are to be found."""
@@ -139,21 +159,21 @@ class Srl(Task):
         """The sentence with the roles in brackets, a line a predicate, and these one by one."""
         lines, frames = [], []
         for frame in answer["frames"]:
-            roles = spans(frame["tags"])
-            lines.append(in_brackets(example.words, roles))
-            told = in_words(example.words, roles)
+            roles = decode_spans(frame["tags"])
+            lines.append(bracket_spans(example.words, roles))
+            told = describe_spans(example.words, roles)
             frames.append({"predicate": example.words[frame["predicate"]], "sentence": lines[-1], "roles": told})
         sentence = "\n".join(lines or [" ".join(example.words)])
         return {"sentence": sentence, "frames": frames, "words": list(example.words)}
 
 
-def _examples(path: Name, rows: list[Row]) -> list[SrlExample]:
-    column = word_column(rows)
+def _examples(path: Name, rows: list[ColumnRow]) -> list[SrlExample]:
+    column = find_word_column(rows)
     words = tuple(row.fields[column] for row in rows)
     frames = []
     for column in range(1, len(rows[0].fields)):
         if is_predicate_column(rows, column):
-            roles = bracketed(path, rows, column)
+            roles = parse_brackets(path, rows, column)
             frames.append((next(role.start for role in roles if role.label == PREDICATE), tuple(roles)))
     if not frames:
         return [SrlExample(words, predicates=())]
@@ -161,10 +181,10 @@ def _examples(path: Name, rows: list[Row]) -> list[SrlExample]:
     return [SrlExample(words, predicate, roles, predicates) for predicate, roles in frames]
 
 
-def arguments(roles: Iterable[Span]) -> set[Argument]:
+def collect_arguments(roles: Iterable[Span]) -> set[Argument]:
     """The arguments that roles tell: each a label and its pieces. A continuation without a beginning is a beginning.
 
-    >>> arguments([Span("ARG1", 0, 2), Span("V", 2, 3), Span("C-ARG1", 4, 6)])
+    >>> collect_arguments([Span("ARG1", 0, 2), Span("V", 2, 3), Span("C-ARG1", 4, 6)])
     {('ARG1', ((0, 2), (4, 6)))}
     """
     found: list[tuple[str, list[tuple[int, int]]]] = []
@@ -181,15 +201,15 @@ def arguments(roles: Iterable[Span]) -> set[Argument]:
 
 def said_of(answer: Any) -> set[Argument]:
     """The arguments that an answer gives to the one predicate that was asked about."""
-    return arguments(spans(answer["frames"][0]["tags"]))
+    return collect_arguments(decode_spans(answer["frames"][0]["tags"]))
 
 
-def tally(examples: Sequence[SrlExample], answers: Sequence[Any]) -> Tally:
+def count_arguments(examples: Sequence[SrlExample], answers: Sequence[Any]) -> SpanCounts:
     """The arguments of the predicates that examples name, counted."""
-    counted = Tally()
+    counted = SpanCounts()
     for example, answer in zip(examples, answers, strict=True):
         if example.predicate is not None:
-            counted.add(said_of(answer), arguments(known(example)))
+            counted.add(said_of(answer), collect_arguments(known(example)))
     return counted
 
 
@@ -200,7 +220,7 @@ def known(example: SrlExample) -> tuple[Span, ...]:
     return example.roles
 
 
-class Labeller(nn.Module):
+class SrlTagger(nn.Module):
     """What each word is to a predicate, and which words are predicates."""
 
     may_begin: Tensor
@@ -226,7 +246,7 @@ class Labeller(nn.Module):
         for linear in (self.scores, self.finds):
             nn.init.xavier_uniform_(linear.weight)
             nn.init.zeros_(linear.bias)
-        for name, scores in vars(Chain.of(roles, "BIO")).items():
+        for name, scores in vars(Transitions.of(roles, "BIO")).items():
             self.register_buffer(f"may_{name}", scores, persistent=False)
 
     def forward(self, text: Text, predicates: Sequence[int | None]) -> Tensor:
@@ -249,7 +269,7 @@ class Labeller(nn.Module):
         for row, example in enumerate(examples):
             length = len(example.words)
             if example.predicate is not None:
-                ids[row, :length] = torch.tensor(ids_of(tags_of(known(example), length), self.ids))
+                ids[row, :length] = torch.tensor(tag_ids(encode_tags(known(example), length), self.ids))
             if example.predicates is not None:
                 # A sentence comes once for each predicate, and counts once.
                 weights[row, :length] = 1 / max(len(example.predicates), 1)
@@ -282,7 +302,7 @@ class Labeller(nn.Module):
             return answers
         rows = [row for row, _ in asked]
         if rows != list(range(len(examples))):
-            text = chosen(text, rows)
+            text = select_rows(text, rows)
         for (row, place), ids in zip(asked, self.best(text, [place for _, place in asked]).tolist()):
             tags = [self.tags[id] for id in ids[: len(examples[row].words)]]
             answers[row]["frames"].append({"predicate": place, "tags": tags})
@@ -297,10 +317,10 @@ class Labeller(nn.Module):
         scores[:, :, begins] = NEVER
         scores[rows, places] = NEVER
         scores[rows, places, begins] = certain
-        return viterbi(Chain(self.may_begin, self.may_follow, self.may_end), scores, text.mask)
+        return viterbi(Transitions(self.may_begin, self.may_follow, self.may_end), scores, text.mask)
 
 
-def chosen(text: Text, rows: list[int]) -> Text:
+def select_rows(text: Text, rows: list[int]) -> Text:
     """A batch of some sentences of a batch, as often as asked for."""
     places = torch.tensor(rows)
     there = places.to(text.mask.device)
