@@ -9,6 +9,7 @@ from typing import Any
 
 from firth.evaluate import Score
 from firth.pretrained import shipped
+from firth.show.markdown import markdown_table
 from firth.show.notebook import format_bytes
 from firth.vectors.subwords import SubwordVectors
 from firth.vectors.words import WordVectors
@@ -67,7 +68,7 @@ def static_card(name: str, folder: Path, vectors: WordVectors, listed: Both, uns
             "words and all n-grams here.",
             score_table(*unseen),
         ]
-    parts = [("Use", [code(use, "python"), code(ways, "sh")]), ("What it is", [table(about, "", "value")])]
+    parts = [("Use", [code(use, "python"), code(ways, "sh")]), ("What it is", [markdown_table(["", "value"], about)])]
     parts += [("Text", data_of(metadata["texts"], metadata))]
     parts += [("Recipe", [recipe_of(metadata)]), ("How good it is", judged)]
     parts += [("Neighbors", [neighbors(name, vectors)])]
@@ -82,7 +83,7 @@ def neighbors(name: str, vectors: WordVectors) -> str:
         (word + " (not in the list)" * (word not in vectors.vocabulary), ", ".join(w for w, _ in near))
         for word, near in ((word, vectors.most_similar(word, topn=6)) for word in asked)
     ]
-    return table(rows, "word", "nearest")
+    return markdown_table(["word", "nearest"], rows)
 
 
 def elmo_card(name: str, folder: Path, bilm: Any, before: Mapping[str, Any], after: Mapping[str, Any]) -> str:
@@ -107,9 +108,9 @@ def elmo_card(name: str, folder: Path, bilm: Any, before: Mapping[str, Any], aft
         "occurrences in one sense are nearer to each other than to those in the other, and how many occurrences have "
         "their nearest neighbor in the same sense (43 % by chance). `trained`: as it came from training; `here`: with "
         "int8 rows, as it lies in this folder.",
-        table(rows, "", "trained", "here"),
+        markdown_table(["", "trained", "here"], rows),
     ]
-    parts = [("Use", [code(use, "python")]), ("What it is", [table(facts, "", "value")])]
+    parts = [("Use", [code(use, "python")]), ("What it is", [markdown_table(["", "value"], facts)])]
     parts += [
         ("Text", data_of(("en-01.txt.xz", "en-02.txt.xz"), bilm.metadata)),
         ("Recipe", [recipe_of(bilm.metadata)]),
@@ -142,7 +143,7 @@ def data_of(texts: Sequence[str], metadata: Mapping[str, Any]) -> list[str]:
     tokens = metadata.get("tokens") or metadata.get("corpus", {}).get("tokens", 0)
     rows = [(text, TEXTS[text]) for text in texts]
     language = texts[0].split("-")[0]
-    return [f"{tokens:,} tokens, {CUT[language]}.", table(rows, "file", "what it holds")]
+    return [f"{tokens:,} tokens, {CUT[language]}.", markdown_table(["file", "what it holds"], rows)]
 
 
 def recipe_of(metadata: Mapping[str, Any]) -> str:
@@ -150,7 +151,7 @@ def recipe_of(metadata: Mapping[str, Any]) -> str:
     recipe = metadata.get("recipe", {})
     rows = [(name, f"`{json.dumps(value)}`") for name, value in recipe.items() if value not in (None, [], ())]
     rows += [(name, f"{metadata[name]:,}") for name in ("steps", "tokens_seen", "seconds") if name in metadata]
-    return table(rows, "option", "value")
+    return markdown_table(["option", "value"], rows)
 
 
 def score_table(before: Sequence[Score], after: Sequence[Score]) -> str:
@@ -162,22 +163,12 @@ def score_table(before: Sequence[Score], after: Sequence[Score]) -> str:
         interval = "–" if score.interval is None else "{:.1f} to {:.1f}".format(*(100 * one for one in score.interval))
         cells = [score.name, score.metric, hundredths(first), hundredths(score), interval]
         rows.append([*cells, f"{score.used:,}", f"{score.total:,}"])
-    return table(rows, "set", "measure", "trained", "here", "95 % interval", "used", "of")
+    return markdown_table(["set", "measure", "trained", "here", "95 % interval", "used", "of"], rows)
 
 
 def hundredths(score: Score | None) -> str:
     """A score for people."""
     return "–" if score is None or score.value is None else f"{100 * score.value:.1f}"
-
-
-def table(rows: Sequence[Sequence[str]], *heads: str) -> str:
-    """A table."""
-    return "\n".join([line(heads), "|---" * len(heads) + "|", *map(line, rows)])
-
-
-def line(cells: Sequence[str]) -> str:
-    """A line of a table."""
-    return "| " + " | ".join(cells) + " |"
 
 
 def code(text: str, language: str) -> str:

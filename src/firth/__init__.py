@@ -10,10 +10,9 @@ The public names are below; each is imported when it is first used, so that `imp
 
 from __future__ import annotations
 
-from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from firth.errors import MissingExtra
+from firth.lazy import import_name, lazy_attributes
 
 if TYPE_CHECKING:
     from firth import evaluate as evaluate
@@ -44,44 +43,37 @@ if TYPE_CHECKING:
 __version__ = "0.1.0"
 
 PLACES = {
-    "BiLM": "firth.neural.bilm",
-    "Corpus": "firth.text.corpus",
-    "CountMatrix": "firth.models.count_matrix",
-    "Counts": "firth.models.counts",
-    "CountsTransformer": "firth.models.estimator",
-    "Elmo": "firth.models.elmo",
-    "FastText": "firth.models.fasttext",
-    "FastTextClassifier": "firth.models.classifier",
-    "FirthError": "firth.errors",
-    "Glove": "firth.models.glove",
-    "Ngram": "firth.models.ngram",
-    "NgramModel": "firth.models.ngram_model",
-    "Normalizer": "firth.text.normalize",
-    "Phrases": "firth.models.phrases",
-    "Runtime": "firth.runtime",
-    "ScalarMix": "firth.neural.mix",
-    "SubwordVectors": "firth.vectors.subwords",
-    "Tokenizer": "firth.text.tokenize",
-    "Vocabulary": "firth.text.vocabulary",
-    "Word2Vec": "firth.models.word2vec",
-    "WordVectors": "firth.vectors.words",
-    "load": "firth.formats.registry",
-    "save": "firth.formats.registry",
+    "BiLM": "firth.neural.bilm:BiLM",
+    "Corpus": "firth.text.corpus:Corpus",
+    "CountMatrix": "firth.models.count_matrix:CountMatrix",
+    "Counts": "firth.models.counts:Counts",
+    "CountsTransformer": "firth.models.estimator:CountsTransformer",
+    "Elmo": "firth.models.elmo:Elmo",
+    "FastText": "firth.models.fasttext:FastText",
+    "FastTextClassifier": "firth.models.classifier:FastTextClassifier",
+    "FirthError": "firth.errors:FirthError",
+    "Glove": "firth.models.glove:Glove",
+    "Ngram": "firth.models.ngram:Ngram",
+    "NgramModel": "firth.models.ngram_model:NgramModel",
+    "Normalizer": "firth.text.normalize:Normalizer",
+    "Phrases": "firth.models.phrases:Phrases",
+    "Runtime": "firth.runtime:Runtime",
+    "ScalarMix": "firth.neural.mix:ScalarMix",
+    "SubwordVectors": "firth.vectors.subwords:SubwordVectors",
+    "Tokenizer": "firth.text.tokenize:Tokenizer",
+    "Vocabulary": "firth.text.vocabulary:Vocabulary",
+    "Word2Vec": "firth.models.word2vec:Word2Vec",
+    "WordVectors": "firth.vectors.words:WordVectors",
+    "load": "firth.formats.registry:load",
+    "save": "firth.formats.registry:save",
 }
 
+MODULES = ("evaluate",)
 
-def __getattr__(name: str) -> Any:
-    if name == "evaluate":
-        return import_module("firth.evaluate")
-    if name not in PLACES:
-        raise AttributeError(f"module 'firth' has no attribute {name!r}")
-    try:
-        return getattr(import_module(PLACES[name]), name)
-    except ModuleNotFoundError as error:
-        if error.name != "torch":
-            raise
-        raise MissingExtra(f"firth.{name}", "elmo") from error
+__getattr__ = lazy_attributes(
+    "firth", (*PLACES, *MODULES), lambda name: import_name(PLACES.get(name, f"firth.{name}"), f"firth.{name}", "elmo")
+)
 
 
 def __dir__() -> list[str]:
-    return sorted([*PLACES, "__version__", "evaluate"])
+    return sorted([*PLACES, *MODULES, "__version__"])

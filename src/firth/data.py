@@ -6,12 +6,11 @@ runs from. Nothing is ever downloaded.
 
 from __future__ import annotations
 
-import difflib
 import os
 from pathlib import Path
 from typing import Literal, NamedTuple
 
-from firth.errors import OptionError
+from firth.errors import OptionError, suggest
 
 Task = Literal["similarity", "analogy", "categories"]
 
@@ -79,9 +78,7 @@ def find(name: str | os.PathLike[str]) -> Path:
         return path
     if os.path.isfile(text):
         return Path(text)
-    near = difflib.get_close_matches(text, SETS, 1)
-    cure = f"Did you mean {near[0]!r}?" if near else f"There are: {', '.join(SETS)}"
-    raise OptionError(f"{text}: no such test set or file. {cure}")
+    raise OptionError(f"{text}: no such test set or file. {suggest(text, SETS)}")
 
 
 def available() -> list[str]:

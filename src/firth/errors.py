@@ -1,13 +1,14 @@
-"""What can go wrong, said as place, problem and cure."""
+"""Errors that a user can fix. A message gives the place, the problem and the cure."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import difflib
+from collections.abc import Iterable, Sequence
 from os import PathLike
 
 
 class FirthError(Exception):
-    """Any failure that a person can mend. The command line prints it in one line and exits with 2."""
+    """Base class of all errors that a user can fix. The command line prints them in one line and exits with 2."""
 
 
 class OptionError(FirthError, ValueError):
@@ -15,7 +16,7 @@ class OptionError(FirthError, ValueError):
 
 
 class FormatError(FirthError, ValueError):
-    """A file is not what it should be.
+    """A file does not have the expected format.
 
     >>> raise FormatError("glove.txt", "expected 300 numbers after 'at', found 301", line=1041)
     Traceback (most recent call last):
@@ -41,7 +42,7 @@ class FormatError(FirthError, ValueError):
 
 
 class UnknownWord(FirthError, KeyError):
-    """A word that the model does not hold; near spellings are named.
+    """A word is not in the vocabulary of a model. The message names similar spellings.
 
     >>> raise UnknownWord("quen", ["queen", "queens"])
     Traceback (most recent call last):
@@ -60,7 +61,7 @@ class UnknownWord(FirthError, KeyError):
 
 
 class MissingExtra(FirthError, ImportError):
-    """A part of firth that is not installed.
+    """An optional dependency is not installed.
 
     >>> raise MissingExtra("reading .zst files", "zst")
     Traceback (most recent call last):
@@ -73,7 +74,7 @@ class MissingExtra(FirthError, ImportError):
 
 
 class Diverged(FirthError, ArithmeticError):
-    """Training ran away: the loss is no number any more, or far beyond that of guessing.
+    """Training diverged: the loss is not a number, or far above the loss of random guessing.
 
     >>> raise Diverged(5_000_000, 100.0, float("nan"))
     Traceback (most recent call last):
@@ -86,3 +87,14 @@ class Diverged(FirthError, ArithmeticError):
             f"training diverged after {step:,} {unit}{place and ', ' + place}: the loss is {loss:.4g}. "
             f"Use a learning rate below {learning_rate:.4g}"
         )
+
+
+def suggest(name: str, names: Iterable[str]) -> str:
+    """The end of an error about an unknown name: the most similar known name or, if there is none, all known names.
+
+    >>> suggest("persain", ["english", "persian"]), suggest("tea", ["english", "persian"])
+    ("Did you mean 'persian'?", 'There are: english, persian')
+    """
+    known = list(names)
+    similar = difflib.get_close_matches(name, known, 1)
+    return f"Did you mean {similar[0]!r}?" if similar else f"There are: {', '.join(known)}"

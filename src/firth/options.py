@@ -7,7 +7,6 @@ keys of a TOML file; this module is the only one that turns one into another.
 from __future__ import annotations
 
 import dataclasses
-import difflib
 import tomllib
 import types
 import typing
@@ -16,7 +15,7 @@ from os import PathLike
 from pathlib import Path
 from typing import Any, Literal, Self
 
-from firth.errors import FormatError, OptionError
+from firth.errors import FormatError, OptionError, suggest
 
 
 def option(default: Any, help: str, *, minimum: float | None = None, maximum: float | None = None) -> Any:
@@ -58,9 +57,7 @@ class Recipe:
         names = [field.name for field in dataclasses.fields(cls)]
         for name in values:
             if name not in names:
-                near = difflib.get_close_matches(name, names, 1)
-                hint = f"Did you mean {near[0]!r}?" if near else f"There are: {', '.join(names)}"
-                raise OptionError(f"{cls.__name__}: no option is called {name!r}. {hint}")
+                raise OptionError(f"{cls.__name__}: no option is called {name!r}. {suggest(name, names)}")
         return cls(**{name: tuple(value) if isinstance(value, list) else value for name, value in values.items()})
 
     @classmethod

@@ -7,6 +7,8 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from firth.show.markdown import markdown_table
+
 
 def model_card(name: str, words: int, dim: int | None, metadata: Mapping[str, Any]) -> str:
     """A page in Markdown, made from what the model itself knows; a part that it does not know is left out.
@@ -72,15 +74,11 @@ def _flat(values: object) -> dict[str, Any]:
 
 def _losses(trained: Sequence[float], held_out: Sequence[float] | None) -> str:
     columns = {"mean loss": trained} if held_out is None else {"mean loss": trained, "on held-out text": held_out}
-    lines = [" | ".join(["| epoch", *columns]) + " |", "|---" * (1 + len(columns)) + "|"]
-    for epoch, losses in enumerate(zip(*columns.values()), start=1):
-        lines.append(" | ".join([f"| {epoch}", *(f"{loss:.6f}" for loss in losses)]) + " |")
-    return "\n".join(lines)
+    epochs = enumerate(zip(*columns.values()), start=1)
+    rows = [(epoch, *(f"{loss:.6f}" for loss in losses)) for epoch, losses in epochs]
+    return markdown_table(["epoch", *columns], rows)
 
 
 def _table(values: Mapping[str, Any], head: str) -> str:
-    lines = [f"| {head} | value |", "|---|---|"]
-    for name, value in values.items():
-        shown = json.dumps(value, ensure_ascii=False).replace("|", "\\|")
-        lines.append(f"| {name} | `{shown}` |")
-    return "\n".join(lines)
+    rows = [(name, f"`{json.dumps(value, ensure_ascii=False)}`") for name, value in values.items()]
+    return markdown_table([head, "value"], rows)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import platform
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
@@ -13,10 +13,10 @@ from typing import Any
 from firth.files import Name, atomic_file
 from firth.show.charts import Chart, draw
 from firth.show.json import to_json
+from firth.show.markdown import markdown_table
 
 Cell = str | int | float | None
 PACKAGES = "firth", "numpy", "torch", "numba"
-MARK = "\\|"  # a line that is no border of a cell
 
 
 @dataclass(frozen=True)
@@ -39,10 +39,10 @@ class Table:
 
     def as_markdown(self) -> str:
         """The table as Markdown; numbers stand right."""
-        marks = ["---:" if self._is_numeric(place) else "---" for place in range(len(self.columns))]
-        lines = [f"**{self.title}**", "", _row(self.columns), f"|{'|'.join(marks)}|"]
-        lines += [_row([format_cell(cell) for cell in row]) for row in self.rows]
-        return "\n".join([*lines, *(["", self.note] if self.note else [])])
+        right = [place for place in range(len(self.columns)) if self._is_numeric(place)]
+        cells = [[format_cell(cell) for cell in row] for row in self.rows]
+        table = markdown_table(self.columns, cells, right=right)
+        return "\n\n".join([f"**{self.title}**", table, *([self.note] if self.note else [])])
 
     def _is_numeric(self, place: int) -> bool:
         cells = [row[place] for row in self.rows if row[place] is not None]
@@ -99,15 +99,6 @@ def format_cell(cell: Cell) -> str:
     if isinstance(cell, float):
         return str(float(f"{cell:.4g}")) if abs(cell) < 10_000 else f"{cell:,.0f}"
     return str(cell)
-
-
-def _row(cells: Sequence[str]) -> str:
-    """A line of a Markdown table.
-
-    >>> _row(["a|b", "c"])
-    '| a\\\\|b | c |'
-    """
-    return f"| {' | '.join(cell.replace('|', MARK).replace(chr(10), ' ') for cell in cells)} |"
 
 
 def versions() -> dict[str, str]:

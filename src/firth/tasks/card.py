@@ -6,6 +6,7 @@ import json
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from firth.show.markdown import markdown_table
 from firth.tasks.model import TaskModel
 
 
@@ -26,8 +27,8 @@ def task_card(name: str, model: TaskModel) -> str:
     if told.get("layer_shares"):
         parts += ["## What each layer of the biLM counts", table(told["layer_shares"])]
     if "data" in told:
-        rows = [line(["set", "licence"]), "|---|---|", *(line(one.values()) for one in told["data"])]
-        parts += ["## Data", "\n".join(rows)]
+        rows = [tuple(one.values()) for one in told["data"]]
+        parts += ["## Data", markdown_table(["set", "licence"], rows)]
     parts += ["## Network", table(model.task.as_dict()), "## Words", table(model.embedding.as_dict())]
     if "training" in told:
         counts = {f"{part} examples": count for part, count in told["examples"].items()}
@@ -61,9 +62,9 @@ def scores(told: Mapping[str, Any]) -> list[str]:
     if "trained" not in told:
         return [table(found)]
     before = {f"{part} {measure}": value for part, one in told["trained"].items() for measure, value in one.items()}
-    rows = [line([name, cell(before.get(name)), cell(value)]) for name, value in found.items()]
+    rows = [(name, cell(before.get(name)), cell(value)) for name, value in found.items()]
     says = "`trained` is in float32, as it came from training; `here` is as it lies in this folder, in signed bytes."
-    return [says, "\n".join([line(["measure", "trained", "here"]), "|---|---|---|", *rows])]
+    return [says, markdown_table(["measure", "trained", "here"], rows)]
 
 
 def table(values: Mapping[str, Any]) -> str:
@@ -75,7 +76,7 @@ def table(values: Mapping[str, Any]) -> str:
     | accuracy | `0.5123` |
     | at | `"both"` |
     """
-    return "\n".join(["| name | value |", "|---|---|", *(line([name, cell(value)]) for name, value in values.items())])
+    return markdown_table(["name", "value"], [(name, cell(value)) for name, value in values.items()])
 
 
 def cell(value: Any) -> str:
@@ -87,8 +88,3 @@ def cell(value: Any) -> str:
     if isinstance(value, list):
         value = [round(one, 4) if isinstance(one, float) else one for one in value]
     return f"`{json.dumps(round(value, 4) if isinstance(value, float) else value)}`"
-
-
-def line(cells: Any) -> str:
-    """A line of a table."""
-    return "| " + " | ".join(map(str, cells)) + " |"

@@ -1,0 +1,38 @@
+"""Names are imported on first use, and described without an import."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+
+import pytest
+
+from firth.errors import MissingExtra
+from firth.lazy import import_name, lazy_attributes, summarize
+
+
+def test_a_missing_torch_names_the_extra(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "torch", None)
+    monkeypatch.delitem(sys.modules, "firth.neural.mix", raising=False)
+    with pytest.raises(MissingExtra, match=r"the mix needs an extra: pip install 'firth\[elmo\]'"):
+        import_name("firth.neural.mix:ScalarMix", "the mix", "elmo")
+
+
+def test_another_missing_module_is_a_plain_import_error() -> None:
+    with pytest.raises(ModuleNotFoundError, match="no_such_module") as error:
+        import_name("no_such_module:Name", "this", "elmo")
+    assert not isinstance(error.value, MissingExtra)
+
+
+def test_an_unknown_attribute_names_the_module() -> None:
+    with pytest.raises(AttributeError, match="module 'tea' has no attribute 'black'"):
+        lazy_attributes("tea", ["green"], str.upper)("black")
+
+
+def test_a_summary_needs_no_import() -> None:
+    code = (
+        "import sys; from firth.lazy import summarize; from firth.tasks.registry import TASKS;"
+        "assert all(map(summarize, TASKS.values())); assert 'torch' not in sys.modules"
+    )
+    subprocess.run([sys.executable, "-c", code], check=True)
+    assert summarize("firth.errors:NoSuchClass") == ""
