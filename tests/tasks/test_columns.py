@@ -46,7 +46,9 @@ def test_a_word_may_hold_rare_blanks_and_with_tabs_common_ones() -> None:
 
 def test_a_line_of_another_width_is_named(tmp_path: Path) -> None:
     (tmp_path / "f").write_text("one NN O\ntwo O\n")
-    with pytest.raises(FormatError, match=r"f:2: expected 3 columns as in line 1, found 2\. An empty line"):
+    with pytest.raises(
+        FormatError, match=r"f:2: expected 3 columns as in line 1, found 2\. Separate sentences by an empty line"
+    ):
         list(read_sentences(tmp_path / "f"))
 
 
@@ -75,9 +77,9 @@ def test_brackets_tell_spans_and_the_outermost_where_they_nest() -> None:
 @pytest.mark.parametrize(
     ("fields", "problem"),
     [
-        (("(A0*", "*"), r"f:2: column 0 opens \(A0\* in line 1 and never closes it"),
-        (("*", "*)"), r"f:2: column 0 closes a bracket that was never opened"),
-        (("(A0*)", "O"), r"f:2: column 0 holds 'O'"),
+        (("(A0*", "*"), r"f:2: column 0 opens \(A0\* in line 1 and does not close it"),
+        (("*", "*)"), r"f:2: column 0 closes a bracket that is not open"),
+        (("(A0*)", "O"), r"f:2: column 0 has 'O'"),
     ],
 )
 def test_broken_brackets_are_named(fields: tuple[str, ...], problem: str) -> None:

@@ -57,7 +57,7 @@ def test_the_best_sequence_is_the_best_of_all_written_out(scheme: Scheme) -> Non
     for row, length in enumerate(LENGTHS):
         every = torch.tensor(sequences(length, ["X", "Y"], scheme))
         several = words[row : row + 1, :length].expand(len(every), -1, -1)
-        best = score_tags(crf.chain, several, every, torch.ones_like(every, dtype=torch.bool)).argmax()
+        best = score_tags(crf.transitions, several, every, torch.ones_like(every, dtype=torch.bool)).argmax()
         assert found[row].tolist() == [*every[best].tolist(), *[0] * (max(LENGTHS) - length)]
 
 

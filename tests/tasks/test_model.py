@@ -17,7 +17,8 @@ from firth.neural.bilm import BiLM
 from firth.runtime import Runtime
 from firth.tasks.inputs import Embedding, Inputs
 from firth.tasks.model import TaskModel, open_task
-from firth.tasks.sentiment.task import Sentiment, SentimentExample
+from firth.tasks.sentiment.data import SentimentExample
+from firth.tasks.sentiment.task import Sentiment
 from firth.tasks.seq2seq.cove import Cove
 from firth.tasks.seq2seq.task import Seq2Seq
 from firth.tasks.training import Training, fit

@@ -72,7 +72,7 @@ def test_a_label_may_hold_a_dash() -> None:
 
 @pytest.mark.parametrize("tag", ["PER", "X-PER", "B-", "", "B"])
 def test_what_is_no_tag_is_refused(tag: str) -> None:
-    with pytest.raises(OptionError, match="is no tag: a tag is O, or B-"):
+    with pytest.raises(OptionError, match="is not a tag: a tag is O, or B-"):
         split_tag(tag)
 
 

@@ -20,7 +20,8 @@ from firth.progress import Progress
 from firth.runtime import Runtime
 from firth.tasks.inputs import Embedding
 from firth.tasks.model import TaskModel
-from firth.tasks.sentiment.task import Sentiment, SentimentExample
+from firth.tasks.sentiment.data import SentimentExample
+from firth.tasks.sentiment.task import Sentiment
 from firth.tasks.sources import Sources
 from firth.tasks.training import Training, apply_defaults, draw_share, fit
 from firth.tasks.training_loop import batches_of

@@ -77,9 +77,7 @@ class PartsOfSpeech(Study):
     treebank: Literal["ewt", "perdt"] = option(
         "ewt", "English Web Treebank, or the Persian PerDT (its dev part trains)"
     )
-    sentences: int | None = option(
-        None, "so many training sentences, and a quarter of it to test; all if not given"
-    )
+    sentences: int | None = option(None, "so many training sentences, and a quarter of it to test; all if not given")
     epochs: int = option(30, "times that the training words are read, at most", minimum=1)
     seed: int = option(1, "where the random numbers start", minimum=0)
 

@@ -24,6 +24,7 @@ from rich.text import Text
 
 from firth.show import terminal
 from firth.show.terminal import Bar
+from firth.tasks.labels import rank_labels
 from firth.tasks.tags import Span, decode_spans
 
 if TYPE_CHECKING:
@@ -168,7 +169,7 @@ def draw_span(example: Any, answer: Mapping[str, Any]) -> RenderableType:
 def draw_pair(example: Any, answer: Mapping[str, float]) -> RenderableType:
     """Premise and hypothesis, and how likely each label is."""
     texts = Text.assemble(" ".join(example.premise), (" => ", "dim"), " ".join(example.hypothesis))
-    return Group(texts, draw_probabilities(answer))
+    return Group(texts, draw_probabilities(rank_labels(answer)))
 
 
 def draw_sentiment(example: Any, answer: Mapping[str, float]) -> RenderableType:

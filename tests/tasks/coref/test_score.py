@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from firth.tasks.coref.score import (
-    MEASURES,
+    METRICS,
     b_cubed,
     ceaf,
     deduplicate,
@@ -116,7 +116,7 @@ def clusterings(draw: st.DrawFn) -> list[list[int]]:
 @given(clusterings(), clusterings())
 def test_laws_of_agreement(truth: list[list[int]], answer: list[list[int]]) -> None:
     """Turning truth and answer round swaps precision and recall; the best match is that of trying them all."""
-    for measure in MEASURES.values():
+    for measure in METRICS.values():
         found, turned = measure(truth, answer), measure(answer, truth)
         assert (found.recall, found.precision) == pytest.approx((turned.precision, turned.recall))
         assert 0 <= found.f1 <= 1

@@ -68,12 +68,12 @@ def test_a_table_without_labels_can_be_asked_about(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("text", "line", "problem"),
     [
-        ("neutral\tA dog.\tA cat.\nneutral\tA dog.\n", 2, "expected 3 fields parted by tabs, found 2"),
+        ("neutral\tA dog.\tA cat.\nneutral\tA dog.\n", 2, "expected 3 tab-separated fields, found 2"),
         ("premise\thypothesis\tlabel\nA dog.\tA cat.\t\n", 2, "the label is empty"),
         ('{"sentence1": "A", "sentence2": "B", "gold_label": "neutral"}\n{"sentence1": "A"}\n', 2, "two texts"),
         ('{"premise": "A", "hypothesis": "B", "label": 2}\n', 1, "the label is 2"),
         ('{"premise": "A"\n', 1, "not a line of JSON"),
-        ("", None, "holds no pairs"),
+        ("", None, "the file has no pairs"),
     ],
 )
 def test_a_broken_line_is_named(tmp_path: Path, text: str, line: int | None, problem: str) -> None:

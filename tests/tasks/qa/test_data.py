@@ -12,7 +12,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from firth.errors import FormatError
-from firth.tasks.qa.data import Passage, exact_match, find_occurrences, normalize_answer, read_questions, token_f1
+from firth.tasks.qa.data import Passage, find_occurrences, read_questions
+from firth.tasks.qa.score import exact_match, normalize_answer, token_f1
 from firth.text.tokenize import Tokenizer
 
 TOKENIZER = Tokenizer()
@@ -76,11 +77,14 @@ def test_questions_about_one_passage_share_it_and_may_have_no_answers(tmp_path: 
     [
         ([], "the file has no 'data'"),
         ({"data": [{"title": "x"}]}, r"data\[0\] has no 'paragraphs'"),
-        ({"data": []}, "holds no questions"),
+        ({"data": []}, "the file has no questions"),
         (paragraph({"id": "1"}), r"data\[0\].paragraphs\[0\].qas\[0\] has no 'question'"),
         (paragraph(question(("Boston", 3))), "the answer 'Boston' is not in the context"),
         (paragraph(question(("", 3))), "the answer '' is not in the context"),
-        (paragraph(question(is_impossible=True)), "has no answer. Questions are answered as in SQuAD 1.1"),
+        (
+            paragraph(question(is_impossible=True)),
+            "has no answer. Only questions with answers are supported, as in SQuAD 1.1",
+        ),
         (paragraph(question(("Denver", 25)), context=" "), "the context has no words"),
         (paragraph({"id": "1", "question": " ", "answers": []}), "the question has no words"),
     ],
@@ -103,7 +107,7 @@ def test_the_words_that_characters_touch_cover_them(text: str, draw: st.DataObje
     start = draw.draw(st.integers(0, len(text) - 1))
     end = draw.draw(st.integers(start + 1, len(text)))
     touched = [i for i, (begin, stop) in enumerate(passage.places) if begin < end and stop > start]
-    assert passage.between(start, end) == ((touched[0], touched[-1]) if touched else None)
+    assert passage.words_between(start, end) == ((touched[0], touched[-1]) if touched else None)
 
 
 @given(st.lists(st.sampled_from(["tea", "a", "don't", "3.5", ";", "کتاب"]), min_size=1), st.data())

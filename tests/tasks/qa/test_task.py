@@ -30,9 +30,9 @@ def test_the_score_is_the_mean_of_the_questions_f1_then_exact_match() -> None:
 
 def test_questions_without_answers_can_be_asked_but_not_learnt_or_judged() -> None:
     (asked,) = Qa().ask("The cat sat on the mat.", "Where did the cat sit?")
-    with pytest.raises(OptionError, match="has no answer to learn from"):
+    with pytest.raises(OptionError, match="'Where did the cat sit \\?' has no gold labels"):
         Qa().training_examples([asked])
-    with pytest.raises(OptionError, match="no answers to compare with"):
+    with pytest.raises(OptionError, match="'Where did the cat sit \\?' has no gold labels"):
         Qa().score([asked], [{"text": "on the mat"}])
 
 

@@ -15,7 +15,8 @@ from firth.errors import FormatError
 from firth.runtime import Runtime
 from firth.tasks.inputs import Embedding, Sizes, Text
 from firth.tasks.layers import sequence_mask
-from firth.tasks.sentiment.task import GRADES, Sentiment, SentimentExample, parse_tree
+from firth.tasks.sentiment.data import GRADES, SentimentExample, parse_tree
+from firth.tasks.sentiment.task import Sentiment
 from firth.tasks.training import Training, fit
 
 TREE = "(3 (2 It) (4 (2 's) (4 (2 -LRB-) (4 fine))))"
@@ -71,9 +72,9 @@ def test_files_may_be_packed(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("line", "problem"),
     [
-        ("(3 (2 It) (4 fine)", "2: is no tree with grades from 0 to 4: a bracket is never closed"),
-        ("(3 (2 It) (7 fine))", "2: .*after a bracket stands '7'"),
-        ("(3 It)) (2 no)", "2: .*'\\)' stands outside all brackets"),
+        ("(3 (2 It) (4 fine)", "2: not a tree with grades from 0 to 4: a bracket is not closed"),
+        ("(3 (2 It) (7 fine))", "2: .*expected a grade after a bracket, found '7'"),
+        ("(3 It)) (2 no)", "2: .*'\\)' is outside all brackets"),
         ("(3 )", "2: .*a phrase has no words"),
         ("just words", "2: expected a label, a tab and a text"),
     ],
@@ -106,11 +107,11 @@ def test_padding_changes_no_answer(architecture: Any, extra: int) -> None:
     lengths = torch.tensor([6, 2, 1])
     mask = sequence_mask(lengths, 6)
     vectors, more = torch.randn(3, 6, 5) * mask[:, :, None], torch.randn(3, 6, 3) * mask[:, :, None]
-    together = network.scores(Text(vectors, lengths, mask, more if extra else None))
+    together = network(Text(vectors, lengths, mask, more if extra else None))
     for row, length in enumerate(lengths.tolist()):
         one = slice(row, row + 1), slice(length)
         text = Text(vectors[one], lengths[row : row + 1], mask[one], more[one] if extra else None)
-        torch.testing.assert_close(network.scores(text)[0], together[row], atol=1e-5, rtol=1e-4)
+        torch.testing.assert_close(network(text)[0], together[row], atol=1e-5, rtol=1e-4)
     assert together.std(0).max() > 1e-3  # they do differ
 
 

@@ -55,7 +55,7 @@ def plain_chances(made: TaskModel, pair: Seq2SeqExample, target: list[str]) -> l
     state, joined = (begin[0].contiguous(), begin[1].contiguous()), torch.zeros(half)
     found = []
     for word in ["<s>", *target]:
-        vector = net.table.weight[net.numbers.get(word, UNKNOWN)]
+        vector = net.table.weight[net.ids.get(word, UNKNOWN)]
         vector = torch.cat([vector, joined]) if task.feeding else vector
         said, state = net.decoder(vector[None, None], state)
         shares = torch.softmax(torch.stack([said[0, 0] @ net.keys(one) for one in states[0]]), 0)
@@ -77,7 +77,7 @@ def test_the_loss_is_that_of_the_formulas(unknown: str, feeding: bool) -> None:
     made = model(unknown=unknown, feeding=feeding)
     losses = []
     for pair in PAIRS:
-        for word, chances in zip([*pair.known, "</s>"], plain_chances(made, pair, list(pair.known))):
+        for word, chances in zip([*pair.gold, "</s>"], plain_chances(made, pair, list(pair.gold))):
             losses.append(-np.log(chances.get(word, chances["<unk>"])))
     found = network(made).loss(made.texts(PAIRS), PAIRS)
     assert float(found) == pytest.approx(np.mean(losses), rel=1e-5)
@@ -90,17 +90,17 @@ def test_a_step_gives_the_probabilities_of_the_formulas(feeding: bool) -> None:
     """What is not known goes to the word that is looked at most, so <unk> is never said; all adds up to one."""
     made = model(feeding=feeding)
     net, pair = network(made), PAIRS[0]
-    memory = net.remember(made.texts([pair])[0], [pair])
+    state = net.encode(made.texts([pair])[0], [pair])
     word = torch.tensor([BEGIN])
     for chances in plain_chances(made, pair, ["tea", "zebra"]):
-        found, memory = net.step(word, memory)
+        found, state = net.step(word, state)
         got = dict(zip([*net.words, "zebra"], found.exp()[0].tolist()))
         assert got["<unk>"] == got["<s>"] == 0
         assert sum(got.values()) + chances["<s>"] == pytest.approx(1, abs=1e-5)
         raised = [name for name in got if got[name] > chances.get(name, 0) + 1e-6]
         assert len(raised) <= 1
         assert set(raised) <= set(pair.source)
-        word = torch.tensor([len(net.words)] if word[0] == net.numbers["tea"] else [net.numbers["tea"]])
+        word = torch.tensor([len(net.words)] if word[0] == net.ids["tea"] else [net.ids["tea"]])
 
 
 @torch.no_grad()
@@ -109,7 +109,7 @@ def test_a_pair_has_the_same_loss_and_answer_in_any_company() -> None:
     together = made.predict(PAIRS)
     assert [made.predict([pair])[0] for pair in PAIRS] == together
     losses = [float(network(made).loss(made.texts([pair]), [pair])) for pair in PAIRS]
-    sizes = [len(pair.known) + 1 for pair in PAIRS]
+    sizes = [len(pair.gold) + 1 for pair in PAIRS]
     mean = np.average(losses, weights=sizes)
     assert float(network(made).loss(made.texts(PAIRS), PAIRS)) == pytest.approx(mean, rel=1e-5)
 

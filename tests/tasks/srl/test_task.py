@@ -13,7 +13,9 @@ from firth.formats.registry import load, save
 from firth.runtime import Runtime
 from firth.tasks.inputs import Embedding, Inputs
 from firth.tasks.model import TaskModel
-from firth.tasks.srl.task import Srl, SrlExample, collect_arguments
+from firth.tasks.srl.data import SrlExample
+from firth.tasks.srl.score import collect_arguments
+from firth.tasks.srl.task import Srl
 from firth.tasks.tags import Span, decode_spans, encode_tags
 from firth.tasks.training import Training, fit
 
@@ -63,7 +65,7 @@ def test_each_form_of_columns_gives_one_example_a_predicate(tmp_path: Path, text
 
 def test_a_file_without_predicates_is_named(tmp_path: Path) -> None:
     (tmp_path / "f").write_text("John B-PER\n\nleft O\n")
-    with pytest.raises(FormatError, match=r"f: holds no predicates\. Files have a column of brackets"):
+    with pytest.raises(FormatError, match=r"f: the file has no predicates\. A file has a column of brackets"):
         Srl().read(tmp_path / "f")
 
 
@@ -166,7 +168,7 @@ def test_the_finder_changes_nothing_in_the_vectors_that_it_hears(model: TaskMode
 
 
 def test_training_needs_roles(model: TaskModel) -> None:
-    with pytest.raises(OptionError, match=r"the roles in 'John wants to go \.' are not known"):
+    with pytest.raises(OptionError, match=r"'John wants to go \.' has no gold labels"):
         model.loss([SrlExample(JOHN, 1)])
 
 
