@@ -186,7 +186,7 @@ def speed(run: Callable[[], object], sentences: Sentences) -> Speed:
 
 
 def embed(bilm: BiLM, sentences: Sentences, precision: str) -> list[np.ndarray]:
-    bilm.known_words.forget(())
+    bilm.token_vectors.forget(())
     return bilm.embed(sentences, layers="all", precision=precision)
 
 
@@ -229,8 +229,8 @@ def rate(precision: str) -> float:
     runtime = Runtime.from_env()
 
     def multiply(_: int) -> None:
-        room, out = matmul.room(192, matrix[0]), np.empty((blocks * 192, matmul.BLOCK), np.float32)
-        matmul.multiply(matrix, bias, (0, blocks), room, 192, out, 1, 192)
+        rows, out = matmul.allocate_rows(192, matrix[0]), np.empty((blocks * 192, matmul.BLOCK), np.float32)
+        matmul.multiply(matrix, bias, (0, blocks), rows, 192, out, 1, 192)
 
     multiply(0)
     start = time.perf_counter()

@@ -37,8 +37,9 @@ from firth.bulk import append_only, embed_file, hdf5, journal, lines, shards
 from firth.bulk.write_behind import WriteBehind
 from firth.neural.architecture import Architecture
 from firth.neural.bilm import BiLM
-from firth.neural.inference import embed, lstm_gpu, token_vectors
-from firth.neural.inference.lstm_gpu import GpuLayers
+from firth.neural.device import GPU
+from firth.neural.inference import embed, layers_of, lstm_gpu, token_vectors
+from firth.neural.inference.lstm_gpu import LayersGpu
 from firth.progress import Progress
 from firth.text.tokenize import Tokenizer
 
@@ -47,19 +48,18 @@ WORDS = Tokenizer(mode="whitespace")
 # What the host does, part by part: where a function stands, and what it is called below.
 PARTS = [
     (lines.Lines, "blocks", "read lines, cut words"),
-    (embed, "word_lists", "check lists"),
-    (embed, "batches", "sort by length"),
+    (layers_of, "to_word_lists", "check lists"),
+    (layers_of, "batches", "sort by length"),
     (token_vectors.TokenVectors, "_look_up", "look words up"),
     (token_vectors.TokenVectors, "_encode", "encode new words"),
-    (embed, "distinct_vectors", "distinct words of a batch"),
-    (embed, "contextual_layers", "launch the LSTMs"),
-    (lstm_gpu, "in_steps", "order the steps"),
-    (lstm_gpu, "side_by_side", "order the steps"),
-    (embed, "begin", "launch mix, cast and way back"),
-    (embed, "put_in_place", "wait for the GPU"),
-    (embed, "copied_in_pieces", "copy into arrays"),
-    (embed, "copied", "copy into arrays"),
-    (embed, "divided", "views of sentences"),
+    (layers_of, "encode_distinct", "distinct words of a batch"),
+    (lstm_gpu.LayersGpu, "run", "launch the LSTMs"),
+    (lstm_gpu, "order_by_step", "order the steps"),
+    (lstm_gpu, "interleave_steps", "order the steps"),
+    (embed, "start_transfer", "launch mix, cast and transfer"),
+    (embed, "finish", "wait for the GPU"),
+    (embed, "copy_arrays", "copy into arrays"),
+    (embed, "split_arrays", "views of sentences"),
     (embed_file, "zero_rows", "count rows of zeros"),
     (embed_file.Pump, "_cast", "cast (already done)"),
     (hdf5.Hdf5Writer, "append", "lay out HDF5"),
@@ -164,11 +164,11 @@ class Bench:
         """How far the fast paths are from the reference, on a few sentences."""
         few = sorted(self.sentences[:40], key=len, reverse=True)
         lengths = [len(words) + 2 for words in few]
-        vectors, words = embed.distinct_vectors(self.bilm, few)
-        rows = embed.padded_rows(vectors[torch.from_numpy(words).to(self.device)], lengths)
+        vectors, words = layers_of.encode_distinct(self.bilm, few)
+        rows = embed.pad_rows(vectors[torch.from_numpy(words).to(self.device)], lengths)
         plain, _ = self.bilm.contextualize(rows, torch.tensor(lengths, device=self.device))
         plain = torch.cat([plain[:, row, :length] for row, length in enumerate(lengths)], 1)
-        exact, near = (GpuLayers(self.bilm, precision).run(vectors, lengths, words) for precision in KINDS)
+        exact, near = (LayersGpu(self.bilm, precision).run(vectors, lengths, words) for precision in KINDS)
         far, cosine = float((exact - plain).abs().max()), float(torch.cosine_similarity(exact, near, dim=2).min())
         print(f"float32 is {far:.1e} from the reference; lowest cosine of bfloat16 to it {cosine:.5f}")
         wide = self.bilm.embed(self.sentences[:200], precision="bfloat16")
@@ -180,14 +180,14 @@ class Bench:
 
     def lstms_alone(self) -> None:
         prepared = []
-        budget = 512 if self.dry else embed.GPU_BATCH_TOKENS
-        for places in embed.batches([len(words) + 2 for words in self.sentences], budget):
+        budget = 512 if self.dry else GPU.batch_tokens
+        for places in layers_of.batches([len(words) + 2 for words in self.sentences], budget):
             chosen = [self.sentences[place] for place in places]
-            prepared.append((*embed.distinct_vectors(self.bilm, chosen), [len(words) + 2 for words in chosen]))
+            prepared.append((*layers_of.encode_distinct(self.bilm, chosen), [len(words) + 2 for words in chosen]))
         framed = sum(sum(lengths) for *_, lengths in prepared)
         print(f"{self.tokens:,} tokens, {framed:,} with the ends of sentences; {len(prepared)} batches")
         for precision, kind in KINDS.items():
-            run = GpuLayers(self.bilm, precision).run
+            run = LayersGpu(self.bilm, precision).run
             run(prepared[0][0], prepared[0][2], prepared[0][1])
 
             def all_of_them(run: Callable[..., object] = run) -> None:
@@ -211,7 +211,7 @@ class Bench:
             ("bfloat16", "float16", "mix"),
             ("bfloat16", "float16", "top"),
         ):
-            self.bilm.known_words.forget(())
+            self.bilm.token_vectors.forget(())
             choices = {"precision": precision, "dtype": dtype, "layers": layers}
             first = self.seconds(lambda more=choices: self.bilm.embed(self.sentences, **more), 1)
             again = self.seconds(lambda more=choices: self.bilm.embed(self.sentences, **more), 2)
@@ -292,12 +292,12 @@ class Bench:
     def host_by_part(self) -> None:
         """Where the host's time goes: as it is, and with a stand-in for the LSTMs that has its answer ready."""
         layers = self.bilm.architecture.layers + 1
-        most = 2 * (512 if self.dry else embed.GPU_BATCH_TOKENS)
+        most = 2 * (512 if self.dry else GPU.batch_tokens)
         ready = torch.ones(layers, most, 2 * self.bilm.architecture.dim, device=self.device)
 
-        def stand_in(bilm: BiLM, vectors: Any, lengths: Any, precision: str, words: Any) -> torch.Tensor:
-            sizes, *ways = lstm_gpu.in_steps(np.asarray(lengths))
-            lstm_gpu.side_by_side(words[ways[0]], words[ways[1]], sizes)
+        def stand_in(self: LayersGpu, vectors: Any, lengths: Any, words: Any) -> torch.Tensor:
+            sizes, *orders = lstm_gpu.order_by_step(np.asarray(lengths))
+            lstm_gpu.interleave_steps(words[orders[0]], words[orders[1]], sizes)
             return ready[:, : len(words)]
 
         with tempfile.TemporaryDirectory(dir=self.folder) as folder:
@@ -315,12 +315,12 @@ class Bench:
 
             for title, work in (("embed", to_memory), ("onto disk", to_disk)):
                 self.watch(title, work)
-            kept, embed.contextual_layers = embed.contextual_layers, stand_in
+            original, LayersGpu.run = LayersGpu.run, stand_in  # type: ignore[method-assign, assignment]
             try:
                 for title, work in (("embed, a stand-in for the LSTMs", to_memory), ("onto disk, a stand-in", to_disk)):
                     self.watch(title, work)
             finally:
-                embed.contextual_layers = kept
+                LayersGpu.run = original  # type: ignore[method-assign]
 
     def watch(self, title: str, work: Callable[[], None]) -> None:
         clock, start = Clock(), time.perf_counter()

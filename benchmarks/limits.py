@@ -21,11 +21,13 @@ from numba import njit
 
 from firth.kernels import random as random_kernel
 from firth.kernels import word2vec as kernel
+from firth.kernels.hierarchical_softmax import NO_TREE
 from firth.kernels.simd_float import LANES, load, matrix, prefetch, store
+from firth.kernels.windows import draw_windows
 from firth.models.window_network import keep_thresholds
 from firth.text.corpus import Corpus
 from firth.text.tokenize import Tokenizer
-from firth.training.loop import Schedule
+from firth.training.schedule import BlockSchedule
 from train_static import lay_out
 
 WINDOW, NEGATIVES, SHARE, RATE = 5, 5, 2, 0.02
@@ -63,7 +65,7 @@ class Stage:
         self.keep = keep_thresholds(counts, 1e-3)
         self.inputs, self.outputs = matrix(len(counts), dim), matrix(len(counts), dim)
         random_kernel.fill_uniform(self.inputs, dim, 0, 0.5 / dim, np.uint64(1))
-        schedule = Schedule(tokens.ids, tokens.sentences, 1, RATE)
+        schedule = BlockSchedule(tokens.ids, tokens.sentences, 1, RATE)
         laid = [self.lay(schedule, step) for step in range(schedule.steps)]
         for block in laid[:-4]:
             self.run("skip-gram", [block])
@@ -72,26 +74,27 @@ class Stage:
         self.centers = sum(len(words) for words, _, _ in self.laid)
         self.pairs = sum(int(b[: len(w)].sum() + a[: len(w)].sum()) for w, b, a in self.laid)
 
-    def lay(self, schedule: Schedule, step: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    def lay(self, schedule: BlockSchedule, step: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         block = schedule.block(step)
         words, before, after = (np.empty(len(block.ids), kind) for kind in (np.uint32, np.int32, np.int32))
         state = np.uint64(step)
-        count = kernel.draw_windows(block.ids, block.ends, self.keep, WINDOW, True, state, words, before, after)
+        count = draw_windows(block.ids, block.ends, self.keep, WINDOW, True, state, words, before, after)
         return words[:count], before, after
 
     def run(self, name: str, laid: list, noise: np.ndarray | None = None) -> None:
         """Trains some windows with one of the kernels."""
         noise = self.noise if noise is None else noise
-        desk = kernel.make_scratch(WINDOW, NEGATIVES, self.dim)
-        layers = self.inputs, self.outputs, noise, NEGATIVES
-        rest = RATE, RATE, np.uint64(7), desk
-        for one in laid:
-            if name == "skip-gram":
-                kernel.skip_gram(*one, WINDOW, *layers, SHARE, *rest)
-            elif name == "skip-gram, per pair":
-                kernel.skip_gram_by_pair(*one, WINDOW, *layers, *rest)
+        scratch = kernel.make_scratch(WINDOW, 1 + NEGATIVES, self.dim)
+        share = 0 if name == "skip-gram, per pair" else SHARE
+        layers, rates = (self.inputs, self.outputs), (RATE, RATE)
+        for words, before, after in laid:
+            windows, sampling = (words, before, after, WINDOW), (noise, NEGATIVES, share, np.array([7], np.uint64))
+            if name == "cbow":
+                kernel.cbow_two_centers(windows, True, *layers, sampling, rates, scratch)
+            elif share:
+                kernel.skip_gram(windows, *layers, sampling, NO_TREE, rates, scratch)
             else:
-                kernel.cbow_two_centers(*one, WINDOW, True, *layers, SHARE, *rest)
+                kernel.skip_gram_by_pair(windows, *layers, sampling, None, rates, scratch)
 
 
 def report(stage: Stage, flops: float, row: float) -> None:

@@ -28,7 +28,7 @@ from firth.neural.bilm import BiLM
 from firth.neural.softmax import draw_words, expected_counts
 from firth.neural.training.lstm import Dropout, run_layers_reference
 from firth.neural.training.pretrain import Pretraining
-from firth.neural.training.streams import Batch
+from firth.neural.training.streams import StreamBatch
 from firth.runtime import Runtime
 from firth.text.character_ids import BEGIN, END, CharacterIds
 from firth.text.corpus import Corpus
@@ -61,7 +61,7 @@ class Plain:
         self.optimizer = torch.optim.AdamW(bilm.parameters(), 1e-3, betas=(0.9, 0.98))
         self.state = bilm.blank(ROWS)
 
-    def step(self, batch: Batch, number: int) -> float:
+    def step(self, batch: StreamBatch, number: int) -> float:
         """One step of training; gives the loss."""
         read = [self.characters[batch.words[way]].flatten(0, 1) for way in (batch.forward, batch.backward)]
         vectors = [self.bilm.encoder.encode(one).view(STEPS, ROWS, -1) for one in read]  # type: ignore[union-attr, operator]
@@ -99,11 +99,11 @@ def measure(preset: str, tokens: TokenFile, steps: int, rounds: int) -> None:
     ours = Pretraining(bilm, tokens, recipe.plan(runtime), runtime)
     batches = [ours.streams.batch(number) for number in range(1 + 2 * rounds * steps)]
 
-    def our_step(batch: Batch) -> float:
+    def our_step(batch: StreamBatch) -> float:
         ours._step((batch,))
         return float(ours.waiting[-1][0])
 
-    def their_step(batch: Batch, number: int = 0) -> float:
+    def their_step(batch: StreamBatch, number: int = 0) -> float:
         return theirs.step(batch, number)
 
     first = our_step(batches[0]), their_step(batches[0])
@@ -121,7 +121,7 @@ def measure(preset: str, tokens: TokenFile, steps: int, rounds: int) -> None:
     )
 
 
-def timed(step: Callable[[Batch], float], batches: Sequence[Batch]) -> float:
+def timed(step: Callable[[StreamBatch], float], batches: Sequence[StreamBatch]) -> float:
     """Seconds that steps take."""
     start = time.perf_counter()
     for batch in batches:

@@ -30,7 +30,7 @@ from firth.neural.softmax import draw_words, expected_counts
 from firth.neural.training import cnn_gpu, lstm_gpu, softmax_gpu
 from firth.neural.training.lstm import Dropout
 from firth.neural.training.optimizers import Optimizer
-from firth.neural.training.streams import Batch, Streams
+from firth.neural.training.streams import StreamBatch, Streams
 from firth.text.character_ids import BEGIN, END, FILL, CharacterIds
 from firth.text.corpus import Corpus
 from firth.text.tokenfile import TokenFile
@@ -60,7 +60,7 @@ class Text:
         self.streams = Streams(tokens, targets, rows=rows, steps=steps, lengths=lengths)
         self.spelled = torch.from_numpy(spelled).cuda()
 
-    def batches(self, count: int) -> list[Batch]:
+    def batches(self, count: int) -> list[StreamBatch]:
         """The first batches, in pinned memory."""
         return [self.streams.batch(number % self.streams.batches).pinned() for number in range(count)]
 
@@ -110,7 +110,7 @@ class Firth:
         self.optimizer, self.learned = Optimizer("adam", named, [], 0.01), list(named.values())
         self.draws = Draws(text.words)
 
-    def step(self, batch: Batch, number: int, marks: Marks) -> Tensor:
+    def step(self, batch: StreamBatch, number: int, marks: Marks) -> Tensor:
         """One batch; the loss."""
         rows = batch.forward.shape[1]
         marks(0)
@@ -137,10 +137,10 @@ class Firth:
         linear = self.bilm.softmax
         assert linear is not None
         if not self.sampled:
-            total = softmax_gpu.CrossEntropy.apply(said, linear.weight, linear.bias, targets, True)
+            total = softmax_gpu.CrossEntropyGpu.apply(said, linear.weight, linear.bias, targets, True)
             return total / len(targets)
         against, bias = self.draws(number)
-        total = softmax_gpu.Contrast.apply(said, linear.weight, linear.bias - bias, against, targets, True)
+        total = softmax_gpu.SampledLossGpu.apply(said, linear.weight, linear.bias - bias, against, targets, True)
         return total / len(targets)
 
 
@@ -178,7 +178,7 @@ class Stock(nn.Module):
             x = gate * changed.relu() + (1 - gate) * x
         return self.projection(x)
 
-    def step(self, batch: Batch, number: int, marks: Marks) -> Tensor:
+    def step(self, batch: StreamBatch, number: int, marks: Marks) -> Tensor:
         """One batch; the loss."""
         marks(0)
         with torch.autocast("cuda", torch.bfloat16):
@@ -228,7 +228,7 @@ class Stock(nn.Module):
         return total / len(targets)
 
 
-def needed(sizes: Architecture, text: Text, batch: Batch, sampled: bool) -> float:
+def needed(sizes: Architecture, text: Text, batch: StreamBatch, sampled: bool) -> float:
     """The operations of a step's products, forwards and backwards, without what a method may add."""
     features = sum(count for _, count in sizes.filters)
     lstm = sizes.layers * 2 * (8 * sizes.cell * sizes.dim + sizes.cell * sizes.dim) * 2
@@ -239,7 +239,7 @@ def needed(sizes: Architecture, text: Text, batch: Batch, sampled: bool) -> floa
     return 3 * (batch.tokens * (lstm + softmax) + window * lengths + highways)
 
 
-def measured(make: Callable[[], Firth | Stock], batches: list[Batch], warm: int = 4) -> dict[str, object]:
+def measured(make: Callable[[], Firth | Stock], batches: list[StreamBatch], warm: int = 4) -> dict[str, object]:
     """The mean step, the median of each part, and losses; the first steps are for warming up."""
     torch.cuda.reset_peak_memory_stats()
     trained, times, parts, losses = make(), [], [], []

@@ -4,7 +4,7 @@
 
 The peer is the loop of the original program: one cell at a time in one random order, double precision, logarithm and
 weight computed on the way, compiled with fast mathematics on one thread. It runs on a share of the cells, alternating
-with an epoch of ours; medians are printed. Both follow the same equations, and the costs that they reach are printed
+with an epoch of ours; medians are printed. Both follow the same equations, and the losses that they reach are printed
 beside the speeds. The original program itself, measured once on one core of a Zen 4, took 5.1 CPU-seconds to count, 4.5
 to shuffle and 16.7 for an epoch of 16.4 million cells; it is not run here.
 """
@@ -30,12 +30,13 @@ from numpy.typing import NDArray
 from firth.kernels import glove as kernel
 from firth.models.count_matrix import CountMatrix
 from firth.models.counts import Counts
-from firth.models.glove import Glove, State
+from firth.models.glove import Glove, GloveWeights
 from firth.models.glove_cells import MatrixCells
 from firth.progress import Progress, silent
 from firth.runtime import Runtime
 from firth.text.corpus import Corpus
 from firth.text.tokenize import Tokenizer
+from firth.training.monitor import Monitor
 
 DATA = Path(os.environ.get("FIRTH_DATA", Path(__file__).resolve().parents[2] / "shared"))
 DIM, WINDOW, MIN_COUNT, RATE, X_MAX, ALPHA = 100, 10, 5, 0.05, 100.0, 0.75
@@ -47,14 +48,14 @@ ORIGINAL = {"counting": 5.1, "shuffling": 4.5, "pairs per CPU-second": 0.98e6, "
 def one_at_a_time(rows, columns, values, words, contexts, word_squares, context_squares):
     """GloVe's loop in double precision; the last number of a row is the bias."""
     dim = words.shape[1] - 1
-    cost = 0.0
+    loss = 0.0
     for k in range(len(rows)):
         i, j, x = rows[k], columns[k], values[k]
         difference = words[i, dim] + contexts[j, dim] - np.log(x)
         for d in range(dim):
             difference += words[i, d] * contexts[j, d]
         slope = difference if x > X_MAX else (x / X_MAX) ** ALPHA * difference
-        cost += 0.5 * slope * difference
+        loss += 0.5 * slope * difference
         slope *= RATE
         for d in range(dim):
             step, other = slope * contexts[j, d], slope * words[i, d]
@@ -66,7 +67,7 @@ def one_at_a_time(rows, columns, values, words, contexts, word_squares, context_
         contexts[j, dim] -= slope / np.sqrt(context_squares[j, dim])
         word_squares[i, dim] += slope * slope
         context_squares[j, dim] += slope * slope
-    return cost
+    return loss
 
 
 class Peer:
@@ -83,15 +84,15 @@ class Peer:
         self.arrays: list[NDArray[np.float64]] = [(rng.random((size, DIM + 1)) - 0.5) / DIM for _ in range(2)]
         self.arrays += [np.ones((size, DIM + 1)) for _ in range(2)]
         one_at_a_time(self.rows[:1], self.columns[:1], self.values[:1], *self.arrays)  # compiles
-        self.at, self.cost, self.is_past_first = 0, 0.0, False
+        self.at, self.loss, self.is_past_first = 0, 0.0, False
 
     def some(self) -> tuple[int, float]:
         """The next cells of the epoch, as (how many, CPU-seconds)."""
         part = slice(self.at, min(self.at + PEER_CELLS, len(self.rows)))
         start = time.process_time()
-        cost = one_at_a_time(self.rows[part], self.columns[part], self.values[part], *self.arrays)
+        loss = one_at_a_time(self.rows[part], self.columns[part], self.values[part], *self.arrays)
         spent, self.at = time.process_time() - start, part.stop % len(self.rows)
-        self.cost += 0.0 if self.is_past_first else cost
+        self.loss += 0.0 if self.is_past_first else loss
         self.is_past_first |= self.at == 0
         return part.stop - part.start, spent
 
@@ -132,20 +133,20 @@ def against_the_loop(corpus: Corpus) -> tuple[float, float, float]:
     speeds: list[float] = []
     peer_speeds: list[float] = []
     with ExitStack() as stack:
-        layout = recipe._lay_out(MatrixCells(counts.matrix), counts.rows, stack, one, silent)
-        state = State.fresh(recipe, len(counts))
-        kernel.train(layout.pairs, layout.targets, layout.starts, np.zeros(0, np.int64), *state.arrays.values(), RATE)
+        cells = recipe._shuffle(MatrixCells(counts.matrix), counts.rows, stack, one, silent)
+        weights = GloveWeights.initial(recipe, len(counts))
+        kernel.train(cells.pairs, cells.targets, cells.starts, np.zeros(0, np.int64), *weights.arrays.values(), RATE)
         for epoch in range(5):
             start = time.process_time()
-            cost = recipe._epoch(epoch, layout, counts.rows, state, one, silent)
-            speeds.append(len(layout) / (time.process_time() - start))
+            loss = recipe._epoch(epoch, cells, counts.rows, weights, one, Monitor())
+            speeds.append(len(cells) / (time.process_time() - start))
             cells, spent = peer.some()
             peer_speeds.append(cells / spent)
             if epoch == 0:
-                first = cost / len(layout)
-    while not peer.is_past_first:  # to the end of its first epoch, so that the costs can be compared
+                first = loss / len(cells)
+    while not peer.is_past_first:  # to the end of its first epoch, so that the losses can be compared
         peer.some()
-    print(f"mean cost of a pair in the first epoch: ours {first:.5f}, the plain loop {peer.cost / len(peer.rows):.5f}")
+    print(f"mean loss of a pair in the first epoch: ours {first:.5f}, the plain loop {peer.loss / len(peer.rows):.5f}")
     return statistics.median(speeds), statistics.median(peer_speeds), peer.shuffling
 
 
@@ -163,7 +164,7 @@ def main() -> None:
     for threads, run in runs.items():
         for name, (wall, cpu) in run["steps"].items():
             print(f"firth, {threads} threads, {name:10} {wall:7.2f} s {cpu:7.2f} CPU-s")
-        print(f"firth, {threads} threads, cost by epoch: {' '.join(f'{cost:.5f}' for cost in run['loss'])}")
+        print(f"firth, {threads} threads, loss by epoch: {' '.join(f'{loss:.5f}' for loss in run['loss'])}")
     print(
         f"training: {ours / 1e6:.2f} M pairs per CPU-second, the plain loop {theirs / 1e6:.2f}: {ours / theirs:.1f} x"
     )

@@ -10,7 +10,7 @@ from typing import Any
 from firth.evaluate import Score
 from firth.pretrained import shipped
 from firth.show.markdown import markdown_table
-from firth.show.notebook import format_bytes
+from firth.show.numbers import format_bytes
 from firth.vectors.subwords import SubwordVectors
 from firth.vectors.words import WordVectors
 
@@ -71,7 +71,7 @@ def static_card(name: str, folder: Path, vectors: WordVectors, listed: Both, uns
     parts = [("Use", [code(use, "python"), code(ways, "sh")]), ("What it is", [markdown_table(["", "value"], about)])]
     parts += [("Text", data_of(metadata["texts"], metadata))]
     parts += [("Recipe", [recipe_of(metadata)]), ("How good it is", judged)]
-    parts += [("Neighbors", [neighbors(name, vectors)])]
+    parts += [("Neighbours", [neighbors(name, vectors)])]
     return page(name, folder, parts, f"python scripts/pretrained.py {name}")
 
 
@@ -106,7 +106,7 @@ def elmo_card(name: str, folder: Path, bilm: Any, before: Mapping[str, Any], aft
         f"Perplexity is on the {words:,} words and sentence ends of held-out Wikipedia articles (wikitext-103, valid), "
         "each one told by the whole softmax. Senses: of how many words with two senses (tests/senses.tsv) the "
         "occurrences in one sense are nearer to each other than to those in the other, and how many occurrences have "
-        "their nearest neighbor in the same sense (43 % by chance). `trained`: as it came from training; `here`: with "
+        "their nearest neighbour in the same sense (43 % by chance). `trained`: as it came from training; `here`: with "
         "int8 rows, as it lies in this folder.",
         markdown_table(["", "trained", "here"], rows),
     ]

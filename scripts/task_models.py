@@ -27,7 +27,7 @@ from firth.pretrained import shipped
 from firth.progress import Progress
 from firth.runtime import Runtime
 from firth.show.cards import write_card
-from firth.studies.settings import Part, read
+from firth.studies.tasks.settings import DataPart, read_parts
 from firth.tasks.card import task_card
 from firth.tasks.coref.task import Coref
 from firth.tasks.entailment.task import Entailment
@@ -65,9 +65,9 @@ class Plan:
     task: Task
     embedding: Embedding
     training: Training
-    train: tuple[Part, ...]
-    dev: tuple[Part, ...]
-    test: tuple[Part, ...]
+    train: tuple[DataPart, ...]
+    dev: tuple[DataPart, ...]
+    test: tuple[DataPart, ...]
     quick: dict[str, Any]  # of `training`
 
 
@@ -76,9 +76,9 @@ def words(**options: Any) -> Embedding:
     return Embedding(static="glove-en", elmo="elmo-en", dropout=0.0, **options)
 
 
-def coreferences(part: str) -> tuple[Part, ...]:
+def coreferences(part: str) -> tuple[DataPart, ...]:
     """A part of both sets."""
-    return Part(f"coref/litbank-conll.tar.xz:{part}"), Part(f"coref/ontogum-conll.tar.xz:{part}", genres=FREE)
+    return DataPart(f"coref/litbank-conll.tar.xz:{part}"), DataPart(f"coref/ontogum-conll.tar.xz:{part}", genres=FREE)
 
 
 COUNTERFACTUAL, SNLI = "entailment/snli-counterfactual-{}.tsv", "entailment/snli-{}.tsv"
@@ -88,36 +88,36 @@ RECIPES = {
         Ner(hidden=(128, 64), dropout=0.4),
         words(characters=48, mix_decay=0.01),
         Training(epochs=40, patience=10, halve_after=4, batch=16, average=0.99),
-        train=(Part(WIKIGOLD, 0, 0.8),),
-        dev=(Part(WIKIGOLD, 0.9, 1),),
-        test=(Part(WIKIGOLD, 0.8, 0.9),),
+        train=(DataPart(WIKIGOLD, 0, 0.8),),
+        dev=(DataPart(WIKIGOLD, 0.9, 1),),
+        test=(DataPart(WIKIGOLD, 0.8, 0.9),),
         quick={"epochs": 12},
     ),
     "sentiment": Plan(
         Sentiment(hidden=64, dropout=0.3, shortest=2),
         words(at="both", mix_decay=0.001),
         Training(epochs=7, patience=3, halve_after=1, batch=64, average=0.999),
-        train=(Part("sentiment/sst5-train.txt"),),
-        dev=(Part("sentiment/sst5-dev.txt"),),
-        test=(Part("sentiment/sst5-test.txt"),),
+        train=(DataPart("sentiment/sst5-train.txt"),),
+        dev=(DataPart("sentiment/sst5-dev.txt"),),
+        test=(DataPart("sentiment/sst5-test.txt"),),
         quick={"epochs": 2, "share": 0.3, "average": 0.99},
     ),
     "entailment": Plan(
         Entailment(hidden=100, dropout=0.3),
         words(at="both", mix_decay=0.001),
         Training(epochs=14, patience=4, halve_after=1, learning_rate=6e-4, average=0.99),
-        train=(Part(COUNTERFACTUAL.format("train")), Part(SNLI.format("dev"), 0, 0.9)),
-        dev=(Part(SNLI.format("dev"), 0.9, 1),),
-        test=(Part(SNLI.format("test")),),
+        train=(DataPart(COUNTERFACTUAL.format("train")), DataPart(SNLI.format("dev"), 0, 0.9)),
+        dev=(DataPart(SNLI.format("dev"), 0.9, 1),),
+        test=(DataPart(SNLI.format("test")),),
         quick={"epochs": 3, "share": 0.4},
     ),
     "srl": Plan(
         Srl(layers=4, hidden=100, predicate_dim=24, finder=48, highway="between"),
         words(mix_decay=0.001),
         Training(epochs=12, patience=4, halve_after=1, batch=48, clip=1.0, average=0.999),
-        train=(Part("srl/ewt-train.conll.xz"),),
-        dev=(Part("srl/ewt-dev.conll.xz"),),
-        test=(Part("srl/ewt-test.conll.xz"),),
+        train=(DataPart("srl/ewt-train.conll.xz"),),
+        dev=(DataPart("srl/ewt-dev.conll.xz"),),
+        test=(DataPart("srl/ewt-test.conll.xz"),),
         quick={"epochs": 3, "share": 0.1, "batch": 16, "average": 0.99},
     ),
     "coref": Plan(
@@ -141,9 +141,9 @@ RECIPES = {
         Qa(hidden=60),
         words(at="both", mix_decay=0.001, characters=48),
         Training(epochs=4, patience=2, halve_after=1, batch=64, learning_rate=1e-3, average=0.999, cache=8.0),
-        train=(Part("qa/squad-train.json.xz"),),
-        dev=(Part(SQUAD, 0, 0.2),),
-        test=(Part(SQUAD, 0.2, 1),),
+        train=(DataPart("qa/squad-train.json.xz"),),
+        dev=(DataPart(SQUAD, 0, 0.2),),
+        test=(DataPart(SQUAD, 0.2, 1),),
         quick={"epochs": 3, "share": 0.01, "batch": 12, "average": 0.95},
     ),
 }
@@ -175,7 +175,7 @@ def make(name: str, out: Path, runtime: Runtime, quick: bool, changed: dict[str,
     folder = out / f"task-{name}"
     save(model, folder, precision="int8")
     write_card(folder, task_card(folder.name, model))
-    said = model.ask(*shipped.EXAMPLES[name])
+    said = model.ask(*plan.task.sample)
     told = {
         "name": folder.name,
         "parameters": model.learnt_numbers,
@@ -187,7 +187,7 @@ def make(name: str, out: Path, runtime: Runtime, quick: bool, changed: dict[str,
         "training": training.as_dict(),
         "examples": examples,
         "epochs": model.metadata["epochs"],
-        "asked": shipped.EXAMPLES[name],
+        "asked": plan.task.sample,
         "said": said,
     }
     if out != shipped.HERE:
@@ -197,7 +197,7 @@ def make(name: str, out: Path, runtime: Runtime, quick: bool, changed: dict[str,
 
 def examples_of(plan: Plan, quick: bool) -> dict[str, list[Any]]:
     """The examples of each part; a quick version is judged by a few of them, from all over the file."""
-    given = {part: read(getattr(plan, part), plan.task) for part in ("train", "dev", "test")}
+    given = {part: read_parts(getattr(plan, part), plan.task) for part in ("train", "dev", "test")}
     if quick:
         most = JUDGED_QUICKLY[plan.task.documents]
         given |= {part: given[part][:: max(1, len(given[part]) // most)] for part in ("dev", "test")}
@@ -230,7 +230,7 @@ def facts(name: str, plan: Plan, examples: dict[str, int], quick: bool, changed:
         "data": [{"what": SETS[one][0], "licence": SETS[one][1]} for one in used],
         "licence": "cc-by-sa-4.0",
         "command": " ".join(["python scripts/task_models.py", name, *flags]),
-        "asked": list(shipped.EXAMPLES[name]),
+        "asked": list(plan.task.sample),
     }
 
 

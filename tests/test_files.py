@@ -47,7 +47,7 @@ def test_a_file_whose_name_looks_like_a_pattern_is_that_file(tmp_path: Path) -> 
 def test_names_that_mean_nothing_are_refused(tmp_path: Path) -> None:
     with pytest.raises(OptionError, match="no such file, folder or pattern"):
         expand(tmp_path / "*.txt")
-    with pytest.raises(OptionError, match="holds no files"):
+    with pytest.raises(OptionError, match="contains no files"):
         expand(tmp_path)
     with pytest.raises(OptionError, match="no input"):
         expand([])
@@ -79,7 +79,7 @@ def test_packed_parts_that_follow_each_other_are_all_read(tmp_path: Path, how: s
 def test_a_packed_file_that_was_cut_short_is_an_error(tmp_path: Path, how: str, left: float) -> None:
     packed = PACKERS[how](TEXT)
     (tmp_path / "a").write_bytes(packed[: int(len(packed) * left)])
-    with pytest.raises(FormatError, match=f"a: the {how} data is broken"):
+    with pytest.raises(FormatError, match=f"a: the {how} data is corrupt"):
         read(tmp_path / "a")
 
 
@@ -88,7 +88,7 @@ def test_a_packed_file_with_changed_bytes_is_an_error(tmp_path: Path, how: str) 
     packed = bytearray(PACKERS[how](TEXT))
     packed[len(packed) // 3 : len(packed) // 3 + 20] = bytes(20)
     (tmp_path / "a").write_bytes(packed)
-    with pytest.raises(FormatError, match=f"a: the {how} data is broken"):
+    with pytest.raises(FormatError, match=f"a: the {how} data is corrupt"):
         read(tmp_path / "a")
 
 
@@ -174,7 +174,7 @@ def test_a_folder_is_replaced_as_a_whole(tmp_path: Path) -> None:
 
 def test_a_folder_of_other_files_is_never_replaced(tmp_path: Path) -> None:
     (tmp_path / "photo.jpg").write_text("")
-    with pytest.raises(OptionError, match="holds other files"), atomic_folder(tmp_path):
+    with pytest.raises(OptionError, match="contains other files"), atomic_folder(tmp_path):
         pass
     with pytest.raises(OptionError, match="is a file"), atomic_folder(tmp_path / "photo.jpg"):
         pass

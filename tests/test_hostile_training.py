@@ -248,23 +248,23 @@ def test_a_file_that_vanishes_before_it_is_read_is_told(capsys: pytest.CaptureFi
 DRIVER = """
 import sys, time
 from contextlib import contextmanager
-from firth import show
 from firth.cli.main import main
-from firth.models import training
+from firth.show import terminal
+from firth.training import loop
 
 wanted = int(sys.argv[1])
 
 @contextmanager
-def told(shown=True):
-    def tell(now):
+def report_steps(shown=True):
+    def report(now):
         print(now.step, now.values.get("epoch", 0), flush=True)
         if now.step == "training" and now.values["epoch"] >= wanted:
             time.sleep(0.5)
 
-    yield tell
+    yield report
 
-show.progress = told
-training.train.__kwdefaults__["every"] = 0.0
+terminal.progress = report_steps
+loop.train.__kwdefaults__["save_seconds"] = 0.0
 main(sys.argv[2:])
 """
 
@@ -314,10 +314,10 @@ def test_control_c_with_a_checkpoint_goes_on_to_the_same_bits(name, capsys: pyte
     process.send_signal(signal.SIGINT)
     error = process.communicate(timeout=60)[1]
     assert process.returncode == 130
-    assert error == "firth: interrupted: state keeps what was done, and the same command goes on from there\n"
+    assert error == "firth: interrupted: the progress is saved in state; run the same command again to continue\n"
     assert not Path("model").exists()
     state = json.loads(Path("state/config.json").read_text())
-    assert state["step"] > 0
+    assert state["state"]["step"] > 0
     main(kept)
     resumed = load_matrix("model")
     main(command(name, text, "--epochs", "6", out="whole"))

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import inspect
 import subprocess
 import sys
 
 import pytest
 
 from firth.errors import MissingExtra
-from firth.lazy import import_name, lazy_attributes, summarize
+from firth.lazy import import_name, lazy_attributes, read_docstring, read_literal
 
 
 def test_a_missing_torch_names_the_extra(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -29,10 +30,18 @@ def test_an_unknown_attribute_names_the_module() -> None:
         lazy_attributes("tea", ["green"], str.upper)("black")
 
 
-def test_a_summary_needs_no_import() -> None:
+def test_a_class_is_described_without_being_imported() -> None:
     code = (
-        "import sys; from firth.lazy import summarize; from firth.tasks.registry import TASKS;"
-        "assert all(map(summarize, TASKS.values())); assert 'torch' not in sys.modules"
+        "import sys; from firth.lazy import read_docstring, read_literal; from firth.tasks.registry import TASKS;"
+        "assert all(read_docstring(place) and read_literal(place, 'commands') for place in TASKS.values());"
+        "assert 'torch' not in sys.modules"
     )
     subprocess.run([sys.executable, "-c", code], check=True)
-    assert summarize("firth.errors:NoSuchClass") == ""
+
+
+def test_what_is_read_is_what_an_import_gives() -> None:
+    place = "firth.models.counts:Counts"
+    counts = import_name(place, "this", "elmo")
+    assert read_docstring(place) == inspect.cleandoc(counts.__doc__)
+    assert read_literal(place, "commands") == counts.commands
+    assert read_literal(place, "no_such_attribute", "nothing") == "nothing"

@@ -12,17 +12,17 @@ from typing import Any
 
 import pytest
 
-from firth.pretrained.shipped import EXAMPLES
+from firth.pretrained import shipped
 
 pytest.importorskip("torch")
 
-from firth.studies.settings import Part, read
+from firth.studies.tasks.settings import DataPart, read_parts
 from firth.tasks.coref.task import Coref
 from firth.tasks.inputs import Inputs
 from firth.tasks.model import open_task
 from firth.tasks.sources import Sources
 
-STUDY = Path(__file__).resolve().parents[1] / "studies" / "task_models.py"
+STUDY = Path(__file__).resolve().parents[1] / "scripts" / "task_models.py"
 SENTENCES = ("Ann B-PER\nLee I-PER\nleft O\nParis B-LOC\n. O\n\n", "Rain O\nfell O\nin O\nRome B-LOC\n. O\n\n") * 20
 LABELS: dict[str, dict[str, Any]] = {
     "ner": {"kinds": ["LOC", "MISC", "ORG", "PER"]},
@@ -46,7 +46,7 @@ def study() -> Any:
 
 
 def test_there_is_a_recipe_for_each_task_that_ships(study: Any) -> None:
-    assert set(study.RECIPES) == set(EXAMPLES) == set(LABELS)
+    assert set(study.RECIPES) == set(shipped.tasks()) == set(LABELS)
     assert all(plan.task.name == name for name, plan in study.RECIPES.items())
 
 
@@ -81,7 +81,7 @@ def test_a_part_has_the_genres_that_it_names(tmp_path: Path, monkeypatch: pytest
     names = ("GUM_news_one", "GUM_vlog_two", "GUM_news_three")
     file.write_text("".join(f"#begin document ({name})\n0\tHi\t_\n#end document\n" for name in names))
     monkeypatch.setenv("FIRTH_DATA", str(tmp_path))
-    found = [read([Part("coref/some.conll", genres=genres)], Coref()) for genres in ((), ("news",))]
+    found = [read_parts([DataPart("coref/some.conll", genres=genres)], Coref()) for genres in ((), ("news",))]
     assert [[document.name for document in documents] for documents in found] == [list(names), [names[0], names[2]]]
 
 

@@ -1,7 +1,7 @@
-"""Where test sets and other data lie, and the names they are known by.
+"""The data folder, and test sets by name.
 
-The data folder is `FIRTH_DATA`, or else a folder `shared` beside the current folder or beside the checkout that firth
-runs from. Nothing is ever downloaded.
+The data folder is `FIRTH_DATA` or, if that is not set, a folder `shared` beside the current folder or beside the
+checkout that firth runs from. Nothing is downloaded.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ Task = Literal["similarity", "analogy", "categories"]
 
 
 class NamedSet(NamedTuple):
-    """A test set with a name: what it asks, and its file inside the data folder."""
+    """A test set: its task, and its file in the data folder."""
 
     task: Task
     file: str
@@ -41,30 +41,32 @@ SETS: dict[str, NamedSet] = {
 
 
 def folder() -> Path:
-    """The data folder; where there is none, an `OptionError` says how to name one."""
+    """The data folder. If there is none, an `OptionError` says how to set one."""
     named = os.environ.get("FIRTH_DATA")
     if named:
         if not Path(named).is_dir():
-            raise OptionError(f"FIRTH_DATA is {named!r}, which is not a folder. Set it to the folder that holds data/")
+            raise OptionError(
+                f"FIRTH_DATA is {named!r}, which is not a folder. Set it to the folder that contains data/"
+            )
         return Path(named)
-    places = _usual_places()
-    for place in places:
-        if place.is_dir():
-            return place
-    looked = " nor ".join(str(place) for place in places)
-    raise OptionError(f"no data folder: there is no {looked}. Set FIRTH_DATA to the folder that holds data/")
+    candidates = _default_folders()
+    for candidate in candidates:
+        if candidate.is_dir():
+            return candidate
+    missing = " nor ".join(map(str, candidates))
+    raise OptionError(f"no data folder: there is no {missing}. Set FIRTH_DATA to the folder that contains data/")
 
 
-def _usual_places() -> list[Path]:
-    places = [Path.cwd().parent / "shared"]
+def _default_folders() -> list[Path]:
+    candidates = [Path.cwd().parent / "shared"]
     checkout = Path(__file__).resolve().parents[2]
     if (checkout / "pyproject.toml").is_file():
-        places.append(checkout.parent / "shared")
-    return list(dict.fromkeys(places))
+        candidates.append(checkout.parent / "shared")
+    return list(dict.fromkeys(candidates))
 
 
 def find(name: str | os.PathLike[str]) -> Path:
-    """The file of a named set (see `SETS`), or the file itself where a path is given; a name comes before a path.
+    """The file of a test set in `SETS`, or the file at a path. A name takes precedence over a path.
 
     >>> find("wordsim535")
     Traceback (most recent call last):
@@ -74,7 +76,7 @@ def find(name: str | os.PathLike[str]) -> Path:
     if text in SETS:
         path = folder() / SETS[text].file
         if not path.is_file():
-            raise OptionError(f"{text}: the data folder has no {SETS[text].file}. Its name is looked up in {folder()}")
+            raise OptionError(f"{text}: the data folder {folder()} has no {SETS[text].file}")
         return path
     if os.path.isfile(text):
         return Path(text)
@@ -82,6 +84,6 @@ def find(name: str | os.PathLike[str]) -> Path:
 
 
 def available() -> list[str]:
-    """The named sets whose files are there, in the order of `SETS`."""
+    """The test sets whose files exist, in the order of `SETS`."""
     place = folder()
     return [name for name, test in SETS.items() if (place / test.file).is_file()]

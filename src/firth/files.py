@@ -1,6 +1,6 @@
-"""Files as bytes: which ones a person means, what they are packed with, and how to write one without ever leaving half.
+"""Files as bytes: names and patterns, compression, UTF-8, and atomic writing.
 
-Nothing here knows what a file says; `text/corpus.py` and `formats/` do.
+`text/corpus.py` and `formats/` know what files contain.
 """
 
 from __future__ import annotations
@@ -26,11 +26,11 @@ from firth.errors import FormatError, MissingExtra, OptionError
 Name = str | os.PathLike[str]
 STDIN = "-"
 LONGEST_LINE = 1 << 28  # bytes
-PACKINGS = {b"\x1f\x8b": "gz", b"BZh": "bz2", b"\xfd7zXZ\x00": "xz", b"\x28\xb5\x2f\xfd": "zst"}
+COMPRESSIONS = {b"\x1f\x8b": "gz", b"BZh": "bz2", b"\xfd7zXZ\x00": "xz", b"\x28\xb5\x2f\xfd": "zst"}
 
 
 def expand(names: Name | Iterable[Name]) -> list[str]:
-    """The files that names, folders, globs and '-' stand for, in a stable order.
+    """The files that names, folders, glob patterns and '-' stand for, in a stable order.
 
     >>> expand("-")
     ['-']
@@ -46,7 +46,7 @@ def expand(names: Name | Iterable[Name]) -> list[str]:
         elif os.path.isdir(text):
             inside = sorted(str(path) for path in Path(text).rglob("*") if path.is_file() and path.name[0] != ".")
             if not inside:
-                raise OptionError(f"{text}: the folder holds no files")
+                raise OptionError(f"{text}: the folder contains no files")
             found.extend(inside)
         elif os.path.exists(text):  # a pipe or a device
             found.append(text)
@@ -56,23 +56,23 @@ def expand(names: Name | Iterable[Name]) -> list[str]:
                 raise OptionError(f"{text}: no such file, folder or pattern")
             found.extend(matches)
     if not found:
-        raise OptionError("no input: name a file, a folder, a pattern, or - for standard input")
+        raise OptionError("no input: give a file, a folder, a pattern, or - for standard input")
     return found
 
 
 def compression(path: Name) -> str | None:
-    """How a file is packed ("gz", "bz2", "xz", "zst" or None), by its first bytes and not by its name."""
+    """The compression of a file: "gz", "bz2", "xz", "zst" or None. It is detected by the first bytes, not the name."""
     with open(path, "rb") as file:
-        return _packing_of(file.read(6))
+        return _compression_of(file.read(6))
 
 
-def _packing_of(head: bytes) -> str | None:
-    return next((name for magic, name in PACKINGS.items() if head.startswith(magic)), None)
+def _compression_of(head: bytes) -> str | None:
+    return next((name for magic, name in COMPRESSIONS.items() if head.startswith(magic)), None)
 
 
 @contextmanager
 def open_bytes(path: Name) -> Iterator[IO[bytes]]:
-    """The unpacked bytes of a file, or of standard input for '-'; broken packing is a FormatError."""
+    """The decompressed bytes of a file, or of standard input for '-'. Corrupt data is a FormatError."""
     with open_with_position(path) as (file, _):
         yield file
 
@@ -131,47 +131,47 @@ Convert the file to UTF-8
 
 @contextmanager
 def open_with_position(path: Name) -> Iterator[tuple[IO[bytes], Callable[[], int | None]]]:
-    """As `open_bytes`, with a function that tells how many bytes on disk have been read so far (None for a pipe).
+    """As `open_bytes`, with a function that returns how many bytes on disk have been read so far (None for a pipe).
 
-    The file is opened once and only looked into, so that a pipe loses nothing.
+    The first bytes are peeked at, not read, so that pipes work.
     """
     is_stdin = os.fspath(path) == STDIN
     raw: Any = sys.stdin.buffer if is_stdin else open(path, "rb")
     if not hasattr(raw, "peek"):
         raw = io.BufferedReader(raw)
     try:
-        how = _packing_of(raw.peek(6)[:6])
+        kind = _compression_of(raw.peek(6)[:6])
         try:
-            yield raw if how is None else _unpacked(raw, how), lambda: raw.tell() if raw.seekable() else None
+            yield raw if kind is None else _decompress(raw, kind), lambda: raw.tell() if raw.seekable() else None
         except (EOFError, gzip.BadGzipFile, lzma.LZMAError, zlib.error) as error:
-            if how is None:
+            if kind is None:
                 raise
-            raise FormatError(path, f"the {how} data is broken or cut short ({error})") from error
+            raise FormatError(path, f"the {kind} data is corrupt or truncated ({error})") from error
         except OSError as error:
-            if how == "bz2" and error.errno is None:  # bz2 has no error of its own
-                raise FormatError(path, f"the bz2 data is broken ({error})") from error
+            if kind == "bz2" and error.errno is None:  # bz2 has no error class of its own
+                raise FormatError(path, f"the bz2 data is corrupt ({error})") from error
             raise
     finally:
         if not is_stdin:
             raw.close()
 
 
-def _unpacked(raw: IO[bytes], how: str) -> IO[bytes]:
-    if how == "gz":
+def _decompress(raw: IO[bytes], kind: str) -> IO[bytes]:
+    if kind == "gz":
         return cast(IO[bytes], gzip.GzipFile(fileobj=raw, mode="rb"))
-    if how == "bz2":
+    if kind == "bz2":
         return cast(IO[bytes], bz2.BZ2File(raw))
-    if how == "xz":
+    if kind == "xz":
         return cast(IO[bytes], lzma.LZMAFile(raw))
     return cast(IO[bytes], io.BufferedReader(_ZstStream(raw), 1 << 17))
 
 
 class _ZstStream(io.RawIOBase):
-    """All frames of a .zst file, one after another; a last frame that is cut short is an EOFError, never silence."""
+    """All frames of a .zst file, one after another. A truncated last frame is an EOFError."""
 
-    def __init__(self, packed: IO[bytes]) -> None:
-        self._packed = packed
-        self._start_frame, self._broken = _zst_frames()
+    def __init__(self, compressed: IO[bytes]) -> None:
+        self._compressed = compressed
+        self._start_frame, self._error = _zst_frames()
         self._frame: Any = None
         self._rest, self._ready = b"", b""
 
@@ -180,15 +180,15 @@ class _ZstStream(io.RawIOBase):
 
     def readinto(self, buffer: Any) -> int:
         while not self._ready:
-            packed = self._rest or self._packed.read(1 << 14)
-            if not packed and self._frame is not None:
+            compressed = self._rest or self._compressed.read(1 << 14)
+            if not compressed and self._frame is not None:
                 raise EOFError("the last frame has no end")
-            if not packed:
+            if not compressed:
                 return 0
             self._frame = self._frame or self._start_frame()
             try:
-                self._ready = self._frame.decompress(packed)
-            except self._broken as error:
+                self._ready = self._frame.decompress(compressed)
+            except self._error as error:
                 raise EOFError(str(error)) from error
             self._rest = self._frame.unused_data if self._frame.eof else b""
             self._frame = None if self._frame.eof else self._frame
@@ -198,7 +198,7 @@ class _ZstStream(io.RawIOBase):
 
 
 def _zst_frames() -> tuple[Callable[[], Any], type[Exception]]:
-    """What unpacks one frame, and the error it raises."""
+    """A function that starts the decompression of a frame, and the error that it raises."""
     if sys.version_info >= (3, 14):
         from compression import zstd
 
@@ -226,9 +226,9 @@ def _write_zst(path: Name, mode: str) -> IO[bytes]:
 
 @contextmanager
 def write_bytes(path: Name) -> Iterator[IO[bytes]]:
-    """A file to write, packed as its name ends (.gz, .bz2, .xz, .zst); it appears under its name only when whole.
+    """A file to write, compressed according to its extension (.gz, .bz2, .xz, .zst); `-` is standard output.
 
-    `-` is standard output.
+    The file appears under its name only when it is complete.
     """
     if os.fspath(path) == STDIN:
         yield sys.stdout.buffer
@@ -246,7 +246,7 @@ def _gzip_without_time(path: Name, mode: str) -> IO[bytes]:
 
 @contextmanager
 def atomic_file(path: Name) -> Iterator[Path]:
-    """A path to write to beside `path`; renamed to it at the end, removed on any failure."""
+    """A temporary path beside `path`. It is renamed to `path` at the end, and removed on any failure."""
     target = Path(path)
     target.parent.mkdir(parents=True, exist_ok=True)
     handle, name = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name}.", suffix=".part")
@@ -263,13 +263,13 @@ def atomic_file(path: Name) -> Iterator[Path]:
 
 @contextmanager
 def atomic_folder(path: Name) -> Iterator[Path]:
-    """A folder to fill beside `path`; takes its place at the end, removed on any failure.
+    """A temporary folder beside `path`. It replaces `path` at the end, and is removed on any failure.
 
-    A folder that already has the name must be empty or one that firth wrote (it holds a config.json).
+    An existing folder is replaced only if it is empty or firth wrote it (it has a config.json).
     """
     target = Path(path)
     if target.exists() and not target.is_dir():
-        raise OptionError(f"{target}: is a file, but a folder is to be written there. Choose another name")
+        raise OptionError(f"{target}: is a file, but the output is a folder. Choose another name")
     check_output(target)
     target.parent.mkdir(parents=True, exist_ok=True)
     draft = Path(tempfile.mkdtemp(dir=target.parent, prefix=f".{target.name}.", suffix=".part"))
@@ -289,23 +289,23 @@ def atomic_folder(path: Name) -> Iterator[Path]:
 
 
 def check_output(path: Name) -> None:
-    """Refuses a folder that holds what is not ours, and a place below a file or below a folder that is closed to us.
+    """Raises an OptionError if a path cannot be written, or is a folder with files that firth did not write.
 
     >>> check_output("README.md/model")
     Traceback (most recent call last):
-    firth.errors.OptionError: README.md/model: cannot be written, because README.md is no folder that we may write to
+    firth.errors.OptionError: README.md/model: cannot be written, because README.md is not a writable folder
     """
     target = Path(path)
     if target.is_dir() and any(target.iterdir()) and not (target / "config.json").exists():
-        raise OptionError(f"{target}: the folder holds other files. Choose another name or empty it")
+        raise OptionError(f"{target}: the folder contains other files. Choose another name or empty it")
     above = next((folder for folder in target.parents if folder.exists()), target)
     if not above.is_dir() or not os.access(above, os.W_OK | os.X_OK):
-        raise OptionError(f"{target}: cannot be written, because {above} is no folder that we may write to")
+        raise OptionError(f"{target}: cannot be written, because {above} is not a writable folder")
 
 
 @contextmanager
 def name_in_errors(path: Name) -> Iterator[None]:
-    """Adds its name to the error of a file that cannot be written any further: the system leaves it out."""
+    """Adds the file name to errors about a full disk: the system leaves it out."""
     try:
         yield
     except OSError as error:

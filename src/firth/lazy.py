@@ -57,21 +57,36 @@ def lazy_attributes(module: str, names: Iterable[str], make: Callable[[str], Any
     return find
 
 
-def summarize(place: str) -> str:
-    """The first line of the docstring of a class or function, read from the source file without importing it.
+def read_docstring(place: str) -> str:
+    """The docstring of a class or function, read from its source file without importing it.
 
-    >>> summarize("firth.errors:OptionError")
+    >>> read_docstring("firth.errors:OptionError")
     'An option has a value that it cannot have.'
     """
+    return ast.get_docstring(_find(place)) or ""
+
+
+def read_literal(place: str, name: str, default: Any = None) -> Any:
+    """A constant in the body of a class or module, such as `commands = ("a", "b")`, read without an import."""
+    for node in _find(place).body:
+        targets = node.targets if isinstance(node, ast.Assign) else [getattr(node, "target", None)]
+        if any(isinstance(target, ast.Name) and target.id == name for target in targets):
+            return ast.literal_eval(node.value)  # type: ignore[attr-defined]
+    return default
+
+
+def _find(place: str) -> ast.ClassDef | ast.FunctionDef | ast.Module:
     module, _, name = place.partition(":")
-    return _docstrings(module).get(name, "").partition("\n")[0]
+    tree = _parse(module)
+    if not name:
+        return tree
+    found = (node for node in tree.body if isinstance(node, (ast.ClassDef, ast.FunctionDef)) and node.name == name)
+    return next(found)
 
 
 @cache
-def _docstrings(module: str) -> dict[str, str]:
+def _parse(module: str) -> ast.Module:
     spec = find_spec(module)
     if spec is None or spec.origin is None:
-        return {}
-    tree = ast.parse(Path(spec.origin).read_bytes())
-    named = [node for node in tree.body if isinstance(node, (ast.ClassDef, ast.FunctionDef))]
-    return {node.name: ast.get_docstring(node) or "" for node in named}
+        raise ModuleNotFoundError(f"no source file of {module}", name=module)
+    return ast.parse(Path(spec.origin).read_bytes())

@@ -1,7 +1,7 @@
-"""An option is a field of a recipe: its name, type, default and sentence are written once.
+"""An option is a field of a recipe: its name, type, default and help text are written once.
 
-A `Recipe` is a frozen dataclass. Its fields are the keyword arguments in Python, the flags of the command line and the
-keys of a TOML file; this module is the only one that turns one into another.
+A `Recipe` is a frozen dataclass. Its fields are keyword arguments in Python, flags on the command line and keys of a
+TOML file. This module checks their values.
 """
 
 from __future__ import annotations
@@ -13,25 +13,33 @@ import typing
 from collections.abc import Mapping
 from os import PathLike
 from pathlib import Path
-from typing import Any, Literal, Self
+from typing import Any, ClassVar, Literal, Self
 
 from firth.errors import FormatError, OptionError, suggest
 
 
 def option(default: Any, help: str, *, minimum: float | None = None, maximum: float | None = None) -> Any:
-    """A field of a recipe with its default, its sentence and, for numbers, its legal range."""
+    """A field of a recipe: its default, its help text and, for numbers, its range."""
     metadata = {"help": help, "minimum": minimum, "maximum": maximum}
     return dataclasses.field(default=default, metadata=metadata)
 
 
+def redefine(recipe: type[Recipe], name: str, default: Any) -> Any:
+    """The option of another recipe with another default. Its help text and its range are taken over."""
+    return dataclasses.field(default=default, metadata=recipe.__dataclass_fields__[name].metadata)
+
+
 @dataclasses.dataclass(frozen=True)
 class Recipe:
-    """What to do, as a value: options that are checked once and never change.
+    """A set of options as a value: checked when it is made, and never changed.
+
+    Where a recipe has a command, the first line of its docstring describes the command, `commands` are examples of it,
+    and `on_gpu` says whether it has a flag `--device`.
 
     >>> @dataclasses.dataclass(frozen=True)
     ... class Tea(Recipe):
-    ...     minutes: int = option(4, "how long it draws", minimum=1)
-    ...     leaf: Literal["black", "green"] = option("black", "what it is made of")
+    ...     minutes: int = option(4, "Brewing time.", minimum=1)
+    ...     leaf: Literal["black", "green"] = option("black", "Kind of tea.")
     >>> Tea(minutes=3).as_dict()
     {'minutes': 3, 'leaf': 'black'}
     >>> Tea(minutes=0)
@@ -42,18 +50,21 @@ class Recipe:
     firth.errors.OptionError: Tea: no option is called 'minute'. Did you mean 'minutes'?
     """
 
+    commands: ClassVar[tuple[str, ...]] = ()
+    on_gpu: ClassVar[bool] = False
+
     def __post_init__(self) -> None:
         kinds = typing.get_type_hints(type(self))
         for field in dataclasses.fields(self):
             _check(type(self).__name__, field, kinds[field.name], getattr(self, field.name))
 
     def as_dict(self) -> dict[str, Any]:
-        """The options by name, ready for JSON or TOML."""
+        """The options by name."""
         return dataclasses.asdict(self)
 
     @classmethod
     def from_dict(cls, values: Mapping[str, Any]) -> Self:
-        """The recipe that these options name; an unknown name is an error, lists become tuples."""
+        """The recipe with these options. An unknown name is an error; lists become tuples."""
         names = [field.name for field in dataclasses.fields(cls)]
         for name in values:
             if name not in names:
@@ -62,7 +73,7 @@ class Recipe:
 
     @classmethod
     def from_toml(cls, path: str | PathLike[str]) -> Self:
-        """The recipe that a TOML file spells out."""
+        """The recipe in a TOML file."""
         try:
             values = tomllib.loads(Path(path).read_text(encoding="utf-8"))
         except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:

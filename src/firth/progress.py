@@ -1,4 +1,4 @@
-"""How long work reports on itself. The library never prints: it hands a Progress to whoever asked."""
+"""Progress reports. The library never prints: long work calls a function of the caller with a `Progress`."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 
 @dataclass(frozen=True)
 class Progress:
-    """Where a long task stands. `total` is None where the end is not known.
+    """The progress of a long task. `total` is None if it is unknown.
 
     >>> Progress("reading", done=50, total=200, unit="bytes").share
     0.25
@@ -22,7 +22,7 @@ class Progress:
 
     @property
     def share(self) -> float | None:
-        """The part that is done, between 0 and 1, where the end is known."""
+        """The fraction that is done, or None if the total is unknown."""
         return None if not self.total else min(1.0, self.done / self.total)
 
 
@@ -30,4 +30,4 @@ Report = Callable[[Progress], None]
 
 
 def silent(progress: Progress) -> None:
-    """The report of a caller who does not watch."""
+    """Ignores a progress report."""

@@ -1,7 +1,7 @@
-"""Where the work runs: on which device, in how many threads and processes, and in which order results come back.
+"""Where work runs: the device, the threads and the processes.
 
-Processes that `torchrun` starts share the work: each is a rank of a size. One process is rank 0 of 1, and for it every
-question between ranks answers itself. No other file asks how many there are.
+Processes that `torchrun` starts share the work; each has a rank. A single process is rank 0 of 1, so that callers need
+not distinguish the two cases.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ Result = TypeVar("Result")
 
 @cache
 def _pool() -> ThreadPoolExecutor:
-    """Threads that stay; more than a machine has cores, since a task may wait for another."""
+    """A permanent pool of threads; there are more than cores, since one task may wait for another."""
     return ThreadPoolExecutor(4 * _cores(), thread_name_prefix="firth")
 
 
@@ -38,9 +38,9 @@ def _cores() -> int:
 
 
 def _number(name: str, default: int) -> int:
-    """A number that the environment holds."""
-    given = os.environ.get(name, "")
-    return int(given) if given.isdecimal() else default
+    """A number in an environment variable."""
+    value = os.environ.get(name, "")
+    return int(value) if value.isdecimal() else default
 
 
 def _check_gpu() -> None:
@@ -56,9 +56,9 @@ def _check_gpu() -> None:
 
 @dataclass(frozen=True)
 class Runtime:
-    """The means at hand. `FIRTH_THREADS` sets the number of threads; without it all cores are used.
+    """The device, the number of threads, and the rank among the processes of a job.
 
-    With the device "cuda", what has a twin for a GPU runs there, and everything else on the CPU as ever.
+    On the device "cuda", whatever has a GPU implementation runs there, and everything else on the CPU.
 
     >>> Runtime(threads=2).map(abs, [-1, 2, -3])
     [1, 2, 3]
@@ -81,14 +81,17 @@ class Runtime:
 
     @classmethod
     def from_env(cls, threads: int | None = None, device: str = "cpu") -> Runtime:
-        """The given number of threads, or FIRTH_THREADS, or one a core; the rank and size that torchrun has set."""
+        """The runtime of this process: the rank and size that torchrun set, and the given number of threads.
+
+        The default number of threads is the environment variable FIRTH_THREADS, or one per core.
+        """
         ranks = _number("RANK", 0), max(1, _number("WORLD_SIZE", 1))
         if threads is not None:
             return cls(threads, device, *ranks)
-        asked = os.environ.get("FIRTH_THREADS", "")
-        if asked and not asked.isdecimal():
-            raise OptionError(f"FIRTH_THREADS is {asked!r}, but must be a whole number of at least 1")
-        return cls(int(asked) if asked else _cores(), device, *ranks)
+        value = os.environ.get("FIRTH_THREADS", "")
+        if value and not value.isdecimal():
+            raise OptionError(f"FIRTH_THREADS is {value!r}, but must be a whole number of at least 1")
+        return cls(int(value) if value else _cores(), device, *ranks)
 
     @property
     def is_main(self) -> bool:
@@ -97,11 +100,11 @@ class Runtime:
 
     @property
     def place(self) -> str:
-        """The device as torch names it: each process of a machine has its own GPU."""
+        """The device as torch names it: each process on a machine has its own GPU."""
         return f"cuda:{_number('LOCAL_RANK', 0)}" if self.device == "cuda" else self.device
 
     def join(self) -> None:
-        """From here on ranks can speak to one another, until the process ends."""
+        """Joins the process group, so that ranks can communicate until the process ends."""
         if self.device == "cuda":
             import torch
 
@@ -112,7 +115,7 @@ class Runtime:
 
         if distributed.is_initialized():
             return
-        # torchrun starts all processes again when one is killed, and its store still knows where the old ones were.
+        # torchrun restarts all processes if one is killed, and its store still has the addresses of the old ones.
         store, rank, size = next(iter(distributed.rendezvous("env://")))  # type: ignore[attr-defined]
         attempt = os.environ.get("TORCHELASTIC_RESTART_COUNT", "0")
         store = distributed.PrefixStore(attempt, store)  # type: ignore[attr-defined]
@@ -121,7 +124,7 @@ class Runtime:
         atexit.register(distributed.destroy_process_group)
 
     def shard(self, count: int) -> slice:
-        """The part of `count` things that is this rank's.
+        """The slice of `count` items that belongs to this rank.
 
         >>> [Runtime(1, rank=rank, size=2).shard(5) for rank in (0, 1)]
         [slice(0, 2, None), slice(2, 5, None)]
@@ -129,7 +132,7 @@ class Runtime:
         return slice(count * self.rank // self.size, count * (self.rank + 1) // self.size)
 
     def add_up(self, tensors: Iterable[Tensor]) -> None:
-        """Puts the sum over all ranks into every tensor; they travel in one message."""
+        """Replaces every tensor by its sum over all ranks, with one all-reduce."""
         if self.size == 1:
             return
         import torch
@@ -142,7 +145,7 @@ class Runtime:
             part.copy_(summed.view_as(part))
 
     def gather(self, rows: Tensor) -> list[Tensor]:
-        """The rows of every rank, in the order of ranks; ranks may have different numbers of them."""
+        """The rows of every rank, in the order of ranks; their numbers may differ."""
         if self.size == 1:
             return [rows]
         import torch
@@ -150,26 +153,26 @@ class Runtime:
 
         counts = [torch.zeros(1, dtype=torch.int64, device=rows.device) for _ in range(self.size)]
         distributed.all_gather(counts, torch.tensor([len(rows)], device=rows.device))
-        most = max(int(count) for count in counts)
-        padded = rows.new_zeros(most, *rows.shape[1:])
+        longest = max(int(count) for count in counts)
+        padded = rows.new_zeros(longest, *rows.shape[1:])
         padded[: len(rows)] = rows
-        found = [torch.empty_like(padded) for _ in range(self.size)]
-        distributed.all_gather(found, padded)
-        return [one[: int(count)] for one, count in zip(found, counts)]
+        gathered = [torch.empty_like(padded) for _ in range(self.size)]
+        distributed.all_gather(gathered, padded)
+        return [part[: int(count)] for part, count in zip(gathered, counts)]
 
     def from_main(self, value: float) -> float:
-        """What rank 0 says, on every rank."""
+        """The value of rank 0, on every rank."""
         if self.size == 1:
             return value
         import torch
         from torch import distributed
 
-        told = torch.tensor([value], dtype=torch.float64, device=self.place)
-        distributed.broadcast(told, 0)
-        return float(told)
+        received = torch.tensor([value], dtype=torch.float64, device=self.place)
+        distributed.broadcast(received, 0)
+        return float(received)
 
     def memory(self) -> int:
-        """The most bytes that were in use so far: of the GPU, or of this process."""
+        """The peak memory use so far in bytes: of the GPU, or of this process."""
         if self.device == "cuda":
             import torch
 
@@ -180,14 +183,14 @@ class Runtime:
         return scale * resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
 
     def shares(self, count: int) -> list[slice]:
-        """`count` things cut into one nearly equal run a thread, empty runs left out."""
+        """`count` items as one slice per thread, of nearly equal lengths, without empty slices."""
         edges = [count * i // self.threads for i in range(self.threads + 1)]
         return [slice(a, b) for a, b in itertools.pairwise(edges) if a < b]
 
     def map(self, function: Callable[[Item], Result], items: Iterable[Item]) -> list[Result]:
-        """The function of every item, computed in threads, in the order of the items; the first error is raised.
+        """The function of every item, computed in threads, in the order of the items. The first error is raised.
 
-        The calling thread works too and the others are kept between calls, so that a call costs microseconds.
+        The calling thread works too and the others are reused, so that a call costs microseconds.
         """
         work = list(items)
         results: list[Result | None] = [None] * len(work)
@@ -206,14 +209,14 @@ class Runtime:
         others = [_pool().submit(drain) for _ in range(min(self.threads, len(work)) - 1)]
         drain()
         for other in others:
-            if not other.cancel():  # one that has not begun has nothing left to do
+            if not other.cancel():  # a thread that has not started has nothing left to do
                 other.result()
         if errors:
             raise errors[min(errors)]
         return cast(list[Result], results)
 
     def stream(self, function: Callable[[Item], Result], items: Iterable[Item]) -> Iterator[Result]:
-        """As `spread`, one result at a time, never more than two items a thread ahead of the reader."""
+        """As `map`, one result at a time; at most two items per thread are computed ahead."""
         if self.threads == 1:
             return map(function, items)
         return map_ahead(function, items, threads=self.threads, ahead=2 * self.threads)
@@ -222,7 +225,7 @@ class Runtime:
 def map_ahead(
     function: Callable[[Item], Result], items: Iterable[Item], *, threads: int, ahead: int
 ) -> Iterator[Result]:
-    """The function of every item, in their order, from threads that are never more than `ahead` items ahead.
+    """The function of every item, in order, from threads that compute at most `ahead` items ahead.
 
     >>> list(map_ahead(abs, [-1, 2, -3], threads=1, ahead=2))
     [1, 2, 3]

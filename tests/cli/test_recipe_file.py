@@ -9,7 +9,7 @@ import pytest
 
 import firth
 from firth.cli.main import main
-from firth.cli.recipe_file import with_recipe_file
+from firth.cli.recipe_file import expand_recipe_file
 from firth.errors import FormatError, OptionError
 
 
@@ -21,7 +21,7 @@ def recipe(tmp_path: Path) -> str:
 
 
 def test_the_file_becomes_flags_and_flags_given_by_hand_win(recipe: str) -> None:
-    expanded = with_recipe_file(["train", "--recipe", recipe, "text.txt", "--dim=5"])
+    expanded = expand_recipe_file(["train", "--recipe", recipe, "text.txt", "--dim=5"])
     assert expanded[:4] == ["train", "counts", "text.txt", "--dim=5"]
     assert expanded[4:] == ["--kind=svd", "--no-punctuation", "--stop-words=the", "--stop-words=a"]
 
@@ -43,7 +43,7 @@ def test_the_recipe_is_kept_with_the_model_and_told_on_its_card(
     [
         ('name = "counts"\nwindw = 3', "Did you mean 'window'"),
         ("dim = 3", "names no recipe"),
-        ('name = "ngram"', "is a recipe for ngram, but the command says counts"),
+        ('name = "ngram"', "is a recipe for ngram, but the command is counts"),
     ],
 )
 def test_a_wrong_recipe_is_refused(tmp_path: Path, content: str, message: str) -> None:
@@ -51,11 +51,11 @@ def test_a_wrong_recipe_is_refused(tmp_path: Path, content: str, message: str) -
     path.write_text(content)
     said = ["counts"] if "ngram" in content else []
     with pytest.raises(OptionError, match=message):
-        with_recipe_file(["train", *said, "--recipe", str(path), "text.txt"])
+        expand_recipe_file(["train", *said, "--recipe", str(path), "text.txt"])
 
 
 def test_a_broken_recipe_names_the_file(tmp_path: Path) -> None:
     path = tmp_path / "bad.toml"
     path.write_text("dim = = 3")
     with pytest.raises(FormatError, match=r"bad\.toml: not a recipe in TOML"):
-        with_recipe_file(["train", "--recipe", str(path)])
+        expand_recipe_file(["train", "--recipe", str(path)])

@@ -7,23 +7,27 @@ import pytest
 pytest.importorskip("torch")
 pytest.importorskip("matplotlib")
 
-from firth.cli import study as module
 from firth.cli.main import main
-from firth.studies.registry import STUDIES
-from firth.studies.runs import Run, keep
+from firth.studies.registry import STUDIES, find_study
+from firth.studies.tasks.runs import TaskRun, write_result
 
 COST = {"seconds": 1.0, "device": "cpu"}
 
 
-def test_every_study_has_a_command_and_a_sentence():
-    assert list(module.ABOUT) == list(STUDIES)
+@pytest.mark.parametrize("name", STUDIES)
+def test_every_study_has_a_command_with_a_description_and_an_example(name, capsys, monkeypatch):
+    monkeypatch.setenv("COLUMNS", "200")
+    main(["study", name, "--help"])
+    shown = capsys.readouterr().out
+    assert find_study(name).__doc__.partition("\n")[0] in shown
+    assert f"firth study {name} --out {name}/" in shown
 
 
 def test_models_are_flags(tmp_path, capsys):
     folder = tmp_path / "work" / "runs"
     folder.mkdir(parents=True)
-    run = Run("srl", "cups", "teas")
-    keep(run, {"run": run.as_dict(), "test": {"f1": 0.5}, "layer_shares": {"input": [1.0]}, **COST}, folder)
+    run = TaskRun("srl", "cups", "teas")
+    write_result(run, {"run": run.as_dict(), "test": {"f1": 0.5}, "layer_shares": {"input": [1.0]}, **COST}, folder)
     flags = ["--tasks", "srl", "--elmo", "teas", "--static", "cups", "--no-start", "--out", str(tmp_path), "--json"]
     main(["study", "weights", *flags])
     told = json.loads(capsys.readouterr().out)

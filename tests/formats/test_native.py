@@ -167,5 +167,5 @@ def test_a_failed_save_leaves_what_was_there(folder: Path) -> None:
 
 def test_a_folder_of_other_files_is_not_written_over(tmp_path: Path) -> None:
     (tmp_path / "thesis.txt").write_text("years of work")
-    with pytest.raises(OptionError, match="holds other files"):
+    with pytest.raises(OptionError, match="contains other files"):
         save(WordVectors(["a"], [[1.0]]), tmp_path)

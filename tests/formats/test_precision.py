@@ -193,5 +193,5 @@ def test_hostile_settings_and_lists_are_refused(bilm_folder: Path, tmp_path: Pat
             load(tmp_path)
     (tmp_path / "config.json").write_text(json.dumps(config))
     (tmp_path / "vocab.xz").write_bytes((tmp_path / "vocab.xz").read_bytes()[:-20])
-    with pytest.raises(FormatError, match="xz data is broken"):
+    with pytest.raises(FormatError, match="xz data is corrupt"):
         load(tmp_path)

@@ -7,7 +7,7 @@ import pytest
 from numba import njit
 
 from firth.kernels import lstm as kernel
-from firth.kernels.matmul import BLOCK, pack, room
+from firth.kernels.matmul import BLOCK, allocate_rows, pack
 from firth.kernels.simd_float import LANES, load, matrix, splat, store, stride
 
 
@@ -37,7 +37,7 @@ def sigmoid(x):
     return 1 / (1 + np.exp(-x))
 
 
-def run(plain, sentences, precision="float32", clips=(3.0, 3.0), read=kernel.read):
+def run(plain, sentences, precision="float32", clips=(3.0, 3.0), read=kernel.run):
     """What the kernel says to sentences, sorted by length, each as rows of (words, dim)."""
     cell, dim = plain.recurrent.shape[0] // 4, plain.recurrent.shape[1]
     recurrent = pack(kernel.interleave(plain.recurrent), precision)
@@ -51,7 +51,7 @@ def run(plain, sentences, precision="float32", clips=(3.0, 3.0), read=kernel.rea
     words = np.array([sentences[row][t] for t, size in enumerate(sizes) for row in range(size)])
     memory = [matrix(rows, width) for width in (cell, cell, len(projection[0]) * BLOCK or stride(cell))]
     outputs = np.empty((len(words), dim), np.float32)
-    rooms = room(rows, recurrent[0]), room(rows, projection[0])
+    rooms = allocate_rows(rows, recurrent[0]), allocate_rows(rows, projection[0])
     limits = tuple(map(np.float32, clips))
     read(sizes, words, table, recurrent, rooms[0], projection, rooms[1], limits, *memory, outputs)
     starts = np.cumsum(sizes) - sizes
@@ -110,9 +110,9 @@ def test_a_sentence_has_the_same_bits_alone_and_among_others(precision):
 def test_the_compiled_steps_are_those_of_the_readable_ones(monkeypatch):
     plain = Plain(18, 10, 10)
     compiled = run(plain, SENTENCES[:4])
-    for name in ("advance", "multiply", "write_down"):
+    for name in ("step", "multiply", "convert_rows"):
         monkeypatch.setattr(kernel, name, getattr(kernel, name).py_func)
-    readable = run(plain, SENTENCES[:4], read=kernel.read.py_func)
+    readable = run(plain, SENTENCES[:4], read=kernel.run.py_func)
     assert all(np.allclose(one, other, atol=1e-6) for one, other in zip(compiled, readable))
 
 

@@ -8,7 +8,8 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from firth.kernels import text_to_ids as kernel
-from firth.text.chunks import PADDING, WordTable
+from firth.text.chunks import NO_LENGTHS, NO_MARKS, PADDING, WordTable
+from firth.text.tokenize import EncodedTokens
 
 BLANKS = [b" ", b"\n", b"\t", b"\r", b"\v", b"\f"]
 pieces = st.one_of(st.sampled_from(BLANKS), st.sampled_from([b"the", b"of", b"a"]), st.binary(max_size=40))
@@ -40,7 +41,7 @@ def test_a_scan_gives_the_words_that_split_gives(text: bytes) -> None:
     ids, ends = table.scan(text + PADDING, len(text))
     expected_ids, expected_ends, counts = reference(text)
     assert (ids.tolist(), ends.tolist()) == (expected_ids, expected_ends)
-    vocabulary, ranks = table.ranked()
+    vocabulary, ranks = table.rank_words()
     assert sum(counts.values()) == vocabulary.total
     ordered = sorted(counts, key=lambda word: (-counts[word], word))
     raw = [vocabulary.blob[a:b].tobytes() for a, b in zip(vocabulary.starts, vocabulary.ends)]
@@ -56,8 +57,8 @@ def test_two_tables_merged_are_one_table_of_both_texts(first: bytes, second: byt
     ids, _ = two.scan(second + PADDING, len(second))
     joined, _ = both.scan(first + b" " + second + PADDING, len(first) + 1 + len(second))
     renamed = one.absorb(two)
-    assert one.ranked()[0] == both.ranked()[0]
-    assert one.ranked()[1][renamed[ids]].tolist() == both.ranked()[1][joined[len(joined) - len(ids) :]].tolist()
+    assert one.rank_words()[0] == both.rank_words()[0]
+    assert one.rank_words()[1][renamed[ids]].tolist() == both.rank_words()[1][joined[len(joined) - len(ids) :]].tolist()
 
 
 broken = st.one_of(st.binary(max_size=40), st.text(max_size=20).map(str.encode))
@@ -98,6 +99,25 @@ def test_the_python_body_of_the_scan_gives_what_the_compiled_one_gives() -> None
         table = WordTable(0)
         ids, ends = np.zeros(30, np.uint32), np.zeros(30, np.uint32)
         with np.errstate(over="ignore"):
-            scan(text, 57, table.slots, table.entries, table.starts, table.blob, table.state, ids, ends)
+            arrays = table.slots, table.entries, table.starts, table.blob, table.state
+            scan(text, 57, NO_LENGTHS, NO_MARKS, *arrays, ids, ends)
         results.append((ids.tolist(), ends.tolist(), table.state.tolist()))
     assert results[0] == results[1]
+
+
+@settings(deadline=None)
+@given(st.lists(st.tuples(st.binary(min_size=1, max_size=40), st.booleans()), max_size=60))
+def test_tokens_of_known_length_are_counted_as_words_between_blanks_are(tokens: list[tuple[bytes, bool]]) -> None:
+    table, ids, ends = WordTable(0, room=2), list[int](), list[int]()
+    data, lengths, last = (
+        b"".join(raw for raw, _ in tokens),
+        [len(raw) for raw, _ in tokens],
+        [end for _, end in tokens],
+    )
+    block = EncodedTokens(np.frombuffer(data, np.uint8), np.array(lengths, np.int64), np.array(last, np.uint8))
+    seen: dict[bytes, int] = {}
+    for number, (raw, is_last) in enumerate(tokens, 1):
+        ids.append(seen.setdefault(raw, len(seen)))
+        ends += [number] * is_last
+    found_ids, found_ends = table.count([block])
+    assert (found_ids.tolist(), found_ends.tolist(), len(table)) == (ids, ends, len(seen))

@@ -43,21 +43,14 @@ def test_blanks_split_as_bytes_split(text):
     assert sum(last for _, _, last in found) == sum(map(bool, sentences))
 
 
-def test_squeezing_bytes_is_splitting_and_joining():
-    for text, wrapped in itertools.product(("", " ", "a", " a  b\n\nc \r\n d", "x\n \ny\nz\n"), (False, True)):
-        raw = np.frombuffer(text.encode(), np.uint8)
-        out = np.empty(len(raw) + 1, np.uint8)
-        written = out[: token_lines.squeeze(raw, wrapped, out)].tobytes().decode()
-        found = tokens(token_lines.split_blanks, text, wrapped)
-        assert written == "".join(text[start:end] + ("\n" if last else " ") for start, end, last in found)
-
-
 @given(st.text(max_size=20))
-def test_lines_are_written_as_utf_8(text):
-    codes = code_points(text)
-    out = np.empty(4 * len(codes) + 1, np.uint8)
-    size = token_lines.write_lines(codes, np.array([0]), np.array([len(codes)]), np.array([1], np.uint8), 1, out)
-    assert out[:size].tobytes() == text.encode("utf-8") + b"\n"
+def test_tokens_are_written_as_utf_8_one_after_another(text):
+    codes = code_points(text + " ")
+    edges = np.arange(len(codes) + 1)
+    out, lengths = np.empty(4 * len(codes), np.uint8), np.empty(len(codes), np.int32)
+    size = token_lines.write_tokens(codes, edges[:-1], edges[1:], out, lengths)
+    assert out[:size].tobytes() == text.encode("utf-8") + b" "
+    assert lengths.tolist() == [len(letter.encode("utf-8")) for letter in text + " "]
 
 
 def test_replacing_writes_none_one_or_several():

@@ -11,7 +11,7 @@ import pytest
 from firth.errors import OptionError
 from firth.formats.registry import load, save
 from firth.models.classifier import FastTextClassifier
-from firth.models.classifier_model import Classifier, Features, best_of, sigmoid
+from firth.models.classifier_model import Classifier, Features, find_best, sigmoid
 from firth.models.quantization import quantize
 from firth.runtime import Runtime
 from firth.text.corpus import Corpus
@@ -105,9 +105,9 @@ def test_the_best_k_come_first_and_none_is_below_the_threshold() -> None:
     assert [chance for _, chance in every] == sorted((chance for _, chance in every), reverse=True)
     assert classifier.predict("tea milk", k=2) == every[:2]
     assert classifier.predict("tea milk", k=3, threshold=every[1][1]) == every[:2]
-    with pytest.raises(OptionError, match="at least 1 label"):
+    with pytest.raises(OptionError, match="k is 0, but must be at least 1"):
         classifier.predict("tea", k=0)
-    assert best_of(np.array([2, 5, 5, 1], np.float32), 1).tolist() == [1]
+    assert find_best(np.array([2, 5, 5, 1], np.float32), 1).tolist() == [1]
 
 
 def test_precision_and_recall_are_counted_by_hand(tmp_path: Path) -> None:
@@ -154,7 +154,7 @@ def test_models_without_labels_and_texts_of_several_lines_are_errors() -> None:
         Classifier(WordVectors(["tea"], [[1.0]]))  # type: ignore[arg-type]
     with pytest.raises(OptionError, match="one line"):
         by_hand("softmax").predict("tea\nrain")
-    with pytest.raises(OptionError, match="list of texts"):
+    with pytest.raises(OptionError, match="texts must be a list"):
         by_hand("softmax").predict_all("tea")
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
-from dataclasses import replace
+from dataclasses import fields, replace
 from pathlib import Path
 from typing import Any
 
@@ -16,8 +16,10 @@ import torch
 import firth
 from firth.errors import OptionError
 from firth.models.elmo import Elmo
+from firth.neural.architecture import Architecture
 from firth.neural.bilm import BiLM
-from firth.neural.layers import WordTable
+from firth.neural.layers import WordEmbedding
+from firth.neural.training.pretrain import Pretraining
 from firth.runtime import Runtime
 from firth.text.corpus import Corpus
 from firth.text.tokenize import Tokenizer
@@ -75,11 +77,9 @@ def test_the_original_s_toy_text_is_learnt(data: Path, more: dict[str, Any]) -> 
 
 def test_a_tied_softmax_has_the_vectors_of_the_words() -> None:
     bilm = replace(TINY, encoder="words", tied=True).fit(corpus(), runtime=ONE)
-    assert isinstance(bilm.encoder, WordTable)
+    assert isinstance(bilm.encoder, WordEmbedding)
     assert torch.equal(bilm.softmax.weight, bilm.encoder.table)  # type: ignore[union-attr, arg-type]
-    with pytest.raises(
-        OptionError, match="tied: the softmax can share the vectors of words only where words have some"
-    ):
+    with pytest.raises(OptionError, match="tied: the softmax can share word vectors only if the encoder has some"):
         replace(TINY, tied=True).fit(corpus(), runtime=ONE)
 
 
@@ -91,16 +91,27 @@ def test_presets_have_the_sizes_that_were_published_and_every_size_is_an_option(
     assert Elmo(preset="small").architecture().highways == 1
     mine = Elmo(preset="small", cell=300, filters=(1, 4, 3, 8), skip=False).architecture()
     assert (mine.cell, mine.dim, mine.filters, mine.skip) == (300, 128, ((1, 4), (3, 8)), False)
-    with pytest.raises(OptionError, match="filters has 3 numbers, but must have them in pairs"):
+    with pytest.raises(OptionError, match="filters has 3 numbers, but must have pairs of numbers"):
         Elmo(filters=(1, 4, 3)).architecture()
 
 
 def test_the_paper_s_way_is_the_paper_s() -> None:
-    plan = Elmo(optimizer="paper").plan(ONE)
-    assert (plan.optimizer, plan.clip, plan.loss_times, plan.negatives) == ("adagrad", 10.0, 20.0, 8192)
-    assert not plan.sentences
-    assert Elmo().plan(ONE).sentences  # memory begins anew, as it does in embedding
-    assert [plan.schedule.rate(step, step / 100) for step in (0, 100)] == [0.2, 0.2]
+    tokens = corpus().tokens()
+    recipe = replace(TINY, optimizer="paper", learning_rate=None)
+    training = Pretraining(recipe.new(tokens), tokens, recipe.plan(ONE), ONE)
+    assert isinstance(training.optimizer.parts[-1], torch.optim.Adagrad)
+    assert (training.clip, training.loss_scale, Elmo().negatives) == (10.0, recipe.unroll, 8192)
+    assert [training.schedule.rate(step, step / 100) for step in (0, 100)] == [0.2, 0.2]
+    assert not recipe.resets_at_sentences
+    assert Elmo().resets_at_sentences  # as in embedding
+
+
+def test_every_size_of_an_architecture_is_an_option_with_the_same_help_and_range() -> None:
+    options = {field.name: field for field in fields(Elmo)}
+    for field in fields(Architecture):
+        if field.name not in ("cutoffs", "filters"):
+            assert options[field.name].metadata == field.metadata
+            assert options[field.name].default is None
 
 
 def test_the_model_predicts_scores_and_tells_how_it_was_made(tmp_path: Path) -> None:
@@ -163,7 +174,7 @@ def test_official_weights_get_a_softmax_for_the_new_text(data: Path) -> None:
 
 def test_sizes_that_contradict_the_model_to_start_from_are_refused() -> None:
     start = TINY.fit(corpus(), runtime=ONE)
-    with pytest.raises(OptionError, match=r"cell is 32, but the model to start from has 16\. Leave it out"):
+    with pytest.raises(OptionError, match=r"cell is 32, but the start model has 16\. Leave the option out"):
         replace(TINY, cell=32).fit(corpus(), start=start, runtime=ONE)
 
 
@@ -177,9 +188,9 @@ def test_a_text_that_is_too_small_is_told() -> None:
 
 def test_a_text_in_which_nothing_can_be_predicted_is_told() -> None:
     once = Corpus.of([" ".join(f"w{i}" for i in range(100))], tokenizer=LINES)
-    with pytest.raises(OptionError, match=r"no word is left to predict but <UNK>\. Words must occur 2 times"):
+    with pytest.raises(OptionError, match=r"no word but <UNK> is left to predict\. A word must occur 2 times"):
         replace(TINY, min_count=2).fit(once, runtime=ONE)
-    with pytest.raises(OptionError, match="no word is left to predict"):
+    with pytest.raises(OptionError, match="no word but <UNK> is left to predict"):
         replace(TINY, vocabulary=3).fit(corpus(), runtime=ONE)
 
 

@@ -14,7 +14,7 @@ from firth.errors import FormatError, OptionError
 from firth.formats.registry import detect, load, save
 from firth.neural.architecture import PRESETS, Architecture
 from firth.neural.bilm import BiLM, reverse_sentences
-from firth.neural.state import State
+from firth.neural.state import BiLMState
 from firth.text.vocabulary import Vocabulary
 
 TINY = PRESETS["tiny"]
@@ -122,19 +122,19 @@ def test_rows_go_on_from_their_own_state_and_idle_rows_keep_theirs() -> None:
         layers, _, second = bilm([["again"]], first)
         alone, _, third = bilm([["again"]], first.rows(1))
     assert torch.equal(layers, alone)
-    assert torch.equal(second.cells[:, :, 1:], first.cells[:, :, 1:])
-    assert torch.equal(second.said[:, :, :1], third.said)
+    assert torch.equal(second.cell[:, :, 1:], first.cell[:, :, 1:])
+    assert torch.equal(second.hidden[:, :, :1], third.hidden)
     with torch.no_grad():
         wider, _, fourth = bilm([["again"], ["new"]], third)
         fresh, _, _ = bilm([["new"]])
     assert torch.allclose(wider[:, 1:, :3], fresh, atol=1e-6)  # a new row has nothing to remember
-    assert fourth.cells.shape[2] == 2
+    assert fourth.cell.shape[2] == 2
 
 
 def test_no_sentences_give_no_rows_and_a_bare_string_is_refused() -> None:
     layers, lengths, state = make(TINY)([])
     assert layers.shape == (3, 0, 0, 32)
-    assert (len(lengths), state.cells.shape[2]) == (0, 0)
+    assert (len(lengths), state.cell.shape[2]) == (0, 0)
     with pytest.raises(OptionError, match="one string"):
         make(TINY)("She saw a play.")
 
@@ -143,7 +143,7 @@ def test_a_blank_state_is_no_state() -> None:
     bilm = make(TINY)
     with torch.no_grad():
         assert torch.equal(bilm(SENTENCES)[0], bilm(SENTENCES, bilm.blank(0))[0])
-    assert isinstance(bilm.blank(2), State)
+    assert isinstance(bilm.blank(2), BiLMState)
 
 
 def test_the_same_seed_draws_the_same_numbers_and_touches_nothing_else() -> None:

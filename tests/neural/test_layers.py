@@ -9,7 +9,7 @@ from torch import Tensor, nn
 
 from firth.errors import UnknownWord
 from firth.neural.initialization import draw
-from firth.neural.layers import CharacterCnn, CharacterRnn, Highway, ProjectedLstm, WordTable
+from firth.neural.layers import CharacterCnn, CharacterRnn, Highway, ProjectedLstm, WordEmbedding
 from firth.text.vocabulary import Vocabulary
 
 FILTERS = ((1, 3), (2, 4), (5, 6))
@@ -110,16 +110,16 @@ def test_the_character_rnn_reads_a_word_from_both_sides() -> None:
 
 
 def test_a_word_that_has_no_row_is_unknown_or_spelled_or_an_error() -> None:
-    known = WordTable(8, Vocabulary(["<UNK>", "tea"]))
+    known = WordEmbedding(8, Vocabulary(["<UNK>", "tea"]))
     draw(known, 1)
     assert torch.equal(known(["tea", "milk"]), known.table[[1, 0]])
-    spelled = WordTable(8, Vocabulary(["tea"]), cnn())
+    spelled = WordEmbedding(8, Vocabulary(["tea"]), cnn())
     found = spelled(["milk", "tea", "rain"])
     assert torch.equal(found[1], spelled.table[0])
     assert spelled.spelled is not None
     assert torch.equal(found[[0, 2]], spelled.spelled(["milk", "rain"]))
     with pytest.raises(UnknownWord, match="'te' is not in the vocabulary"):
-        WordTable(8, Vocabulary(["tea"]))(["te"])
+        WordEmbedding(8, Vocabulary(["tea"]))(["te"])
 
 
 def lstm(dim: int = 3, cell: int = 5, **more: object) -> ProjectedLstm:

@@ -19,13 +19,13 @@ from torch import Tensor, nn
 
 from firth.models.elmo import Elmo
 from firth.neural.softmax import sparse_rows
-from firth.neural.training.checkpoints import Checkpoints
 from firth.neural.training.optimizers import all_reduce_gradients
 from firth.neural.training.pretrain import Pretraining
-from firth.neural.training.record import Watch
 from firth.runtime import Runtime
 from firth.text.corpus import Corpus
 from firth.text.tokenfile import TokenFile
+from firth.training.checkpoints import Checkpoints
+from firth.training.monitor import Monitor
 
 SMALL = Elmo(preset="tiny", cell=8, dim=6, batch=4, unroll=5, min_count=1, epochs=2, learning_rate=0.01, log_every=1)
 MODELS: dict[str, dict[str, Any]] = {
@@ -53,8 +53,8 @@ def text(sentences: int, seed: int) -> TokenFile:
 def train(folder: Path, more: dict[str, Any], runtime: Runtime, *, is_killed: bool = False) -> dict[str, Tensor]:
     """One training, and its weights at the end."""
     recipe, tokens = replace(SMALL, save_every=3, **more), text(60, 1)
-    watch = Watch(checkpoints=Checkpoints(folder, {}), log=folder / "log.jsonl")
-    made = Pretraining(recipe.new(tokens), tokens, recipe.plan(runtime), runtime, held_out=text(9, 2), watch=watch)
+    monitor = Monitor(checkpoints=Checkpoints(folder, {}), log=folder / "log.jsonl")
+    made = Pretraining(recipe.new(tokens), tokens, recipe.plan(runtime), runtime, held_out=text(9, 2), monitor=monitor)
     step = made._step
 
     def step_or_die(batches: Any) -> None:

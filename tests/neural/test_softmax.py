@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 
 import numpy as np
 import pytest
 import torch
 from torch import Tensor, nn
 
-from firth.neural import softmax as module
+from firth.neural import device
 from firth.neural.adaptive_softmax import AdaptiveSoftmax
 from firth.neural.softmax import FullSoftmax, SampledSoftmax, draw_words, expected_counts
 
@@ -27,7 +28,7 @@ def made(words: int = WORDS, places: int = PLACES) -> tuple[nn.Linear, Tensor, T
 
 @pytest.fixture(autouse=True)
 def small_tables(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(module, "LOGITS", 64)  # a few places at a time
+    monkeypatch.setattr(device, "CPU", replace(device.CPU, logits=64))  # a few places at a time
 
 
 def plain(linear: nn.Linear, hidden: Tensor, targets: Tensor) -> Tensor:

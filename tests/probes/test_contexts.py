@@ -10,7 +10,7 @@ from scipy import stats
 
 from firth.errors import FormatError
 from firth.probes import contexts
-from firth.probes.readers import Place, StaticReader
+from firth.probes.readers import StaticReader, WordSpan
 from firth.text.tokenize import Tokenizer
 from firth.vectors.words import WordVectors
 
@@ -18,7 +18,7 @@ from firth.vectors.words import WordVectors
 @given(some.lists(some.tuples(some.sampled_from([0.1, 0.2, 0.3, 0.4, 0.5]), some.booleans()), min_size=1, max_size=12))
 def test_no_other_threshold_is_better(pairs: list[tuple[float, bool]]) -> None:
     scores, same = (np.array(one, float) for one in zip(*pairs))
-    found = contexts.accuracy(scores, same, contexts.threshold(scores, same))
+    found = contexts.accuracy(scores, same, contexts.best_threshold(scores, same))
     others = [contexts.accuracy(scores, same, cut) for cut in (-1.0, 0.15, 0.25, 0.35, 0.45, 2.0)]
     assert found == pytest.approx(max(others))
 
@@ -28,37 +28,39 @@ def test_the_measures_agree_with_scipy() -> None:
     x, y = rng.normal(size=50), rng.normal(size=50)
     y += x
     linear, ranked = stats.pearsonr(x, y).statistic, stats.spearmanr(x, y).statistic
-    assert contexts.harmonic(x, y) == pytest.approx(stats.hmean([linear, ranked]))
+    assert contexts.harmonic_correlation(x, y) == pytest.approx(stats.hmean([linear, ranked]))
     mirrored = stats.pearsonr(np.concatenate([x, -x]), np.concatenate([y, -y])).statistic  # means are 0
-    assert contexts.uncentered(x, y) == pytest.approx(mirrored)
-    assert contexts.uncentered(x, np.zeros(50)) is None
-    assert contexts.harmonic(x, np.ones(50)) is None
-    assert contexts.harmonic(x, -x) == 0
+    assert contexts.uncentered_correlation(x, y) == pytest.approx(mirrored)
+    assert contexts.uncentered_correlation(x, np.zeros(50)) is None
+    assert contexts.harmonic_correlation(x, np.ones(50)) is None
+    assert contexts.harmonic_correlation(x, -x) == 0
 
 
 def test_the_cosine_is_that_of_the_words_where_they_stand() -> None:
     reader = StaticReader("x", WordVectors(["tea", "rain"], [[1, 0], [1, 1]]))
-    one, other = Place(["some", "tea"], 1, 2), Place(["rain", "fell"], 0, 1)
-    found = contexts.cosines(reader, [contexts.Pair(one, other, 1.0), contexts.Pair(one, Place(["x"], 0, 1), 0.0)])
+    one, other = WordSpan(["some", "tea"], 1, 2), WordSpan(["rain", "fell"], 0, 1)
+    found = contexts.cosines(
+        reader, [contexts.ContextPair(one, other, 1.0), contexts.ContextPair(one, WordSpan(["x"], 0, 1), 0.0)]
+    )
     assert np.allclose(found, [[0.5**0.5, 0.0]])
 
 
 def test_wic_is_read_with_its_answers(tmp_path: Path) -> None:
     (tmp_path / "data").write_text("carry\tV\t2-1\tYou must carry gear .\tSound carries well .\n")
     (tmp_path / "gold").write_text("F\n")
-    [pair] = contexts.wic(tmp_path / "data", tmp_path / "gold")
+    [pair] = contexts.read_wic(tmp_path / "data", tmp_path / "gold")
     assert [place.words[place.start] for place in (pair.one, pair.other)] == ["carry", "carries"]
     assert pair.gold == 0
     (tmp_path / "data").write_text("carry\tV\t9-1\tYou must carry gear .\tSound carries well .\n")
-    with pytest.raises(FormatError, match="there is no word 9"):
-        contexts.wic(tmp_path / "data", tmp_path / "gold")
+    with pytest.raises(FormatError, match="no word 9"):
+        contexts.read_wic(tmp_path / "data", tmp_path / "gold")
     (tmp_path / "gold").write_text("maybe\n")
     with pytest.raises(FormatError, match="an answer T or F"):
-        contexts.wic(tmp_path / "data", tmp_path / "gold")
+        contexts.read_wic(tmp_path / "data", tmp_path / "gold")
 
 
 def test_a_marked_word_that_is_part_of_another_becomes_a_word() -> None:
-    found = contexts.strong_places(
+    found = contexts.find_strong_words(
         "A high-<strong>alcohol</strong> brew and <strong>whisky</strong>.", Tokenizer(), True
     )
     assert found["alcohol"].words[found["alcohol"].start] == "alcohol"
@@ -68,18 +70,18 @@ def test_a_marked_word_that_is_part_of_another_becomes_a_word() -> None:
 def test_texts_without_marks_are_named(tmp_path: Path) -> None:
     line = "\t".join(["1", "tea", "n", "rain", "n", "no mark", "a <b> mark </b>", "5.0", *(["1"] * 10)])
     (tmp_path / "scws.txt").write_text(line + "\n")
-    with pytest.raises(FormatError, match=":1: one word must stand between"):
-        contexts.scws(tmp_path / "scws.txt")
+    with pytest.raises(FormatError, match=":1: expected one word between"):
+        contexts.read_scws(tmp_path / "scws.txt")
 
 
 def test_the_three_sets_are_whole(data: Path) -> None:
     folder = data / "data/intrinsic/context"
-    train = contexts.wic(folder / "wic/train/train.data.txt", folder / "wic/train/train.gold.txt")
+    train = contexts.read_wic(folder / "wic/train/train.data.txt", folder / "wic/train/train.gold.txt")
     assert len(train) == 5428
-    assert contexts.golds(train).mean() == 0.5
-    scws = contexts.scws(folder / "scws.txt")
+    assert contexts.gold_ratings(train).mean() == 0.5
+    scws = contexts.read_scws(folder / "scws.txt")
     assert len(scws) == 2003
     assert scws[0].one.words[scws[0].one.start] == "Brazil"
-    pairs = contexts.cosimlex(folder / "cosimlex-en.csv")
+    pairs = contexts.read_cosimlex(folder / "cosimlex-en.csv")
     assert len(pairs) == 340
     assert (pairs[0].first.gold, pairs[0].second.gold) == (2.27, 1.37)

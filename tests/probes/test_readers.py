@@ -8,7 +8,7 @@ from firth.errors import OptionError
 from firth.formats.registry import load
 from firth.neural.architecture import Architecture
 from firth.neural.bilm import BiLM
-from firth.probes.readers import BilmReader, Place, StaticReader, open_bilm, open_readers, read_at, span_means
+from firth.probes.readers import BilmReader, StaticReader, WordSpan, open_bilm, open_readers, read_spans, span_means
 from firth.runtime import Runtime
 from firth.vectors.words import WordVectors
 
@@ -25,8 +25,12 @@ def test_a_biLM_is_read_as_it_embeds_in_the_order_of_the_sentences() -> None:
 
 def test_words_at_their_places_are_the_same_in_any_company() -> None:
     reader = BilmReader(BiLM(Architecture.named("tiny")))
-    places = [Place(tuple(SENTENCES[0]), 1, 2), Place(tuple(SENTENCES[0]), 2, 4), Place(tuple(SENTENCES[3]), 2, 3)]
-    together = read_at(reader, places)
+    places = [
+        WordSpan(tuple(SENTENCES[0]), 1, 2),
+        WordSpan(tuple(SENTENCES[0]), 2, 4),
+        WordSpan(tuple(SENTENCES[3]), 2, 3),
+    ]
+    together = read_spans(reader, places)
     for place, one in zip(places, together.unbind(1)):
         alone = reader.read([place.words])[:, place.start : place.stop].mean(1)
         assert torch.allclose(one, alone, atol=1e-6)
@@ -46,7 +50,7 @@ def test_static_vectors_are_the_same_in_every_sentence() -> None:
 
 
 def test_a_model_of_the_wrong_kind_is_named() -> None:
-    with pytest.raises(OptionError, match="a biLM is needed"):
+    with pytest.raises(OptionError, match="Name a biLM"):
         open_bilm("glove-en", Runtime(1))
 
 

@@ -8,7 +8,7 @@ import pytest
 
 from firth.errors import FormatError, OptionError
 from firth.probes import sense_files as files
-from firth.probes.wordnet import Lexeme, WordNet, find, lexeme
+from firth.probes.wordnet import Lexeme, WordNet, find_wordnet, lexeme_of
 
 SEMCOR = """file\tsent\ttoken\tlemma\tpos\tsense_keys
 a01\t1\tAda_King\tperson\tNNP\tperson%1:03:00::
@@ -26,24 +26,27 @@ XML = """<?xml version="1.0" encoding="UTF-8" ?>
 def test_semcor_is_read_sentence_by_sentence_with_its_marks(tmp_path: Path) -> None:
     path = tmp_path / "semcor.tsv"
     path.write_text(SEMCOR)
-    first, second, third = files.semcor(path)
+    first, second, third = files.read_semcor(path)
     assert first.words == ("Ada", "King", "took", "part", '"')
-    assert first.marks[0].keys == ()  # a name, and no use of the word person
-    assert first.marks[1] == files.Mark(2, 4, "take_part", "VERB", ("take_part%2:41:00::",))
-    assert second.marks[0].keys == ("play%1:10:01::", "play%1:04:05::")
-    assert (third.document, third.marks[0].pos) == ("a02", "DT")
-    assert len(list(files.semcor(path, 1))) == 1
-    assert files.senses_in(files.semcor(path), {Lexeme("play", "NOUN")}) == {"play%1:10:01::": 1, "play%1:04:05::": 1}
+    assert first.annotations[0].keys == ()  # a name, and no use of the word person
+    assert first.annotations[1] == files.Annotation(2, 4, "take_part", "VERB", ("take_part%2:41:00::",))
+    assert second.annotations[0].keys == ("play%1:10:01::", "play%1:04:05::")
+    assert (third.document, third.annotations[0].pos) == ("a02", "DT")
+    assert len(list(files.read_semcor(path, 1))) == 1
+    assert files.count_senses(files.read_semcor(path), {Lexeme("play", "NOUN")}) == {
+        "play%1:10:01::": 1,
+        "play%1:04:05::": 1,
+    }
 
 
 def test_a_table_with_other_columns_is_refused(tmp_path: Path) -> None:
     path = tmp_path / "semcor.tsv"
     path.write_text(SEMCOR + "a02\t3\n")
     with pytest.raises(FormatError, match=":7: expected 6 columns, found 2"):
-        list(files.semcor(path))
+        list(files.read_semcor(path))
     path.write_text("word\ttag\n")
     with pytest.raises(FormatError):
-        list(files.semcor(path))
+        list(files.read_semcor(path))
 
 
 def laid_out(folder: Path, xml: str = XML) -> Path:
@@ -57,12 +60,12 @@ def test_the_framework_is_read_from_a_folder_and_from_an_archive(tmp_path: Path)
     folder = laid_out(tmp_path / "framework")
     with tarfile.open(tmp_path / "framework.tar.xz", "w:xz") as archive:
         archive.add(folder / "ALL", "ALL")
-    [sentence] = files.framework(folder)
+    [sentence] = files.read_framework(folder)
     assert sentence.words == ("The", "old", "age", "&")
-    [mark] = sentence.marks
-    assert (mark.start, mark.stop, mark.lexeme) == (1, 3, Lexeme("old_age", "NOUN"))
-    assert mark.keys == ("old_age%1:28:00::", "x%1:00:00::")
-    assert files.framework(tmp_path / "framework.tar.xz") == [sentence]
+    [annotation] = sentence.annotations
+    assert (annotation.start, annotation.stop, annotation.lexeme) == (1, 3, Lexeme("old_age", "NOUN"))
+    assert annotation.keys == ("old_age%1:28:00::", "x%1:00:00::")
+    assert files.read_framework(tmp_path / "framework.tar.xz") == [sentence]
 
 
 @pytest.mark.parametrize(
@@ -76,35 +79,35 @@ def test_the_framework_is_read_from_a_folder_and_from_an_archive(tmp_path: Path)
 def test_xml_that_declares_entities_is_refused(tmp_path: Path, declared: str) -> None:
     folder = laid_out(tmp_path / "framework", XML.replace("<corpus", declared + "<corpus"))
     with pytest.raises(FormatError, match="declares a document type"):
-        files.framework(folder)
+        files.read_framework(folder)
 
 
 def test_broken_and_missing_files_are_named(tmp_path: Path) -> None:
     with pytest.raises(FormatError, match="not XML"):
-        files.framework(laid_out(tmp_path / "one", XML[:-9]))
-    with pytest.raises(OptionError, match="is not there"):
-        files.framework(tmp_path)
+        files.read_framework(laid_out(tmp_path / "one", XML[:-9]))
+    with pytest.raises(OptionError, match="no such file"):
+        files.read_framework(tmp_path)
     (tmp_path / "no.tar").write_bytes(b"nothing of the kind")
     with pytest.raises(FormatError, match="not a tar archive"):
-        files.framework(tmp_path / "no.tar")
+        files.read_framework(tmp_path / "no.tar")
 
 
 def test_a_file_that_is_too_large_is_not_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(files, "MOST", 100)
     with pytest.raises(FormatError, match="at most"):
-        files.framework(laid_out(tmp_path / "one"))
+        files.read_framework(laid_out(tmp_path / "one"))
 
 
 def test_an_instance_without_a_gold_sense_is_named(tmp_path: Path) -> None:
     folder = laid_out(tmp_path / "one")
     (folder / "ALL" / "ALL.gold.key.txt").write_text("")
-    with pytest.raises(FormatError, match=r"no sense is given for 'senseval2\.d000"):
-        files.framework(folder)
+    with pytest.raises(FormatError, match=r"no gold sense for 'senseval2\.d000"):
+        files.read_framework(folder)
 
 
 def test_all_five_sets_are_the_sets_one_by_one(data: Path) -> None:
-    everything = [mark for one in files.framework(data / files.FRAMEWORK) for mark in one.marks]
-    counts = Counter(mark.id.partition(".")[0] for mark in everything)
+    everything = [annotation for one in files.read_framework(data / files.FRAMEWORK) for annotation in one.annotations]
+    counts = Counter(annotation.id.partition(".")[0] for annotation in everything)
     assert counts == {
         "senseval2": 2282,
         "senseval3": 1850,
@@ -112,16 +115,22 @@ def test_all_five_sets_are_the_sets_one_by_one(data: Path) -> None:
         "semeval2013": 1644,
         "semeval2015": 1022,
     }
-    alone = [mark for one in files.framework(data / files.FRAMEWORK, "semeval2007") for mark in one.marks]
-    assert [mark.keys for mark in everything if mark.id.startswith("semeval2007")] == [mark.keys for mark in alone]
+    alone = [
+        annotation
+        for one in files.read_framework(data / files.FRAMEWORK, "semeval2007")
+        for annotation in one.annotations
+    ]
+    assert [annotation.keys for annotation in everything if annotation.id.startswith("semeval2007")] == [
+        annotation.keys for annotation in alone
+    ]
 
 
 def test_wordnet_is_read_from_its_index(tmp_path: Path) -> None:
     (tmp_path / "index.sense").write_text("play%1:04:05:: 00558008 2 1\nplay%1:10:01:: 07007945 1 9\n")
-    found = find(str(tmp_path))
+    found = find_wordnet(str(tmp_path))
     assert found is not None
     assert found.first == {Lexeme("play", "NOUN"): "play%1:10:01::"}
-    assert find("none") is None
+    assert find_wordnet("none") is None
     (tmp_path / "index.sense").write_text("play\n")
     with pytest.raises(FormatError, match=":1: expected a sense key"):
         WordNet.read(tmp_path)
@@ -130,9 +139,9 @@ def test_wordnet_is_read_from_its_index(tmp_path: Path) -> None:
 def test_a_missing_wordnet_says_how_to_get_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("FIRTH_WORDNET", str(tmp_path))
     with pytest.raises(OptionError, match="apt install wordnet-base wordnet-sense-index"):
-        find("auto")
+        find_wordnet("auto")
 
 
 def test_what_is_no_sense_key_is_named() -> None:
-    with pytest.raises(OptionError, match="no sense key"):
-        lexeme("play")
+    with pytest.raises(OptionError, match="not a sense key"):
+        lexeme_of("play")

@@ -4,9 +4,9 @@ import pytest
 import torch
 from sklearn.metrics import f1_score
 
-from firth.probes.readers import Place, StaticReader, read_at
-from firth.probes.sense_files import Mark, Sentence
-from firth.probes.senses import F1, SenseMeans, filled, judge, most_frequent
+from firth.probes.readers import StaticReader, WordSpan, read_spans
+from firth.probes.sense_files import AnnotatedSentence, Annotation
+from firth.probes.senses import F1, SenseMeans, fill_missing, most_frequent_senses, score_answers
 from firth.probes.wordnet import Lexeme, WordNet
 from firth.vectors.words import WordVectors
 
@@ -31,10 +31,10 @@ class Context:
         return torch.cat(parts, dim=1)
 
 
-def tagged(words: str, *keys: str) -> Sentence:
+def tagged(words: str, *keys: str) -> AnnotatedSentence:
     parts = tuple(words.split())
     place = parts.index("bank")
-    return Sentence(parts, (Mark(place, place + 1, "bank", "NOUN", keys),))
+    return AnnotatedSentence(parts, (Annotation(place, place + 1, "bank", "NOUN", keys),))
 
 
 TEXT = [tagged("water bank", RIVER), tagged("the bank", MONEY), tagged("loan bank loan", MONEY), tagged("bank x")]
@@ -43,8 +43,8 @@ COUNTS = {RIVER: 1, MONEY: 2}
 
 def test_a_word_has_the_sense_whose_mean_is_nearest() -> None:
     means = SenseMeans.read(Context(), TEXT, COUNTS)
-    vectors = read_at(
-        Context(), [Place(("shore", "bank"), 1, 2), Place(("bank", "loan"), 0, 1), Place(("bank",), 0, 1)]
+    vectors = read_spans(
+        Context(), [WordSpan(("shore", "bank"), 1, 2), WordSpan(("bank", "loan"), 0, 1), WordSpan(("bank",), 0, 1)]
     )
     lexemes = [BANK, BANK, Lexeme("tea", "NOUN")]
     assert means.nearest(vectors, lexemes) == [[RIVER, MONEY, None]]
@@ -62,7 +62,7 @@ def test_a_tie_goes_to_the_sense_that_wordnet_has_first(first: str) -> None:
     wordnet = WordNet.of([(key, number) for number, key in enumerate(senses, 1)])
     text = [tagged("bank", RIVER), tagged("bank", MONEY)]
     means = SenseMeans.read(Context(), text, COUNTS, wordnet)
-    assert means.nearest(read_at(Context(), [Place(("bank",), 0, 1)]), [BANK]) == [[first]]
+    assert means.nearest(read_spans(Context(), [WordSpan(("bank",), 0, 1)]), [BANK]) == [[first]]
 
 
 def test_blocks_of_any_size_give_the_same_means(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -74,15 +74,15 @@ def test_blocks_of_any_size_give_the_same_means(monkeypatch: pytest.MonkeyPatch)
 
 def test_F1_is_that_of_scikit_learn_where_all_is_answered_and_by_hand_where_not() -> None:
     gold = [RIVER, MONEY, MONEY, TEA]
-    marks = [Mark(0, 1, "bank", "NOUN", (key,)) for key in gold]
+    annotations = [Annotation(0, 1, "bank", "NOUN", (key,)) for key in gold]
     said = [RIVER, RIVER, MONEY, TEA]
-    assert judge(said, marks).value == pytest.approx(100 * f1_score(gold, said, average="micro"))
+    assert score_answers(said, annotations).value == pytest.approx(100 * f1_score(gold, said, average="micro"))
     precision, recall = 2 / 3, 2 / 4
-    found = judge([RIVER, None, MONEY, MONEY], marks)
+    found = score_answers([RIVER, None, MONEY, MONEY], annotations)
     assert found.value == pytest.approx(100 * 2 * precision * recall / (precision + recall))
     assert F1(0, 0, 0).value == 0
 
 
 def test_the_most_frequent_sense_is_that_of_the_counts() -> None:
-    said = most_frequent([BANK, Lexeme("tea", "NOUN")], COUNTS)
-    assert filled(said, ["no", TEA]) == [MONEY, TEA]
+    said = most_frequent_senses([BANK, Lexeme("tea", "NOUN")], COUNTS)
+    assert fill_missing(said, ["no", TEA]) == [MONEY, TEA]

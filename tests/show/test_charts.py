@@ -11,12 +11,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from firth.errors import MissingExtra, OptionError
-from firth.show.chart_style import COLOURS
-from firth.show.charts import Bars, Chart, Lines, Stacks, apart, draw
+from firth.show.chart_style import COLORS
+from firth.show.charts import BarChart, Chart, LineChart, StackedBarChart, draw, spread_apart
 
-BARS = Bars("Tasks & scores", "F1", ("ner", "srl"), {"GloVe": [70.0, (60.5, 0.5)], "ELMo": [None, 80.25]})
-LINES = Lines("Reading", "words", "score", {"a": [(1e6, 1, 0.1), (2e6, 2)], "b": [(1e6, 3), (2e6, 4)]}, log_x=True)
-STACKS = Stacks("Layers", ("ner", "srl"), {"words": [0.2, 0.9], "layer 1": [0.8, 0.1]})
+BARS = BarChart("Tasks & scores", "F1", ("ner", "srl"), {"GloVe": [70.0, (60.5, 0.5)], "ELMo": [None, 80.25]})
+LINES = LineChart("Reading", "words", "score", {"a": [(1e6, 1, 0.1), (2e6, 2)], "b": [(1e6, 3), (2e6, 4)]}, log_x=True)
+STACKS = StackedBarChart("Layers", ("ner", "srl"), {"words": [0.2, 0.9], "layer 1": [0.8, 0.1]})
 
 
 def svg(chart: Chart, path: Path) -> str:
@@ -51,7 +51,7 @@ def test_bars_say_their_values_and_where_there_is_none(tmp_path: Path) -> None:
 def test_lines_have_their_names_at_their_ends_where_these_are_apart(tmp_path: Path) -> None:
     apart = svg(LINES, tmp_path / "apart.svg")
     near = {name: [(1.0, 1.0), (2.0, 2.0)] for name in "abcdef"}
-    together = svg(Lines("t", "x", "y", near), tmp_path / "together.svg")
+    together = svg(LineChart("t", "x", "y", near), tmp_path / "together.svg")
     assert "legend" not in apart
     assert "legend" in together
     assert ">1M</text>" in apart
@@ -59,7 +59,7 @@ def test_lines_have_their_names_at_their_ends_where_these_are_apart(tmp_path: Pa
 
 @given(st.lists(st.floats(0, 300), min_size=1, max_size=9), st.floats(0.5, 20))
 def test_labels_are_a_step_apart_in_the_order_of_their_lines(heights: list[float], step: float) -> None:
-    laid = apart(heights, step)
+    laid = spread_apart(heights, step)
     order = sorted(range(len(heights)), key=lambda i: heights[i])
     assert all(laid[b] - laid[a] >= step - 1e-6 for a, b in itertools.pairwise(order))
     assert sum(laid) == pytest.approx(sum(heights), abs=1e-6)
@@ -67,7 +67,7 @@ def test_labels_are_a_step_apart_in_the_order_of_their_lines(heights: list[float
 
 def test_parts_of_a_stack_are_pale_below_a_third_and_strong_above_two(tmp_path: Path) -> None:
     picture = svg(STACKS, tmp_path / "stacks.svg")
-    assert picture.count(f"fill: {COLOURS[0]}") == 2  # in the legend, and 0.9 of srl; 0.2 of ner is paler
+    assert picture.count(f"fill: {COLORS[0]}") == 2  # in the legend, and 0.9 of srl; 0.2 of ner is paler
     for text in ("0.20", "0.90", "0.80", "0.10"):
         assert f">{text}</text>" in picture
 
@@ -75,13 +75,13 @@ def test_parts_of_a_stack_are_pale_below_a_third_and_strong_above_two(tmp_path: 
 @pytest.mark.parametrize(
     "chart",
     [
-        Bars("nothing", "y", (), {}),
-        Bars("many", "y", tuple("abcdefghij"), {str(i): [float(i)] * 10 for i in range(12)}),
-        Bars("below", "y", ("a",), {"x": [-3.0], "y": [float("nan")]}),
-        Lines("nothing", "x", "y", {}),
-        Lines("gaps", "x", "y", {"a": [], "b": [(1.0, float("nan")), (2.0, 3.0)]}),
-        Stacks("nothing", ("a",), {"x": [0.0]}),
-        Bars("a <b> $c", "100 %", ("$x_1$ and a very long name",), {"_hidden": [1.0], "y & z": [2.0]}),
+        BarChart("nothing", "y", (), {}),
+        BarChart("many", "y", tuple("abcdefghij"), {str(i): [float(i)] * 10 for i in range(12)}),
+        BarChart("below", "y", ("a",), {"x": [-3.0], "y": [float("nan")]}),
+        LineChart("nothing", "x", "y", {}),
+        LineChart("gaps", "x", "y", {"a": [], "b": [(1.0, float("nan")), (2.0, 3.0)]}),
+        StackedBarChart("nothing", ("a",), {"x": [0.0]}),
+        BarChart("a <b> $c", "100 %", ("$x_1$ and a very long name",), {"_hidden": [1.0], "y & z": [2.0]}),
     ],
     ids=lambda chart: chart.title,
 )
@@ -97,9 +97,9 @@ def test_what_cannot_be_drawn_is_named(tmp_path: Path) -> None:
     with pytest.raises(OptionError, match=r"chart\.pdf: a chart is written as \.svg or \.png, not as '\.pdf'"):
         draw(BARS, tmp_path / "chart.pdf")
     with pytest.raises(OptionError, match="at least 0"):
-        Stacks("Layers", ("ner",), {"words": [-0.2]})
-    with pytest.raises(OptionError, match="'a' must have 1 values, one a group, but has 0"):
-        Stacks("Layers", ("ner",), {"a": []})
+        StackedBarChart("Layers", ("ner",), {"words": [-0.2]})
+    with pytest.raises(OptionError, match="'a' must have 1 values, one per group, but has 0"):
+        StackedBarChart("Layers", ("ner",), {"a": []})
 
 
 def test_without_matplotlib_the_extra_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -166,6 +166,6 @@ def test_nobody_waits_for_torch_who_asks_only_for_names() -> None:
     import sys
 
     code = (
-        "import sys; from firth.tasks.registry import TASKS; import firth.cli.tasks; assert 'torch' not in sys.modules"
+        "import sys; from firth.tasks.registry import TASKS; import firth.cli.task; assert 'torch' not in sys.modules"
     )
     subprocess.run([sys.executable, "-c", code], check=True)

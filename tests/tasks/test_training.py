@@ -24,7 +24,6 @@ from firth.tasks.sentiment.data import SentimentExample
 from firth.tasks.sentiment.task import Sentiment
 from firth.tasks.sources import Sources
 from firth.tasks.training import Training, apply_defaults, draw_share, fit
-from firth.tasks.training_loop import batches_of
 
 ONE = Runtime(threads=1)
 TASK = Sentiment(architecture="plain", hidden=6, dropout=0.2)
@@ -199,17 +198,8 @@ def test_a_loss_that_runs_away_ends_the_training() -> None:
 
 
 def test_nothing_to_learn_from_is_an_error() -> None:
-    with pytest.raises(OptionError, match="no example"):
+    with pytest.raises(OptionError, match="no training examples"):
         fit(TASK, Embedding(words=4), [], (), TRAINING, runtime=ONE)
-
-
-def test_an_epoch_has_every_example_once_and_like_lengths_together() -> None:
-    lengths = np.random.default_rng(1).integers(1, 50, 500)
-    first, second = (batches_of(lengths, 8, seed=1, epoch=epoch) for epoch in (0, 1))
-    assert sorted(place for batch in first for place in batch) == list(range(500))
-    assert first != second
-    padding = [max(lengths[batch]) * len(batch) / sum(lengths[batch]) for batch in first]
-    assert np.mean(padding) < 1.1
 
 
 def test_a_larger_share_of_the_examples_holds_a_smaller_one() -> None:

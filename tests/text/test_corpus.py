@@ -86,7 +86,7 @@ def test_a_broken_packed_file_is_an_error_and_never_a_shorter_text(tmp_path: Pat
         del packed[len(packed) // 2 :]
     else:
         packed[len(packed) // 2 : len(packed) // 2 + 8] = b"\xff" * 8
-    with pytest.raises(FormatError, match=f"broken.txt: the {packing} data is broken"):
+    with pytest.raises(FormatError, match=f"broken.txt: the {packing} data is corrupt"):
         Corpus(write(tmp_path / "broken.txt", bytes(packed)), tokenizer=SPLIT).tokens()
 
 

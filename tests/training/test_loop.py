@@ -2,26 +2,27 @@
 
 from __future__ import annotations
 
-import itertools
 import json
 import os
 import signal
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from firth.errors import Diverged, FormatError, OptionError
-from firth.progress import Progress
+from firth.progress import Progress, Report, silent
 from firth.runtime import Runtime
 from firth.training import loop
-from firth.training.checkpoints import CONFIG
-from firth.training.loop import Block, HeldOut, Run, Schedule, Tally, train
+from firth.training.checkpoints import CONFIG, Checkpoints
+from firth.training.loop import BlockLoss, HeldOutBlocks, train
+from firth.training.monitor import Monitor
+from firth.training.record import EpochRecord
+from firth.training.schedule import BlockSchedule, TextBlock
 
-ONE = Run(Runtime(1))
+ONE = Runtime(1)
 
 
 @dataclass
@@ -32,49 +33,45 @@ class Adder:
     stop_after: int = 10**9
     trained: list[tuple[int, int]] = field(default_factory=list)
     arrays: dict[str, np.ndarray] = field(default_factory=lambda: {"state": np.ones((2, 3), np.float32)})
-    guess: float = 1.0
+    chance_loss: float = 1.0
 
-    def train(self, block: Block) -> Tally:
+    def train(self, block: TextBlock) -> BlockLoss:
         self.trained.append((block.epoch, block.number))
         self.arrays["state"] *= np.float32(1 + block.rate / (1 + block.number + block.epoch))
         if len(self.trained) == self.stop_after:
             os.kill(os.getpid(), signal.SIGINT)
-        return Tally(self.loss * len(block.ids), len(block.ids))
+        return BlockLoss(self.loss * len(block.ids), len(block.ids))
 
 
-def schedule(words: int = 1000, epochs: int = 3, size: int = 70, rate: float = 0.5) -> Schedule:
+def schedule(words: int = 1000, epochs: int = 3, size: int = 70, rate: float = 0.5) -> BlockSchedule:
     sentences = np.append(np.arange(0, words, 13), words).astype(np.uint64)
-    return Schedule(np.arange(words, dtype=np.uint32), sentences, epochs, rate, size)
+    return BlockSchedule(np.arange(words, dtype=np.uint32), sentences, epochs, rate, size)
 
 
-@given(st.lists(st.integers(0, 40), max_size=30), st.integers(1, 50))
-def test_blocks_hold_every_word_once_and_every_sentence_end(lengths, size):
-    sentences = np.cumsum([0, *lengths]).astype(np.uint64)
-    plan = Schedule(np.arange(sum(lengths), dtype=np.uint32), sentences, 1, 1.0, size)
-    blocks = list(plan.blocks())
-    assert list(itertools.chain.from_iterable(block.ids.tolist() for block in blocks)) == list(range(sum(lengths)))
-    assert all(0 < len(block.ids) <= size and block.ends[-1] == len(block.ids) for block in blocks)
-    ends = {int(block.ids[end - 1]) + 1 for block in blocks for end in block.ends if end > 0}
-    assert ends >= {int(end) for end in sentences} - {0}
-    assert len(ends) <= len(set(sentences.tolist()) - {0}) + len(blocks)
-
-
-def test_the_rate_falls_linearly_over_all_epochs_to_its_floor():
-    plan = schedule(words=1000, epochs=2, rate=0.5)
-    blocks = list(plan.blocks())
-    assert blocks[0].rate == 0.5
-    assert all(left.last_rate == right.rate for left, right in itertools.pairwise(blocks))
-    assert plan.rate_at(1000) == pytest.approx(0.25)
-    assert blocks[-1].last_rate == pytest.approx(0.5e-4)
+def run(
+    learner: Adder,
+    plan: BlockSchedule,
+    runtime: Runtime = ONE,
+    *,
+    report: Report = silent,
+    checkpoint: Path | None = None,
+    resume: bool = True,
+    identity: dict[str, str] | None = None,
+    **more: Any,
+) -> EpochRecord:
+    """One training as `fit` starts it."""
+    identity = {**(identity or {}), **plan.identity}
+    with Monitor.open(identity, report=report, checkpoint=checkpoint, resume=resume) as monitor:
+        return train(learner, plan, runtime, monitor, **more)
 
 
 def test_the_loss_curve_is_the_mean_of_a_prediction_in_each_epoch():
-    assert train(Adder(loss=0.75), schedule(), ONE).curve == [0.75, 0.75, 0.75]
+    assert run(Adder(loss=0.75), schedule()).curve == [0.75, 0.75, 0.75]
 
 
 def test_reports_count_words_and_carry_loss_rate_and_epoch():
     seen: list[Progress] = []
-    train(Adder(), schedule(words=200, epochs=2), Run(Runtime(2), seen.append))
+    run(Adder(), schedule(words=200, epochs=2), Runtime(2), report=seen.append)
     assert [report.done for report in seen] == sorted(report.done for report in seen)
     assert seen[-1].done == seen[-1].total == 400
     assert seen[-1].values["epoch"] == 2
@@ -84,13 +81,13 @@ def test_reports_count_words_and_carry_loss_rate_and_epoch():
 
 def test_an_interrupted_run_goes_on_where_it_was_and_ends_in_the_same_bits(tmp_path: Path):
     whole = Adder()
-    train(whole, schedule(), ONE)
+    run(whole, schedule())
     folder = tmp_path / "checkpoint"
     first = Adder(stop_after=7)
     with pytest.raises(KeyboardInterrupt):
-        train(first, schedule(), Run(Runtime(1), checkpoint=folder))
+        run(first, schedule(), checkpoint=folder)
     second = Adder()
-    end = train(second, schedule(), Run(Runtime(1), checkpoint=folder))
+    end = run(second, schedule(), checkpoint=folder)
     assert first.trained + second.trained == whole.trained
     assert np.array_equal(second.arrays["state"], whole.arrays["state"])
     assert end.curve == [1.0, 1.0, 1.0]
@@ -99,95 +96,88 @@ def test_an_interrupted_run_goes_on_where_it_was_and_ends_in_the_same_bits(tmp_p
 def test_with_threads_every_block_is_trained_once_across_an_interruption(tmp_path: Path):
     first, second = Adder(stop_after=9), Adder()
     with pytest.raises(KeyboardInterrupt):
-        train(first, schedule(), Run(Runtime(2), checkpoint=tmp_path / "c"))
-    train(second, schedule(), Run(Runtime(2), checkpoint=tmp_path / "c"))
+        run(first, schedule(), Runtime(2), checkpoint=tmp_path / "c")
+    run(second, schedule(), Runtime(2), checkpoint=tmp_path / "c")
     everything = [(epoch, n) for epoch in range(3) for n in range(len(schedule().edges) - 1)]
     assert sorted(first.trained + second.trained) == everything
 
 
 def test_checkpoints_are_kept_while_training_goes_on(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     kept: list[int] = []
-    keep = loop.keep
-    monkeypatch.setattr(loop, "keep", lambda *given: (kept.append(given[3].step), keep(*given)))
+    save = Checkpoints.save
+    monkeypatch.setattr(Checkpoints, "save", lambda self, *given: (kept.append(given[1]["step"]), save(self, *given)))
     plan = schedule()
-    train(Adder(), plan, Run(Runtime(1), checkpoint=tmp_path / "c"), every=0.0)
+    run(Adder(), plan, checkpoint=tmp_path / "c", save_seconds=0.0)
     assert kept == list(range(1, plan.steps + 1))
 
 
 def test_a_finished_checkpoint_leaves_nothing_to_do(tmp_path: Path):
-    train(Adder(), schedule(), Run(Runtime(1), checkpoint=tmp_path / "c"))
+    run(Adder(), schedule(), checkpoint=tmp_path / "c")
     again = Adder()
-    assert train(again, schedule(), Run(Runtime(1), checkpoint=tmp_path / "c")).curve == [1.0, 1.0, 1.0]
+    assert run(again, schedule(), checkpoint=tmp_path / "c").curve == [1.0, 1.0, 1.0]
     assert again.trained == []
 
 
 def test_without_resume_training_starts_anew(tmp_path: Path):
-    train(Adder(), schedule(), Run(Runtime(1), checkpoint=tmp_path / "c"))
+    run(Adder(), schedule(), checkpoint=tmp_path / "c")
     again = Adder()
-    train(again, schedule(), Run(Runtime(1), checkpoint=tmp_path / "c", resume=False))
+    run(again, schedule(), checkpoint=tmp_path / "c", resume=False)
     assert len(again.trained) == schedule().steps
 
 
 def test_a_checkpoint_of_another_training_is_refused_by_name(tmp_path: Path):
-    train(Adder(), schedule(), Run(Runtime(1), checkpoint=tmp_path / "c"), identity={"corpus": "a"})
+    run(Adder(), schedule(), checkpoint=tmp_path / "c", identity={"corpus": "a"})
     with pytest.raises(OptionError, match=r"another training: it differs in corpus\. Choose another folder"):
-        train(Adder(), schedule(), Run(Runtime(1), checkpoint=tmp_path / "c"), identity={"corpus": "b"})
+        run(Adder(), schedule(), checkpoint=tmp_path / "c", identity={"corpus": "b"})
     with pytest.raises(OptionError, match="differs in learning_rate"):
-        train(Adder(), schedule(rate=0.1), Run(Runtime(1), checkpoint=tmp_path / "c"), identity={"corpus": "a"})
+        run(Adder(), schedule(rate=0.1), checkpoint=tmp_path / "c", identity={"corpus": "a"})
 
 
 def test_a_broken_checkpoint_is_an_error_with_its_place(tmp_path: Path):
-    train(Adder(), schedule(), Run(Runtime(1), checkpoint=tmp_path / "c"))
+    run(Adder(), schedule(), checkpoint=tmp_path / "c")
     next((tmp_path / "c").glob("state-*")).write_bytes(b"short")
-    with pytest.raises(FormatError, match="does not hold the arrays of this training"):
-        train(Adder(), schedule(), Run(Runtime(1), checkpoint=tmp_path / "c"))
+    with pytest.raises(FormatError, match="the arrays of the checkpoint cannot be read"):
+        run(Adder(), schedule(), checkpoint=tmp_path / "c")
     (tmp_path / "c" / CONFIG).write_text("{")
     with pytest.raises(FormatError, match="is not JSON"):
-        train(Adder(), schedule(), Run(Runtime(1), checkpoint=tmp_path / "c"))
-
-
-def test_a_folder_that_holds_something_else_is_left_alone(tmp_path: Path):
-    (tmp_path / "config.json").write_text(json.dumps({"library": "firth", "kind": "word-vectors"}))
-    with pytest.raises(OptionError, match="something else than a checkpoint"):
-        train(Adder(), schedule(), Run(Runtime(1), checkpoint=tmp_path))
-    assert json.loads((tmp_path / "config.json").read_text())["kind"] == "word-vectors"
+        run(Adder(), schedule(), checkpoint=tmp_path / "c")
 
 
 @pytest.mark.parametrize("loss", [float("nan"), float("inf"), 11.0])
 def test_a_loss_that_runs_away_stops_training_and_keeps_no_checkpoint(loss, tmp_path: Path):
     with pytest.raises(Diverged, match=r"Use a learning rate below 0\.5") as caught:
-        train(Adder(loss=loss), schedule(), Run(Runtime(1), checkpoint=tmp_path / "c"))
+        run(Adder(loss=loss), schedule(), checkpoint=tmp_path / "c")
     assert caught.value.step > 0
     assert not (tmp_path / "c").exists()
 
 
 def test_an_error_in_a_thread_is_raised():
     class Broken(Adder):
-        def train(self, block: Block) -> Tally:
+        def train(self, block: TextBlock) -> BlockLoss:
             raise OSError("the text is gone")
 
     with pytest.raises(OSError, match="the text is gone"):
-        train(Broken(), schedule(), Run(Runtime(2)))
+        run(Broken(), schedule(), Runtime(2))
 
 
-def apart(learner: Adder, words: int = 300) -> HeldOut:
+def apart(learner: Adder, words: int = 300) -> HeldOutBlocks:
     text = schedule(words=words)
-    return HeldOut(learner, text.ids, text.sentences)
+    return HeldOutBlocks(learner, text.ids, text.sentences)
 
 
 class Watcher(Adder):
     """Tells as its loss how many blocks were trained before, so that a held-out loss shows when it was taken."""
 
-    def train(self, block: Block) -> Tally:
+    def train(self, block: TextBlock) -> BlockLoss:
         if block.rate == 0:
-            return Tally(float(len(self.trained)) * len(block.ids), len(block.ids))
+            return BlockLoss(float(len(self.trained)) * len(block.ids), len(block.ids))
         return super().train(block)
 
 
 @pytest.mark.parametrize("threads", [1, 2])
 def test_the_held_out_loss_is_taken_when_an_epoch_is_over_and_before_the_next_begins(threads):
     learner, plan, seen = Watcher(), schedule(epochs=3), []
-    end = train(learner, plan, Run(Runtime(threads), seen.append), held_out=apart(learner))
+    end = run(learner, plan, Runtime(threads), report=seen.append, held_out=apart(learner))
     blocks = len(plan.edges) - 1
     assert end.held_out == [blocks, 2 * blocks, 3 * blocks]
     assert "held_out_loss" not in seen[0].values
@@ -204,24 +194,24 @@ def test_held_out_blocks_have_the_rate_zero_and_random_numbers_of_their_own():
 
 def test_held_out_losses_outlive_an_interruption(tmp_path: Path):
     whole = Watcher()
-    curve = train(whole, schedule(), ONE, held_out=apart(whole)).held_out
+    curve = run(whole, schedule(), held_out=apart(whole)).held_out
     first = Watcher(stop_after=len(schedule().edges) + 2)  # in the second epoch
     with pytest.raises(KeyboardInterrupt):
-        train(first, schedule(), Run(Runtime(1), checkpoint=tmp_path / "c"), held_out=apart(first))
+        run(first, schedule(), checkpoint=tmp_path / "c", held_out=apart(first))
     second = Watcher(trained=list(first.trained))
-    resumed = train(second, schedule(), Run(Runtime(1), checkpoint=tmp_path / "c"), held_out=apart(second))
+    resumed = run(second, schedule(), checkpoint=tmp_path / "c", held_out=apart(second))
     assert resumed.held_out == curve
     assert np.array_equal(second.arrays["state"], whole.arrays["state"])
 
 
 def test_a_held_out_text_without_a_prediction_is_told_before_training():
     class Deaf(Adder):
-        def train(self, block: Block) -> Tally:
-            return super().train(block) if block.rate else Tally(0.0, 0)
+        def train(self, block: TextBlock) -> BlockLoss:
+            return super().train(block) if block.rate else BlockLoss(0.0, 0)
 
     learner = Deaf()
-    with pytest.raises(OptionError, match="the held-out text has nothing that could be predicted"):
-        train(learner, schedule(), ONE, held_out=apart(learner))
+    with pytest.raises(OptionError, match="the held-out text has nothing to predict"):
+        run(learner, schedule(), held_out=apart(learner))
     assert learner.trained == []
 
 
@@ -235,41 +225,11 @@ def test_a_checkpoint_is_whole_whenever_the_run_is_killed(tmp_path: Path, monkey
         if (folder / CONFIG).exists():
             state = json.loads((folder / CONFIG).read_text())
             assert (folder / state["arrays"]).exists()
-            steps.append(state["step"])
+            steps.append(state["state"]["step"])
 
     for name in ("replace", "unlink"):
         real = getattr(os, name)
         monkeypatch.setattr(os, name, lambda *a, real=real, **k: (copies_of_the_folder(), real(*a, **k))[1])
-    train(Adder(), plan, Run(Runtime(1), checkpoint=folder), every=0.0)
+    run(Adder(), plan, checkpoint=folder, save_seconds=0.0)
     assert set(steps) >= set(range(1, plan.steps))
     assert sorted(path.name for path in folder.iterdir()) == [CONFIG, f"state-{plan.steps}.safetensors"]
-
-
-def test_a_checkpoint_that_does_not_tell_its_place_is_an_error(tmp_path: Path):
-    (tmp_path / CONFIG).write_text(json.dumps({"kind": "checkpoint", "step": 3}))
-    with pytest.raises(FormatError, match="does not tell the arrays, counts, held_out, identity, losses"):
-        train(Adder(), schedule(), Run(Runtime(1), checkpoint=tmp_path))
-
-
-def test_with_a_seed_every_epoch_has_all_blocks_in_another_order():
-    sentences = np.arange(0, 1001, 10, dtype=np.uint64)
-    plan = Schedule(np.arange(1000, dtype=np.uint32), sentences, 3, 1.0, 40, seed=5)
-    orders = [[block.number for block in plan.blocks() if block.epoch == epoch] for epoch in range(3)]
-    assert all(sorted(order) == list(range(25)) for order in orders)
-    assert len({tuple(order) for order in orders}) == 3
-    again = Schedule(np.arange(1000, dtype=np.uint32), sentences, 3, 1.0, 40, seed=5)
-    assert [order.tolist() for order in again.orders] == orders
-    other = Schedule(np.arange(1000, dtype=np.uint32), sentences, 3, 1.0, 40, seed=6)
-    assert [order.tolist() for order in other.orders] != orders
-
-
-def test_the_rate_falls_with_the_words_that_were_read_whatever_their_order():
-    sentences = np.array([0, 3, 10, 11, 19, 20], np.uint64)
-    plan = Schedule(np.arange(20, dtype=np.uint32), sentences, 2, 1.0, 8, seed=1)
-    done = 0
-    for step, block in enumerate(plan.blocks()):
-        assert plan.words_before(step) == done
-        assert block.rate == pytest.approx(1 - done / 40)
-        done += len(block.ids)
-        assert block.last_rate == pytest.approx(max(1 - done / 40, 1e-4))
-    assert done == plan.words == plan.words_before(plan.steps)

@@ -1,44 +1,26 @@
-"""Commands that run a text of any size through a model: its vectors onto disk, or an index of its words in context."""
+"""Commands that run a text of any size through a model: bulk embedding, and an index of words in context."""
 
 import os
-from dataclasses import dataclass
 from typing import Annotated, Any, Literal
 
 from cyclopts import Parameter
 
 from firth.bulk.embed_file import Bulk, embed_file, fingerprint
 from firth.bulk.index import index_file
-from firth.cli.flags import CorpusOptions, Inputs, Json, Model
+from firth.cli.flags import BilmDevice, Inputs, Json, Model, TextOptions
+from firth.cli.loading import move_to
 from firth.cli.output import answer
-from firth.errors import OptionError
 from firth.formats.registry import load
-from firth.options import Recipe, option
 from firth.show import terminal
-from firth.text.tokenize import Tokenizer
 
-
-@dataclass(frozen=True)
-class TextOptions(Recipe):
-    """How a line becomes words, and where the model runs."""
-
-    tokens: Literal["running", "whitespace"] = option(
-        "running", "running: lines as people write them; whitespace: words are already apart"
-    )
-    language: Literal["any", "persian"] = option("any", "persian: unify letters and digits, tidy half-spaces")
-    fold_case: bool = option(False, "make all letters small")
-    errors: Literal["strict", "replace"] = option("strict", "what to do with bytes that are not UTF-8")
-    precision: Literal["float32", "bfloat16", "int8"] | None = option(
-        None, "contextual models: how exactly they compute; less is faster. float32 if not given"
-    )
-    device: str | None = option(None, "contextual models: where they run, such as cpu or cuda")
-
-    def tokenizer(self) -> Tokenizer:
-        """The tokenizer that these flags describe."""
-        return CorpusOptions(tokens=self.tokens, language=self.language, fold_case=self.fold_case).tokenizer()
-
-
-Words = Annotated[TextOptions, Parameter(name="*")]
-Restart = Annotated[bool, Parameter(negative="", help="throw away what an unfinished run has left")]
+Text = Annotated[TextOptions, Parameter(name="*", group="Text")]
+Precision = Annotated[
+    Literal["float32", "bfloat16", "int8"] | None,
+    Parameter(help="Contextual models only: precision of the computation. Lower is faster. Default: float32."),
+]
+Restart = Annotated[
+    bool, Parameter(negative="", show_default=False, help="Discard an unfinished run instead of resuming it.")
+]
 
 
 def embed(
@@ -46,15 +28,17 @@ def embed(
     inputs: Inputs,
     /,
     *,
-    out: Annotated[str, Parameter(help="a .hdf5 file, or a folder whose name ends in .safetensors or .parquet")],
-    bulk: Annotated[Bulk, Parameter(name="*")] = Bulk(),
-    wording: Words = TextOptions(),
+    out: Annotated[str, Parameter(help="Output: a .hdf5 file, or a folder named *.safetensors or *.parquet.")],
+    bulk: Annotated[Bulk, Parameter(name="*", group="Output")] = Bulk(),
+    text: Text = TextOptions(),
+    precision: Precision = None,
+    device: BilmDevice = None,
     restart: Restart = False,
     json: Json = False,
 ) -> None:
-    """The vectors of every line of a text, word by word or sentence by sentence, on disk.
+    """Write the vectors of every line of a text to disk, one per word or one per line.
 
-    A line is a sentence. A run that was stopped goes on where it was when the same command is given again.
+    Each line is one sentence. If a run is interrupted, the same command resumes it.
 
     For example:
 
@@ -62,21 +46,11 @@ def embed(
         firth embed elmo/ corpus.txt.gz --out corpus.safetensors --layers top --dtype float16
         firth embed vectors/ reviews.txt --out reviews.parquet --pooling mean
     """
-    opened = placed(load(model), wording.device)
+    loaded = move_to(load(model), device)
     with terminal.progress() as report:
-        done = embed_file(
-            opened,
-            inputs,
-            out,
-            bulk,
-            tokenizer=wording.tokenizer(),
-            errors=wording.errors,
-            identity=fingerprint(model),
-            restart=restart,
-            report=report,
-            precision=wording.precision,
-        )
-    values = done.as_dict()
+        options = shared_options(model, text, precision, restart)
+        summary = embed_file(loaded, inputs, out, bulk, report=report, **options)
+    values = summary.as_dict()
     answer(values, terminal.table("", ["", "value"], list(values.items())), json)
 
 
@@ -85,49 +59,53 @@ def index(
     inputs: Inputs,
     /,
     *,
-    out: Annotated[str, Parameter(help="the folder of the index")],
-    layers: Annotated[str, Parameter(help="top, mix, or the number of a layer")] = "top",
-    dtype: Annotated[Literal["float16", "float32"], Parameter(help="how numbers are kept")] = "float16",
-    words: Annotated[tuple[str, ...], Parameter(help="keep the occurrences of these words alone")] = (),
-    wording: Words = TextOptions(),
+    out: Annotated[str, Parameter(help="Output folder for the index.")],
+    layers: Annotated[str, Parameter(help="Layer of the vectors: top, mix, or the number of a layer.")] = "top",
+    dtype: Annotated[Literal["float16", "float32"], Parameter(help="Type of the stored numbers.")] = "float16",
+    words: Annotated[
+        tuple[str, ...], Parameter(negative="", show_default=False, help="Index only the occurrences of these words.")
+    ] = (),
+    text: Text = TextOptions(),
+    precision: Precision = None,
+    device: BilmDevice = None,
     restart: Restart = False,
     json: Json = False,
 ) -> None:
-    """The words of a text, each with its vector where it stands, to be asked with `firth neighbors --context`.
+    """Index every word of a text by its vector in context, for `firth neighbors --context`.
 
     For example:
 
         firth index elmo/ corpus.txt --out corpus.index
         firth neighbors corpus.index --context "Olivia signed to do a Broadway [play]"
     """
-    opened = placed(load(model), wording.device)
+    loaded = move_to(load(model), device)
     with terminal.progress() as report:
-        made = index_file(
-            opened,
+        occurrences = index_file(
+            loaded,
             inputs,
             out,
             layers=layers,
             dtype=dtype,
             words=words or None,
-            tokenizer=wording.tokenizer(),
-            errors=wording.errors,
             model_path=os.path.abspath(model) if os.path.exists(model) else model,
-            identity=fingerprint(model),
-            restart=restart,
             report=report,
-            precision=wording.precision,
+            **shared_options(model, text, precision, restart),
         )
-    values = {"path": out, "occurrences": len(made), "words": len(made.vocabulary), "dim": made.dim}
-    answer(values, made, json)
+    values = {
+        "path": out,
+        "occurrences": len(occurrences),
+        "words": len(occurrences.vocabulary),
+        "dim": occurrences.dim,
+    }
+    answer(values, occurrences, json)
 
 
-def placed(model: Any, device: str | None) -> Any:
-    """The model on the device that is asked for."""
-    if device is None:
-        return model
-    if not hasattr(model, "to"):
-        raise OptionError(f"--device is for contextual models, but this one is {type(model).__name__}")
-    try:
-        return model.to(device)
-    except (RuntimeError, AssertionError) as error:  # torch has no error of its own for it
-        raise OptionError(f"--device {device}: {str(error).splitlines()[0]}") from error
+def shared_options(model: str, text: TextOptions, precision: str | None, restart: bool) -> dict[str, Any]:
+    """The arguments that `embed_file` and `index_file` have in common."""
+    return {
+        "tokenizer": text.tokenizer(),
+        "errors": text.errors,
+        "identity": fingerprint(model),
+        "restart": restart,
+        "precision": precision,
+    }

@@ -1,4 +1,4 @@
-"""Flags that many commands share, each written once."""
+"""Flags that several commands share."""
 
 from dataclasses import dataclass
 from typing import Annotated, Literal
@@ -14,24 +14,36 @@ from firth.text.tokenize import Tokenizer
 Model = Annotated[
     str,
     Parameter(
-        help="a word-vector file of any kind, an ARPA file, a folder that firth wrote, or a name from `firth models`"
+        help="A model: a file of any supported format, a folder that firth wrote, or the name of a pretrained model "
+        "(see `firth models`)."
     ),
 ]
 Inputs = Annotated[
     list[str],
-    Parameter(allow_leading_hyphen=True, help="files, folders, patterns, or - for standard input"),
+    Parameter(allow_leading_hyphen=True, help="Text: files, folders, glob patterns, or - for standard input."),
 ]
-Out = Annotated[str, Parameter(allow_leading_hyphen=True, help="where the result is written; - is standard output")]
+Texts = Annotated[
+    list[str], Parameter(allow_leading_hyphen=True, help="Texts in quotes, or - to read one text per line.")
+]
+Words = Annotated[list[str], Parameter(help="Words of the vocabulary.")]
+Out = Annotated[str, Parameter(allow_leading_hyphen=True, help="Output file, or - for standard output.")]
 Target = Annotated[
     str,
-    Parameter(
-        allow_leading_hyphen=True, help="where the model goes: a folder, or a file whose ending names its format"
-    ),
+    Parameter(allow_leading_hyphen=True, help="Output folder, or a file whose extension selects the format."),
 ]
-Json = Annotated[bool, Parameter(negative="", help="print the result as JSON")]
-Device = Annotated[Literal["cpu", "cuda"], Parameter(help="where it runs; cuda is an NVIDIA GPU")]
-Threads = Annotated[int | None, Parameter(help="how many threads; as many as there are cores if not given")]
-Top = Annotated[int, Parameter(name=["--topn", "-n"], help="how many answers")]
+Json = Annotated[bool, Parameter(negative="", show_default=False, help="Print the result as JSON.")]
+Device = Annotated[Literal["cpu", "cuda"], Parameter(help="Device to compute on; cuda is an NVIDIA GPU.")]
+BilmDevice = Annotated[
+    str | None, Parameter(help="Contextual models only: device to compute on, such as cpu, cuda or cuda:1.")
+]
+Threads = Annotated[int | None, Parameter(help="Number of threads. Default: one per CPU core.")]
+Top = Annotated[int, Parameter(name=["--topn", "-n"], help="Number of results.")]
+Seed = Annotated[int, Parameter(help="Seed of the random numbers.")]
+Checkpoint = Annotated[
+    str | None,
+    Parameter(help="Folder for checkpoints. The same command resumes an interrupted training from there."),
+]
+Log = Annotated[str | None, Parameter(help="File for the training log, as JSON lines.")]
 
 
 def read_texts(texts: list[str]) -> list[str]:
@@ -47,29 +59,41 @@ def read_texts(texts: list[str]) -> list[str]:
 
 
 @dataclass(frozen=True)
-class CorpusOptions(Recipe):
-    """How text is read."""
+class TextOptions(Recipe):
+    """How text is decoded and tokenized."""
 
     tokens: Literal["running", "whitespace"] = option(
-        "running", "running: text as people write it; whitespace: words are already apart, one sentence a line"
+        "running",
+        "running: tokenize running text. whitespace: the text is tokenized already, one sentence per line; split it at "
+        "white space.",
     )
-    language: Literal["any", "persian"] = option("any", "persian: unify letters and digits, tidy half-spaces")
-    fold_case: bool = option(False, "make all letters small")
-    field: str | None = option(None, "read JSON lines, and take the text from this field")
-    errors: Literal["strict", "replace"] = option("strict", "what to do with bytes that are not UTF-8")
-    documents: Literal["file", "line"] = option("file", "what counts as one document")
-    cache: str | None = option(None, "a folder that keeps the tokens, so that the text is read only once")
-    threads: int | None = option(None, "how many threads; as many as there are cores if not given", minimum=1)
+    language: Literal["any", "persian"] = option(
+        "any", "persian: unify Arabic and Persian letters and digits, and correct half-spaces."
+    )
+    fold_case: bool = option(False, "Convert letters to lower case.")
+    errors: Literal["strict", "replace"] = option(
+        "strict", "Bytes that are not UTF-8. strict: stop with an error. replace: read them as U+FFFD."
+    )
 
     def tokenizer(self) -> Tokenizer:
-        """The tokenizer that these flags describe."""
+        """The tokenizer with these options."""
         normalizer = Normalizer.persian(fold_case=self.fold_case) if self.language == "persian" else None
         if normalizer is None and (self.fold_case or self.tokens == "running"):
             normalizer = Normalizer(fold_case=self.fold_case)
         return Tokenizer(mode=self.tokens, normalizer=normalizer)
 
+
+@dataclass(frozen=True)
+class CorpusOptions(TextOptions):
+    """How a corpus is read."""
+
+    field: str | None = option(None, "Read JSON lines and take the text from this field.")
+    documents: Literal["file", "line"] = option("file", "Unit that counts as a document.")
+    cache: str | None = option(None, "Folder that keeps the tokenized text, so that later runs need not tokenize.")
+    threads: int | None = option(None, "Number of threads. Default: one per CPU core.", minimum=1)
+
     def corpus(self, inputs: list[str]) -> Corpus:
-        """The text that the inputs name, read as these flags say."""
+        """The corpus in these inputs, read with these options."""
         return Corpus(
             inputs,
             tokenizer=self.tokenizer(),
@@ -81,4 +105,4 @@ class CorpusOptions(Recipe):
         )
 
 
-Read = Annotated[CorpusOptions, Parameter(name="*")]
+Read = Annotated[CorpusOptions, Parameter(name="*", group="Text")]

@@ -1,4 +1,4 @@
-"""The door: `firth COMMAND`. Parses, calls, and turns every failure that a person can mend into one line."""
+"""The command `firth`: parses the command line, calls a command, and prints errors in one line."""
 
 import errno
 import sys
@@ -8,29 +8,32 @@ from cyclopts import App, CycloptsError
 
 import firth
 from firth.errors import FirthError, MissingExtra
+from firth.lazy import read_docstring, read_literal
 
-HELP = """Word representations: counts, n-grams, vectors and their files.
+HELP = """Word representations: counts, n-gram models, word2vec, GloVe, fastText and ELMo.
 
 For example:
 
-    firth tour                                     see what firth does, in two minutes
-    firth models                                   what comes with firth?
-    firth neighbors word2vec-en tea                which words are near?
-    firth info vectors.bin                         what is this file?
+    firth tour                                     a tour of firth on a small text
+    firth models                                   list the pretrained models
+    firth neighbors word2vec-en tea                find the nearest neighbors of a word
+    firth info vectors.bin                         show what a file contains
     firth train counts corpus.txt --kind svd --out vectors/
-    firth COMMAND --help                           examples for every command
+    firth COMMAND --help                           options and examples of a command
 """
 
 
-# Commands by name and place: a file is imported only when its command is called.
+# A command's file is imported when the command runs; its description is the first line of its docstring.
 COMMANDS = {
     "tour": "firth.cli.tour:tour",
     "tokens": "firth.cli.text:tokens",
     "vocab": "firth.cli.text:vocab",
+    "phrases": "firth.cli.text:phrases",
     "models": "firth.cli.models:models",
     "card": "firth.cli.models:card",
     "info": "firth.cli.models:info",
     "convert": "firth.cli.models:convert",
+    "quantize": "firth.cli.models:quantize",
     "evaluate": "firth.cli.models:evaluate",
     "score": "firth.cli.sentences:score",
     "perplexity": "firth.cli.sentences:perplexity",
@@ -45,15 +48,14 @@ COMMANDS = {
     "explain": "firth.cli.words:explain",
     "ratio": "firth.cli.words:ratio",
     "predict": "firth.cli.predict:predict",
-    "test": "firth.cli.predict:examine",
-    "quantize": "firth.cli.classifier:quantize",
-    "phrases": "firth.cli.classifier:phrases",
+    "test": "firth.cli.predict:score",
 }
-EXTRAS = {"torch": "elmo", "h5py": "elmo"}  # modules that commands import as they begin, and what brings them
+GROUPS = ("train", "task", "study")  # have commands of their own; a group's description is the HELP of its file
+EXTRAS = {"torch": "elmo", "h5py": "elmo"}  # modules that commands import, and the extras that install them
 
 
-def build() -> App:
-    """The command `firth` with all its commands."""
+def build(described: bool = True) -> App:
+    """The command `firth` with all its commands; only a list of them needs their descriptions."""
     app = App(
         name="firth",
         help=HELP,
@@ -63,29 +65,30 @@ def build() -> App:
         suppress_keyboard_interrupt=False,
     )
     for name, place in COMMANDS.items():
-        app.command(place, name=name)
-    app.command("firth.cli.train:train", name="train")
-    app.command("firth.cli.tasks:task", name="task")
-    app.command("firth.cli.study:study", name="study")
+        app.command(place, name=name, help=read_docstring(place) if described else None)
+    for name in GROUPS:
+        description = read_literal(f"firth.cli.{name}", "HELP") if described else None
+        app.command(f"firth.cli.{name}:{name}", name=name, help=description)
     return app
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
-    """Runs one command. Exit code 0 is success, 2 a mistake that the message tells how to mend."""
+    """Runs one command. The exit code is 0 for success and 2 for an error that the user can fix."""
     try:
         given = list(sys.argv[1:] if arguments is None else arguments)
         if given[:1] == ["train"]:
-            from firth.cli.recipe_file import with_labels, with_recipe_file
+            from firth.cli.recipe_file import expand_labels, expand_recipe_file
 
-            given = with_recipe_file(with_labels(given))
-        build()(given, exit_on_error=False, print_error=False)
+            given = expand_recipe_file(expand_labels(given))
+        lists_commands = not given or given[0].startswith("-")
+        build(lists_commands)(given, exit_on_error=False, print_error=False)
     except (FirthError, CycloptsError) as error:
         fail(" ".join(str(error).split()))
     except ModuleNotFoundError as error:
         if error.name not in EXTRAS:
             raise
         fail(str(MissingExtra("this command", EXTRAS[error.name])))
-    except BrokenPipeError:  # the reader of our output, such as `head`, has gone
+    except BrokenPipeError:  # the reader of the output, such as `head`, has closed it
         sys.stderr.close()
         sys.exit(0)
     except OSError as error:
@@ -97,6 +100,6 @@ def main(arguments: Sequence[str] | None = None) -> None:
 
 
 def fail(message: str, code: int = 2) -> None:
-    """One line on standard error, then out."""
+    """Prints one line on standard error and exits."""
     sys.stderr.write(f"firth: {message}\n")
     sys.exit(code)

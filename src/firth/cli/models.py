@@ -1,4 +1,4 @@
-"""Commands that make, change, judge and use whole models."""
+"""Commands that describe, convert, compress and evaluate models."""
 
 from collections.abc import Sized
 from pathlib import Path
@@ -10,23 +10,25 @@ from rich.markdown import Markdown
 from rich.table import Table
 from rich.text import Text
 
-from firth.cli.flags import Json, Model, Target
-from firth.cli.output import answer, load_vectors
+from firth.cli.flags import Json, Model, Seed, Target
+from firth.cli.loading import is_bilm, load_subwords, load_vectors
+from firth.cli.output import answer
 from firth.errors import OptionError
-from firth.evaluate import Score
-from firth.evaluate import evaluate as evaluate_vectors
+from firth.evaluate.intrinsic import evaluate as evaluate_vectors
+from firth.evaluate.score import Score
 from firth.formats.native import TASK
 from firth.formats.precision import reduce_vectors
 from firth.formats.registry import FORMATS, load, save
+from firth.models.quantization import quantize as quantize_model
 from firth.pretrained import shipped
 from firth.show import terminal
 from firth.show.cards import card_of, model_card
-from firth.show.notebook import format_bytes
+from firth.show.numbers import format_bytes
 from firth.vectors.words import WordVectors
 
 
 def describe(model: Any) -> dict[str, Any]:
-    """What a model is, in a few values."""
+    """The kind, size and metadata of a model."""
     values: dict[str, Any] = {"kind": type(model).__name__}
     if isinstance(model, Sized):
         values["words"] = len(model)
@@ -39,7 +41,9 @@ def describe(model: Any) -> dict[str, Any]:
 
 
 def models(*, json: Json = False) -> None:
-    """The models that come with firth: each opens by its name, wherever a model is asked for.
+    """List the pretrained models that come with firth.
+
+    Every command and `firth.load` accept the name of a pretrained model in place of a path.
 
     For example:
 
@@ -49,27 +53,27 @@ def models(*, json: Json = False) -> None:
         firth card elmo-en
     """
     columns = "name", "kind", "bytes", "about"
-    found = [(name, shipped.kind(name), shipped.size(name), shipped.SHIPPED[name]) for name in shipped.available()]
-    rows = [(name, kind, format_bytes(size), about) for name, kind, size, about in found]
-    values = [dict(zip(columns, one)) for one in found]
-    answer(values, terminal.table("", ["name", "kind", "size", "what it is"], rows), json)
+    available = [(name, shipped.kind(name), shipped.size(name), shipped.SHIPPED[name]) for name in shipped.available()]
+    rows = [(name, kind, format_bytes(size), about) for name, kind, size, about in available]
+    values = [dict(zip(columns, one)) for one in available]
+    answer(values, terminal.table("", ["name", "kind", "size", "description"], rows), json)
 
 
 def card(model: Model, /, *, json: Json = False) -> None:
-    """The card of a model: what it was made from and how, how good it is, what may be done with it.
+    """Show the card of a model: its data, recipe, scores and license.
 
     For example:
 
         firth card word2vec-en
         firth card vectors/
     """
-    written = card_of(Path(shipped.locate(model)))
-    page = written.read_text(encoding="utf-8") if written.is_file() else made_card(model)
+    path = card_of(Path(shipped.locate(model)))
+    page = path.read_text(encoding="utf-8") if path.is_file() else make_card(model)
     answer({"model": model, "card": page}, Markdown(page.removeprefix("---\n").split("\n---\n", 1)[-1]), json)
 
 
-def made_card(path: str) -> str:
-    """The card of a model that has none written: what the model itself knows."""
+def make_card(path: str) -> str:
+    """A card from the metadata of a model, for models without a written one."""
     model = load(path)
     if getattr(model, "kind", None) == TASK:
         from firth.tasks.card import task_card
@@ -80,7 +84,7 @@ def made_card(path: str) -> str:
 
 
 def info(model: Model, /, *, json: Json = False) -> None:
-    """What a file is and what it holds.
+    """Show what a model file contains.
 
     For example:
 
@@ -96,16 +100,18 @@ def convert(
     target: Target,
     /,
     *,
-    format: Annotated[str | None, Parameter(help=f"what to write: {', '.join(FORMATS)}; else by the name")] = None,
-    limit: Annotated[int | None, Parameter(help="only the first so many words")] = None,
-    vocabulary: Annotated[str | None, Parameter(help="only the words of this file, one a line")] = None,
+    format: Annotated[
+        str | None, Parameter(help=f"Output format: {', '.join(FORMATS)}. Default: chosen by the file name.")
+    ] = None,
+    limit: Annotated[int | None, Parameter(help="Convert only the first LIMIT words.")] = None,
+    vocabulary: Annotated[str | None, Parameter(help="Convert only the words in this file, one per line.")] = None,
     precision: Annotated[
         Literal["float16", "int8"] | None,
-        Parameter(name=["--precision", "--dtype"], help="store the numbers of vectors or of a biLM smaller"),
+        Parameter(name=["--precision", "--dtype"], help="Store the weights with lower precision."),
     ] = None,
     json: Json = False,
 ) -> None:
-    """One format into another.
+    """Convert a model to another file format or precision.
 
     For example:
 
@@ -122,23 +128,49 @@ def convert(
     answer({"from": source, "to": target, **describe(model)}, Text(f"{target}: {model!r}"), json)
 
 
-def is_bilm(model: object) -> bool:
-    """Whether a model reads sentences in both directions; asked by its kind, so that torch stays away."""
-    return getattr(model, "kind", None) == "bilm"
+def quantize(
+    source: Model,
+    target: Target,
+    /,
+    *,
+    cutoff: Annotated[
+        int | None, Parameter(help="Keep only this many words and n-grams, those with the longest vectors.")
+    ] = None,
+    dsub: Annotated[int, Parameter(help="Size of the subvectors; each is stored in one byte.")] = 2,
+    norms: Annotated[bool, Parameter(help="Quantize the norms of the vectors separately, one byte each.")] = True,
+    output: Annotated[bool, Parameter(help="Quantize the output layer, too.")] = False,
+    seed: Seed = 1,
+    json: Json = False,
+) -> None:
+    """Compress a fastText model by pruning and product quantization.
+
+    For example:
+
+        firth quantize cc.fa.300.bin small.ftz --cutoff 200000
+        firth quantize classifier.bin classifier.ftz
+    """
+    with terminal.progress() as report:
+        quantized = quantize_model(load_subwords(source), cutoff, dsub, norms, output, seed=seed, report=report)
+        save(quantized, target)
+    answer({"from": source, "to": target, **describe(quantized)}, quantized, json)
 
 
 def evaluate(
     model: Model,
     sets: Annotated[
-        list[str] | None, Parameter(help="names of test sets, or files of the same form; all if none")
+        list[str] | None, Parameter(help="Names of test sets, or files in their formats. Default: all test sets.")
     ] = None,
     /,
     *,
-    case_sensitive: Annotated[bool, Parameter(negative="", help="do not treat Paris and paris as one word")] = False,
-    restrict: Annotated[int, Parameter(help="answer analogies among the so many first words")] = 300_000,
+    case_sensitive: Annotated[
+        bool, Parameter(negative="", show_default=False, help="Distinguish Paris from paris.")
+    ] = False,
+    restrict: Annotated[int, Parameter(help="Search the answers of analogies among this many first words.")] = 300_000,
     json: Json = False,
 ) -> None:
-    """How good word vectors are: similarity, analogies, categories, each with its coverage.
+    """Evaluate word vectors on similarity, analogy and categorization test sets.
+
+    Every score comes with its coverage: how many of the questions have only known words.
 
     For example:
 
@@ -152,7 +184,7 @@ def evaluate(
         )
     if not scores:
         raise OptionError(
-            f"{model}: no test set has words of this vocabulary. Name a set, or a file of pairs or analogies"
+            f"{model}: no test set has words of this vocabulary. Name a test set, or a file of pairs or analogies"
         )
     columns = ["task", "set", "measure", "value", "95 % interval", "used", "of"]
     rows = [(one.task, one.name, one.metric, one.value, interval(one.interval), one.used, one.total) for one in scores]
@@ -161,7 +193,7 @@ def evaluate(
 
 
 def section_table(score: Score) -> Table:
-    """The accuracy of analogies by section and group."""
+    """The accuracy of analogies in each section and group."""
     parts = {**score.details["sections"], **{f"all {name}": one for name, one in score.details["groups"].items()}}
     rows = [
         (name, one["accuracy"], terminal.Bar(one["accuracy"] or 0.0), one["used"], one["total"])

@@ -1,4 +1,4 @@
-"""`firth predict` and `firth test`: what a task's model says, and how good it is; fastText's classifiers as well."""
+"""`firth predict` and `firth test`: apply and score task models and fastText classifiers."""
 
 import json as json_module
 from collections.abc import Mapping
@@ -8,13 +8,12 @@ from typing import TYPE_CHECKING, Annotated
 from cyclopts import Parameter
 from rich.console import Group, RenderableType
 
-from firth.cli.classifier import K, Threshold
-from firth.cli.classifier import examine as examine_classifier
-from firth.cli.classifier import predict as predict_labels
-from firth.cli.flags import Device, Json, read_texts
+from firth.cli.flags import Device, Json, Texts, read_texts
+from firth.cli.loading import load_subwords
 from firth.cli.output import answer
 from firth.errors import OptionError
 from firth.formats import native
+from firth.models.classifier_model import Classifier
 from firth.pretrained.shipped import locate_task
 from firth.runtime import Runtime
 from firth.show import terminal
@@ -22,48 +21,33 @@ from firth.show import terminal
 if TYPE_CHECKING:
     from firth.tasks.model import TaskModel
 
-MANY = 64  # texts that are worth more than one thread
-PARTED = {"by_kind": "kind", "by_role": "role"}  # methods of tasks whose scores can be told apart
-Model = Annotated[str, Parameter(help="the name of a task, the folder of a task's model, or a fastText classifier")]
-Moved = Annotated[str | None, Parameter(help="where the vectors and the biLM of a task's model lie now")]
-
-
-def is_task(name: str) -> bool:
-    """Whether a name stands for a task's model, and not for a classifier of fastText; torch is not needed for it."""
-    from firth.tasks.registry import TASKS
-
-    config = Path(locate_task(name), native.CONFIG)
-    if config.is_file():
-        try:
-            told = json_module.loads(config.read_bytes())
-        except ValueError:  # whoever opens it says what is wrong
-            return False
-        return isinstance(told, dict) and told.get("kind") == native.TASK
-    if Path(name).exists() or name not in TASKS:
-        return False
-    cure = f"Learn it: firth task {name} --train … --dev … --out DIR, and name DIR"
-    raise OptionError(f"{name}: no model of this task comes with firth. {cure}")
-
-
-def opened(name: str, embedding: str | None, device: str) -> "TaskModel":
-    """The model of a task, where it is to run."""
-    from firth.tasks.model import open_task
-
-    return open_task(name, embedding).to(Runtime.from_env(device=device).place)
+MANY = 64  # texts from which several threads pay off
+BREAKDOWNS = {"by_kind": "kind", "by_role": "role"}  # methods of tasks that score each kind of answer on its own
+Model = Annotated[
+    str, Parameter(help="The name of a task, the folder of a task model, or the file of a fastText classifier.")
+]
+Embedding = Annotated[
+    str | None,
+    Parameter(help="Task models only: word vectors and ELMo model to use, where they are not at their old place."),
+]
+K = Annotated[
+    int, Parameter(name=["-k", "--labels-per-line"], help="Classifiers only: number of labels for each text.")
+]
+Threshold = Annotated[float, Parameter(help="Classifiers only: minimum probability of a label.")]
 
 
 def predict(
     model: Model,
-    texts: Annotated[list[str], Parameter(allow_leading_hyphen=True, help="texts; - reads them from lines")],
+    texts: Texts,
     /,
     *,
-    embedding: Moved = None,
+    embedding: Embedding = None,
     device: Device = "cpu",
     k: K = 1,
     threshold: Threshold = 0.0,
     json: Json = False,
 ) -> None:
-    """What a task's model says about texts, or the labels that a fastText classifier gives them.
+    """Apply a task model or a fastText classifier to texts.
 
     For example:
 
@@ -74,59 +58,115 @@ def predict(
         firth predict entailment "All birds can fly." "Penguins can fly."
         firth predict sentiment - < reviews.txt
         firth predict classifier.bin "a warm cup of tea"
+        firth predict lid.176.ftz - -k 3 < lines.txt
     """
-    if not is_task(model):
-        predict_labels(model, texts, k=k, threshold=threshold, json=json)
-        return
+    lines = read_texts(texts)
+    if is_task(model):
+        predict_task(model, lines, embedding, device, json)
+    else:
+        predict_labels(model, lines, k, threshold, json)
+
+
+def predict_task(name: str, texts: list[str], embedding: str | None, device: str, as_json: bool) -> None:
+    """Prints the answers of a task model."""
     from firth.tasks.pictures import draw_answer
     from firth.tasks.training import limit_threads
 
-    lines = read_texts(texts)
-    with limit_threads(1 if len(lines) < MANY else Runtime.from_env().threads):  # a few texts are no work to share
-        answering = opened(model, embedding, device)
-        task, examples = answering.task, answering.task.ask(*lines)
-        pairs = list(zip(examples, answering.predict(examples)))
-    picture = () if json else (draw_answer(task, *pair) for pair in pairs)
-    answer([task.describe(*pair) for pair in pairs], Group(*picture), json)
+    with limit_threads(1 if len(texts) < MANY else Runtime.from_env().threads):
+        model = load_task(name, embedding, device)
+        task, examples = model.task, model.task.ask(*texts)
+        pairs = list(zip(examples, model.predict(examples)))
+    picture = () if as_json else (draw_answer(task, *pair) for pair in pairs)
+    answer([task.describe(*pair) for pair in pairs], Group(*picture), as_json)
 
 
-def examine(
+def predict_labels(path: str, texts: list[str], k: int, threshold: float, as_json: bool) -> None:
+    """Prints the labels that a fastText classifier gives to texts."""
+    predictions = Classifier(load_subwords(path)).predict_all(texts, k, threshold)
+    values = [{"text": text, "labels": dict(labels)} for text, labels in zip(texts, predictions)]
+    tables = [terminal.bars(text, labels, header=("label", "probability")) for text, labels in zip(texts, predictions)]
+    answer(values, Group(*tables), as_json)
+
+
+def score(
     model: Model,
-    file: Annotated[str, Parameter(help="examples of the task, or labeled lines")],
+    file: Annotated[str, Parameter(help="Examples of the task, or labeled lines for a classifier.")],
     /,
     *,
-    embedding: Moved = None,
+    embedding: Embedding = None,
     device: Device = "cpu",
     k: K = 1,
     threshold: Threshold = 0.0,
     json: Json = False,
 ) -> None:
-    """How good a task's model is on examples, or a fastText classifier on labeled lines.
+    """Score a task model or a fastText classifier on labeled examples.
 
     For example:
 
         firth test ner test.conll
         firth test classifier.bin held-out.txt -k 5 --json
     """
-    if not is_task(model):
-        examine_classifier(model, file, k=k, threshold=threshold, json=json)
-        return
-    judged = opened(model, embedding, device)
-    examples = judged.task.read(file)
+    if is_task(model):
+        score_task(model, file, embedding, device, json)
+    else:
+        score_classifier(model, file, k, threshold, json)
+
+
+def score_task(name: str, file: str, embedding: str | None, device: str, as_json: bool) -> None:
+    """Prints the scores of a task model."""
+    model = load_task(name, embedding, device)
+    examples = model.task.read(file)
     if not examples:
-        raise OptionError(f"{file}: there is no example to judge the model by")
+        raise OptionError(f"{file}: contains no examples to score the model on")
     with terminal.progress() as report:
-        answers = judged.predict(examples, report=report)
-    scores = judged.task.score(examples, answers)
-    parts = {name: getattr(judged.task, name)(examples, answers) for name in PARTED if hasattr(judged.task, name)}
-    values = {"task": judged.task.name, "examples": len(examples), "scores": scores, **parts}
-    tables = [terminal.table(f"{len(examples):,} examples", ["measure", "value"], list(scores.items()))]
-    answer(values, Group(*tables, *(parts_table(PARTED[name], found) for name, found in parts.items())), json)
+        answers = model.predict(examples, report=report)
+    scores = model.task.score(examples, answers)
+    methods = {name: getattr(model.task, name) for name in BREAKDOWNS if hasattr(model.task, name)}
+    breakdowns = {name: method(examples, answers) for name, method in methods.items()}
+    values = {"task": model.task.name, "examples": len(examples), "scores": scores, **breakdowns}
+    tables: list[RenderableType] = [
+        terminal.table(f"{len(examples):,} examples", ["measure", "value"], list(scores.items()))
+    ]
+    tables += [breakdown_table(BREAKDOWNS[name], scores) for name, scores in breakdowns.items()]
+    answer(values, Group(*tables), as_json)
 
 
-def parts_table(what: str, found: Mapping[str, Mapping[str, float]]) -> RenderableType:
+def score_classifier(path: str, file: str, k: int, threshold: float, as_json: bool) -> None:
+    """Prints the precision and recall of a fastText classifier, overall and for each label."""
+    result = Classifier(load_subwords(path)).test(file, k, threshold)
+    rows: list[tuple[object, ...]] = [("all", result.precision, result.recall, result.f1, result.score.gold)]
+    rows += [(label, one.precision, one.recall, one.f1, one.gold) for label, one in result.by_label.items()]
+    columns = ["label", f"precision at {k}", f"recall at {k}", "F1", "lines"]
+    answer(result.as_dict(), terminal.table(f"{result.lines:,} lines", columns, rows), as_json)
+
+
+def breakdown_table(title: str, scores: Mapping[str, Mapping[str, float]]) -> RenderableType:
     """The scores of each kind or role, the most frequent first."""
-    ranked = sorted(found.items(), key=lambda pair: -pair[1]["true"])
+    ranked = sorted(scores.items(), key=lambda pair: -pair[1]["true"])
     columns = list(ranked[0][1]) if ranked else []
     rows = [(name, *values.values(), terminal.Bar(values[columns[0]], 12)) for name, values in ranked]
-    return terminal.table("", [what, *columns, ""], rows)
+    return terminal.table("", [title, *columns, ""], rows)
+
+
+def is_task(name: str) -> bool:
+    """Whether a name is that of a task model, and not of a fastText classifier. It is checked without torch."""
+    from firth.tasks.registry import TASKS
+
+    config = Path(locate_task(name), native.CONFIG)
+    if config.is_file():
+        try:
+            values = json_module.loads(config.read_bytes())
+        except ValueError:  # loading the model reports what is wrong
+            return False
+        return isinstance(values, dict) and values.get("kind") == native.TASK
+    if Path(name).exists() or name not in TASKS:
+        return False
+    cure = f"Train one: firth task {name} --train … --dev … --out DIR, and use DIR as the model"
+    raise OptionError(f"{name}: firth has no pretrained model for this task. {cure}")
+
+
+def load_task(name: str, embedding: str | None, device: str) -> "TaskModel":
+    """A task model on a device."""
+    from firth.tasks.model import open_task
+
+    return open_task(name, embedding).to(Runtime.from_env(device=device).place)

@@ -1,4 +1,4 @@
-"""`firth train --recipe my.toml`: a file of options becomes flags, and flags given by hand go before it."""
+"""`firth train --recipe my.toml`: the options in a file become flags. Flags on the command line take precedence."""
 
 import tomllib
 from pathlib import Path
@@ -10,33 +10,33 @@ from firth.models.recipes import RECIPES
 FLAG = "--recipe"
 
 
-def with_recipe_file(arguments: list[str]) -> list[str]:
-    """The arguments with `--recipe FILE` replaced by what the file says; others pass through.
+def expand_recipe_file(arguments: list[str]) -> list[str]:
+    """The arguments with `--recipe FILE` replaced by the flags in the file.
 
     The file names its recipe (`name = "word2vec"`) unless the command line does.
     """
-    if arguments[:1] != ["train"] or FLAG not in arguments:
+    if FLAG not in arguments:
         return arguments
     at = arguments.index(FLAG)
     if at + 1 == len(arguments):
         raise OptionError(f"{FLAG} needs the name of a TOML file")
     path, rest = arguments[at + 1], [*arguments[1:at], *arguments[at + 2 :]]
-    values = read(path)
+    values = read_toml(path)
     name = values.pop("name", None)
     if rest[:1] and rest[0] in RECIPES:
         if name not in (None, rest[0]):
-            raise OptionError(f"{path}: is a recipe for {name}, but the command says {rest[0]}")
+            raise OptionError(f"{path}: is a recipe for {name}, but the command is {rest[0]}")
         name, rest = rest[0], rest[1:]
     if name not in RECIPES:
         raise OptionError(f"{path}: names no recipe. Add a line name = one of {', '.join(map(repr, RECIPES))}")
-    RECIPES[name].from_dict(values)  # a wrong name or value is an error of the file, before anything else
-    return ["train", name, *rest, *flags(values, rest)]
+    RECIPES[name].from_dict(values)  # reports a wrong name or value as an error of the file
+    return ["train", name, *rest, *make_flags(values, rest)]
 
 
-def with_labels(arguments: list[str]) -> list[str]:
-    """`train fasttext … --labels` is another name of `train classifier …`.
+def expand_labels(arguments: list[str]) -> list[str]:
+    """The arguments with `train fasttext … --labels` replaced by `train classifier …`.
 
-    >>> with_labels(["train", "fasttext", "a.txt", "--labels"])
+    >>> expand_labels(["train", "fasttext", "a.txt", "--labels"])
     ['train', 'classifier', 'a.txt']
     """
     if arguments[:2] != ["train", "fasttext"] or "--labels" not in arguments:
@@ -44,7 +44,7 @@ def with_labels(arguments: list[str]) -> list[str]:
     return ["train", "classifier", *(one for one in arguments[2:] if one != "--labels")]
 
 
-def read(path: str) -> dict[str, Any]:
+def read_toml(path: str) -> dict[str, Any]:
     """The keys and values of a TOML file."""
     try:
         return tomllib.loads(Path(path).read_text(encoding="utf-8"))
@@ -52,10 +52,10 @@ def read(path: str) -> dict[str, Any]:
         raise FormatError(path, f"not a recipe in TOML: {error}") from error
 
 
-def flags(values: dict[str, Any], given: list[str]) -> list[str]:
-    """Options as flags, those that are given already left out.
+def make_flags(values: dict[str, Any], given: list[str]) -> list[str]:
+    """Options as flags, without those that are given already.
 
-    >>> flags({"dim": 50, "cbow_mean": False, "prune": [0, 1]}, ["--dim", "100"])
+    >>> make_flags({"dim": 50, "cbow_mean": False, "prune": [0, 1]}, ["--dim", "100"])
     ['--no-cbow-mean', '--prune=0', '--prune=1']
     """
     made = []

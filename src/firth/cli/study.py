@@ -1,6 +1,5 @@
-"""`firth study NAME` repeats a study: it writes a page with tables, the pictures, and all values as JSON."""
+"""`firth study NAME`: repeats a study. It writes a page with tables, the charts, and all values as JSON."""
 
-from collections.abc import Callable
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -10,68 +9,50 @@ from rich.text import Text
 
 from firth.cli.flags import Device, Json, Threads
 from firth.cli.output import answer
-from firth.cli.recipe_flags import flags_of, plain
+from firth.cli.recipe_command import Command, command_help, recipe_command, recipe_flags
+from firth.lazy import lazy_attributes
 from firth.runtime import Runtime
 from firth.show import terminal
 
-HELP = """Repeat a study of word representations: a table, a picture and JSON.
+HELP = """Repeat a study of word representations.
+
+A study writes its tables and charts as a Markdown page, and all values as JSON.
 
 For example:
 
     firth study table1 --out studies/table1 --jobs 4 --device cuda
-    firth study senses --quick --out somewhere      see within a minute that it works
-    firth study layers --tasks srl --no-start       tell of the trainings that are finished
+    firth study senses --quick --out somewhere      a one-minute version, to check that it runs
+    firth study layers --tasks srl --no-start       report the finished trainings only
     firth study NAME --help                         options of a study
 """
-ABOUT = {
-    "table1": "Each task with ELMo and without, several seeds: Table 1 of the paper.",
-    "layers": "Which layers of the biLM help, and where they join the network: Tables 2 and 3.",
-    "weights": "The weights of the layers that each task has learnt: Figure 2.",
-    "senses": "Word senses by the nearest neighbor, layer by layer: Table 5.",
-    "pos": "Parts of speech by a linear probe, layer by layer: Table 6.",
-    "play": "The nearest neighbors of a word, without its context and in it: Table 4.",
-    "samples": "Scores by share of the training data, and by epochs: Figure 1.",
-    "contexts": "Words in context: WiC, SCWS and CoSimLex, layers against static vectors.",
-    "families": "Counts, word2vec, GloVe, fastText and ELMo compared: quality, time, memory, tasks.",
-}
-ANNOTATIONS: dict[str, Any] = {
-    "out": Annotated[str, Parameter(help="the folder that the page, the pictures and the values go to")],
-    "work": Annotated[
-        str | None, Parameter(help="the folder for what is computed on the way; if not given, work in the other")
-    ],
-    "quick": Annotated[bool, Parameter(negative="", help="a version that is over within a minute; it proves little")],
-    "device": Device,
-    "threads": Threads,
-    "json": Json,
-    "return": None,
-}
-DEFAULTS: dict[str, Any] = {"work": None, "quick": False, "device": "cpu", "threads": None, "json": False}
 
 
-def runner(name: str) -> Callable[..., None]:
-    """The command of one study."""
-    from firth.studies.registry import find_study
-
-    flags = flags_of(find_study(name), {}, "", "Study")
-
-    def repeat(*, out: Any, study: Any, work: Any, quick: Any, device: Any, threads: Any, json: Any) -> None:
-        chosen = plain(study).made_quick() if quick else plain(study)
-        place = Path(work) if work else Path(out) / "work"
-        place.mkdir(parents=True, exist_ok=True)
-        with terminal.progress() as report:
-            findings = chosen.run(place, Runtime.from_env(threads, device), report)
-        written = [str(path) for path in findings.write(out)]
-        answer({**findings.as_json(), "written": written}, picture(findings, written), json)
-
-    repeat.__name__ = name
-    repeat.__doc__ = f"{ABOUT[name]}\n\nFor example:\n\n    firth study {name} --out {name}/\n"
-    repeat.__annotations__ = {**ANNOTATIONS, "study": Annotated[flags, Parameter(name="*")]}
-    repeat.__kwdefaults__ = DEFAULTS | {"study": flags()}
-    return repeat
+def run(
+    *,
+    out: Annotated[str, Parameter(help="Output folder for the page, the charts and the values.")],
+    study: Any,
+    work: Annotated[
+        str | None, Parameter(help="Folder for intermediate results, which later runs reuse. Default: OUT/work.")
+    ] = None,
+    quick: Annotated[
+        bool, Parameter(negative="", show_default=False, help="Run a one-minute version on little data.")
+    ] = False,
+    device: Device = "cpu",
+    threads: Threads = None,
+    json: Json = False,
+) -> None:
+    """Runs a study and writes its findings."""
+    chosen = study.make_quick() if quick else study
+    folder = Path(work) if work else Path(out) / "work"
+    folder.mkdir(parents=True, exist_ok=True)
+    with terminal.progress() as report:
+        findings = chosen.run(folder, Runtime.from_env(threads, device), report)
+    written = [str(path) for path in findings.write(out)]
+    answer({**findings.as_json(), "written": written}, picture(findings, written), json)
 
 
 def picture(findings: Any, written: list[str]) -> RenderableType:
-    """The tables, and where everything lies."""
+    """The tables, and the names of the files."""
     from firth.studies.findings import format_cell
 
     tables = []
@@ -81,18 +62,23 @@ def picture(findings: Any, written: list[str]) -> RenderableType:
     return Group(*tables, Text("\n".join(written)))
 
 
+def make_command(name: str) -> Command:
+    """The command of one study."""
+    from firth.studies.registry import find_study
+
+    return recipe_command(run, {"study": recipe_flags(find_study(name), "Study")})
+
+
 def build() -> App:
-    """`firth study` with a command for each study, whose file is imported when it is called."""
+    """`firth study` with a command per study; a study's file is imported when its command runs."""
+    from firth.studies.registry import STUDIES
+
     app = App(name="study", help=HELP, help_format="markdown")
-    for name in ABOUT:
-        app.command(f"{__name__}:{name}", name=name, help=ABOUT[name])
+    for name, place in STUDIES.items():
+        example = f"firth study {name} --out {name}/"
+        app.command(f"{__name__}:{name}", name=name, help=command_help(place, [example]))
     return app
 
 
-def __getattr__(name: str) -> Callable[..., None]:
-    if name not in ABOUT:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    return runner(name)
-
-
 study = build()
+__getattr__ = lazy_attributes(__name__, study, make_command)

@@ -1,12 +1,15 @@
-"""Commands that look at text before there is a model."""
+"""Commands that work on text: tokens, word counts and phrases."""
 
 from typing import Annotated
 
 from cyclopts import Parameter
+from rich.text import Text
 
-from firth.cli.flags import CorpusOptions, Inputs, Json, Out, Read
+from firth.cli.flags import CorpusOptions, Inputs, Json, Model, Out, Read
+from firth.cli.loading import load_as
 from firth.cli.output import answer, json_line
 from firth.files import write_bytes
+from firth.models.phrases import PhraseModel
 from firth.show import terminal
 
 
@@ -18,7 +21,9 @@ def tokens(
     reading: Read = CorpusOptions(),
     json: Json = False,
 ) -> None:
-    """Running text as tokens: one sentence a line, one space between tokens.
+    """Tokenize text: one sentence per line, tokens separated by spaces.
+
+    With --json, every token has its start and end in the text.
 
     For example:
 
@@ -42,13 +47,13 @@ def vocab(
     inputs: Inputs,
     /,
     *,
-    out: Annotated[str | None, Parameter(help="write all words with their counts to this file")] = None,
-    min_count: Annotated[int, Parameter(help="leave out words that are rarer")] = 1,
-    top: Annotated[int, Parameter(name=["--top", "-n"], help="how many words to show")] = 20,
+    out: Annotated[str | None, Parameter(help="Output file for all words and their counts.")] = None,
+    min_count: Annotated[int, Parameter(help="Ignore words that occur less often.")] = 1,
+    top: Annotated[int, Parameter(name=["--top", "-n"], help="Number of words to show.")] = 20,
     reading: Read = CorpusOptions(),
     json: Json = False,
 ) -> None:
-    """The words of a text and how often each occurs.
+    """Count the words of a text.
 
     For example:
 
@@ -56,18 +61,41 @@ def vocab(
         firth vocab corpus.txt --min-count 5 --out vocab.txt
     """
     with terminal.progress() as report:
-        found = reading.corpus(inputs).tokens(report)
-    words = found.vocabulary.cut(min_count)
+        token_ids = reading.corpus(inputs).tokens(report)
+    vocabulary = token_ids.vocabulary
+    words = vocabulary.cut(min_count)
     if out is not None:
         words.save(out)
     first = words.most_common(top)
     values = {
-        "tokens": len(found),
-        "types": len(found.vocabulary),
+        "tokens": len(token_ids),
+        "types": len(vocabulary),
         "kept": len(words),
-        "sentences": len(found.sentences) - 1,
-        "documents": len(found.documents) - 1,
+        "sentences": len(token_ids.sentences) - 1,
+        "documents": len(token_ids.documents) - 1,
         "words": [{"word": word, "count": count} for word, count in first],
     }
-    title = f"{len(found):,} tokens, {len(found.vocabulary):,} words, {values['sentences']:,} sentences"
+    title = f"{len(token_ids):,} tokens, {len(vocabulary):,} words, {values['sentences']:,} sentences"
     answer(values, terminal.bars(title, first, header=("word", "count")), json)
+
+
+def phrases(
+    model: Model,
+    inputs: Inputs,
+    /,
+    *,
+    out: Out,
+    reading: Read = CorpusOptions(),
+    json: Json = False,
+) -> None:
+    """Join the phrases of a text with underscores, one sentence per line.
+
+    For example:
+
+        firth train phrases corpus.txt --out found/
+        firth phrases found/ corpus.txt --out joined.txt.gz
+    """
+    phrase_model = load_as(model, PhraseModel, "phrases. Find them: firth train phrases CORPUS --out DIR")
+    with terminal.progress() as report:
+        phrase_model.rewrite(reading.corpus(inputs), out, report=report)
+    answer({"out": out, "phrases": len(phrase_model)}, Text(f"{out}: {phrase_model!r}"), json)

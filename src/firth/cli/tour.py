@@ -1,4 +1,4 @@
-"""The command that walks through all the others."""
+"""`firth tour`: a tour of what firth does."""
 
 from pathlib import Path
 from typing import Annotated
@@ -12,25 +12,30 @@ from firth import kernels
 from firth.cli.flags import Json
 from firth.cli.output import answer
 from firth.show import terminal
-from firth.tour.materials import Step
-from firth.tour.steps import STEPS, walk
+from firth.tour.materials import TourStep
+from firth.tour.steps import STEPS, run_tour
 
 
-def compiled() -> bool:
-    """Whether kernels have been compiled and kept before."""
+def has_compiled_kernels() -> bool:
+    """Whether compiled kernels are in the cache."""
     return any(Path(str(kernels.__path__[0]), "__pycache__").glob("*.nbi"))
 
 
 def tour(
     texts: Annotated[
-        list[str] | None, Parameter(allow_leading_hyphen=True, help="a text of your own; firth brings one along")
+        list[str] | None,
+        Parameter(allow_leading_hyphen=True, help="Texts to use instead of the one that comes with firth."),
     ] = None,
     /,
     *,
-    elmo: Annotated[str | None, Parameter(help="an ELMo model, for the step on words in context")] = None,
+    elmo: Annotated[
+        str | None, Parameter(help="ELMo model for the steps on words in context. Default: elmo-en.")
+    ] = None,
     json: Json = False,
 ) -> None:
-    """What firth does, on one small text, in a few minutes: each step a picture and the command that makes it.
+    """Show what firth does on a small text: every step with its result and its command.
+
+    The tour takes a few minutes.
 
     For example:
 
@@ -39,12 +44,10 @@ def tour(
         firth tour --elmo elmo/
     """
     console = terminal.stdout()
-    if not json and not compiled():
-        console.print(
-            Text("The first run compiles the hot loops and keeps them; later runs take seconds.", style="dim")
-        )
+    if not json and not has_compiled_kernels():
+        console.print(Text("The first run compiles the kernels and caches them; later runs take seconds.", style="dim"))
 
-    def visit(number: int, step: Step) -> None:
+    def visit(number: int, step: TourStep) -> None:
         if json:
             return
         console.print(Rule(f"[bold]{number}/{len(STEPS)}  {step.title}", align="left", style="cyan"))
@@ -52,6 +55,6 @@ def tour(
         console.print(Padding(step.picture, (1, 0, 1, 2)))
         console.print(Text("$ " + step.command, style="bold green"), "")
 
-    steps = walk(texts or (), visit, elmo=elmo)
+    steps = run_tour(texts or (), visit, elmo=elmo)
     if json:
         answer([{"title": one.title, "command": one.command, "values": one.values} for one in steps], "", True)

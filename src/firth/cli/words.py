@@ -1,4 +1,4 @@
-"""Commands that ask a model about words."""
+"""Commands about words: neighbors, analogies, similarities and vectors."""
 
 from dataclasses import asdict
 from typing import Annotated
@@ -9,8 +9,9 @@ from rich.markup import escape
 from rich.text import Text
 
 from firth.bulk.embedder import as_layers, embedder
-from firth.cli.flags import Json, Model, Top
-from firth.cli.output import answer, load_vectors
+from firth.cli.flags import Json, Model, Top, Words
+from firth.cli.loading import load_as, load_subwords, load_vectors
+from firth.cli.output import answer
 from firth.errors import OptionError
 from firth.formats.registry import load
 from firth.models.count_matrix import CountMatrix
@@ -18,23 +19,32 @@ from firth.show import terminal
 from firth.text.tokenize import Tokenizer
 from firth.vectors.neighbors import AnalogyMethod
 from firth.vectors.occurrences import Occurrence, Occurrences, find_marked_word
-from firth.vectors.subwords import SubwordVectors
 
 
 def neighbors(
     model: Model,
-    words: list[str] | None = None,
+    words: Annotated[list[str] | None, Parameter(help="Words of the vocabulary.")] = None,
     /,
     *,
-    negative: Annotated[tuple[str, ...], Parameter(help="words to move away from")] = (),
+    negative: Annotated[
+        tuple[str, ...], Parameter(negative="", show_default=False, help="Words whose vectors are subtracted.")
+    ] = (),
     topn: Top = 10,
-    together: Annotated[bool, Parameter(negative="", help="one list for the mean of all words")] = False,
-    context: Annotated[str | None, Parameter(help="a sentence with one [word] in brackets; asks an index")] = None,
-    index: Annotated[str | None, Parameter(help="with --context: the index, where MODEL is the model itself")] = None,
-    same_word: Annotated[bool, Parameter(negative="", help="with --context: occurrences of that word alone")] = False,
+    together: Annotated[
+        bool, Parameter(negative="", show_default=False, help="Show one list for the mean of the words.")
+    ] = False,
+    context: Annotated[
+        str | None, Parameter(help="A sentence with one [word] in brackets. Its neighbors are found in an index.")
+    ] = None,
+    index: Annotated[
+        str | None, Parameter(help="With --context: the index. Default: MODEL is the index, which knows its model.")
+    ] = None,
+    same_word: Annotated[
+        bool, Parameter(negative="", show_default=False, help="With --context: only occurrences of the same word.")
+    ] = False,
     json: Json = False,
 ) -> None:
-    """The words that keep the same company as a word; with --context, the places in a text where one is used alike.
+    """Find the nearest neighbors of words or, with --context, of a word in a sentence.
 
     For example:
 
@@ -45,53 +55,53 @@ def neighbors(
     """
     if context is not None:
         if words or negative or together:
-            raise OptionError("--context asks about the word in brackets: name no others")
+            raise OptionError("--context finds neighbors of the word in brackets: give no other words")
         neighbors_in_context(model, index, context, topn, same_word, json)
         return
     if index is not None or same_word:
-        raise OptionError("--index and --same-word go with --context")
+        raise OptionError("--index and --same-word need --context")
     if not words and not negative:
-        raise OptionError("neighbors: name a word, or a sentence with --context")
+        raise OptionError("neighbors: give a word, or a sentence with --context")
     words = words or []
     vectors = load_vectors(model)
     queries = [words] if together or negative else [[word] for word in words]
-    found = [(" ".join(query), vectors.most_similar(query, negative, topn=topn)) for query in queries]
-    values = [{"query": name, "neighbors": [{"word": w, "cosine": c} for w, c in near]} for name, near in found]
-    tables = [terminal.bars(name, near, header=("neighbor", "cosine")) for name, near in found]
+    results = [(" ".join(query), vectors.most_similar(query, negative, topn=topn)) for query in queries]
+    values = [{"query": name, "neighbors": [{"word": w, "cosine": c} for w, c in near]} for name, near in results]
+    tables = [terminal.bars(name, near, header=("neighbor", "cosine")) for name, near in results]
     answer(values, Group(*tables), json)
 
 
 def neighbors_in_context(
     model: str, index: str | None, context: str, topn: int, same_word: bool, as_json: bool
 ) -> None:
-    """The occurrences in an index that are nearest to a word in its sentence."""
-    occurrences = load(index or model)
-    if not isinstance(occurrences, Occurrences):
-        kind = type(occurrences).__name__
-        raise OptionError(f"{index or model}: holds a {kind}, not an index. Make one: firth index MODEL TEXT --out DIR")
-    about = occurrences.metadata
-    embedding = load(model if index else about["model"])
-    words, place = find_marked_word(context, Tokenizer.from_dict(about["tokenizer"]))
-    embed = embedder(embedding, as_layers(about["layers"]), **about.get("settings", {}))
-    found = occurrences.nearest(embed([words])[0][place], topn, word=words[place] if same_word else None)
-    values = [{**asdict(one), "line": one.sentence + 1} for one in found]
-    rows = [(one.cosine, one.sentence + 1, one.marked()) for one in found]
-    title = escape(Occurrence(words[place], 0, place, tuple(words), 1.0).marked())
+    """Prints the occurrences in an index that are nearest to a word in its sentence."""
+    need = "an index for --context. Make one: firth index MODEL TEXT --out DIR"
+    occurrences = load_as(index or model, Occurrences, need)
+    metadata = occurrences.metadata
+    embedding = load(model if index else metadata["model"])
+    words, position = find_marked_word(context, Tokenizer.from_dict(metadata["tokenizer"]))
+    embed = embedder(embedding, as_layers(metadata["layers"]), **metadata.get("settings", {}))
+    nearest = occurrences.nearest(embed([words])[0][position], topn, word=words[position] if same_word else None)
+    values = [{**asdict(one), "line": one.sentence + 1} for one in nearest]
+    rows = [(one.cosine, one.sentence + 1, one.marked()) for one in nearest]
+    title = escape(Occurrence(words[position], 0, position, tuple(words), 1.0).marked())
     answer(values, terminal.table(title, ["cosine", "line", "occurrence"], rows), as_json)
 
 
 def analogy(
     model: Model,
-    a: str,
-    b: str,
-    c: str,
+    a: Annotated[str, Parameter(help="First word of the known pair.")],
+    b: Annotated[str, Parameter(help="Second word of the known pair.")],
+    c: Annotated[str, Parameter(help="First word of the pair to complete.")],
     /,
     *,
-    method: Annotated[AnalogyMethod, Parameter(help="how the three words are combined")] = "3cosadd",
+    method: Annotated[
+        AnalogyMethod, Parameter(help="3cosadd: add and subtract cosines. 3cosmul: multiply and divide them.")
+    ] = "3cosadd",
     topn: Top = 5,
     json: Json = False,
 ) -> None:
-    """a is to b as c is to …?
+    """Complete an analogy: A is to B as C is to which word?
 
     For example:
 
@@ -103,8 +113,8 @@ def analogy(
     answer(values, terminal.bars(f"{a} : {b} = {c} : ?", near, header=("answer", "score")), json)
 
 
-def similarity(model: Model, words: list[str], /, *, json: Json = False) -> None:
-    """How near words are to each other: the cosine of every pair.
+def similarity(model: Model, words: Words, /, *, json: Json = False) -> None:
+    """Compute the cosine similarity of every pair of words.
 
     For example:
 
@@ -112,7 +122,7 @@ def similarity(model: Model, words: list[str], /, *, json: Json = False) -> None
         firth similarity vectors/ tea coffee milk ship
     """
     if len(words) < 2:
-        raise OptionError("similarity: name at least two words")
+        raise OptionError("similarity: give at least two words")
     vectors = load_vectors(model)
     matrix = vectors.similarities(words)
     if len(words) == 2:
@@ -122,19 +132,19 @@ def similarity(model: Model, words: list[str], /, *, json: Json = False) -> None
     answer({"words": words, "cosines": matrix}, terminal.heat("", matrix, words, words), json)
 
 
-def odd(model: Model, words: list[str], /, *, json: Json = False) -> None:
-    """The word that does not belong to the others.
+def odd(model: Model, words: Words, /, *, json: Json = False) -> None:
+    """Find the word that fits least with the others.
 
     For example:
 
         firth odd vectors/ breakfast cereal dinner lunch
     """
-    stranger = load_vectors(model).doesnt_match(words)
-    answer({"words": words, "odd": stranger}, Text(stranger), json)
+    odd_word = load_vectors(model).doesnt_match(words)
+    answer({"words": words, "odd": odd_word}, Text(odd_word), json)
 
 
-def vector(model: Model, words: list[str], /, *, json: Json = False) -> None:
-    """The vectors of words, one line each: the word, then its numbers.
+def vector(model: Model, words: Words, /, *, json: Json = False) -> None:
+    """Print the vectors of words, one line each: the word, then its numbers.
 
     For example:
 
@@ -149,38 +159,36 @@ def vector(model: Model, words: list[str], /, *, json: Json = False) -> None:
         terminal.stdout().out("\n".join(lines))
 
 
-def explain(model: Model, words: list[str], /, *, json: Json = False) -> None:
-    """Which pieces of a word make its vector: each n-gram's share.
+def explain(model: Model, words: Words, /, *, json: Json = False) -> None:
+    """Show how much each character n-gram contributes to the fastText vector of a word.
 
     For example:
 
         firth explain cc.en.300.bin teapots
     """
-    vectors = load_vectors(model)
-    if not isinstance(vectors, SubwordVectors):
-        raise OptionError(f"{model}: has no n-grams, so there is nothing to explain. Use a fastText .bin or .ftz model")
-    shares = {word: vectors.explain(word) for word in words}
-    values = [
-        {"word": w, "shares": [{"ngram": s.ngram, "share": s.share} for s in found]} for w, found in shares.items()
-    ]
-    for word, found in [] if json else shares.items():
-        terminal.stdout().print(terminal.bars(word, [(s.ngram, s.share) for s in found], header=("piece", "share")))
-    if json:
-        answer(values, "", True)
+    vectors = load_subwords(model)
+    shares = {word: [(share.ngram, share.share) for share in vectors.explain(word)] for word in words}
+    values = [{"word": word, "shares": [{"ngram": n, "share": s} for n, s in pairs]} for word, pairs in shares.items()]
+    tables = [terminal.bars(word, pairs, header=("n-gram", "share")) for word, pairs in shares.items()]
+    answer(values, Group(*tables), json)
 
 
-def ratio(model: Model, first: str, second: str, probes: list[str], /, *, json: Json = False) -> None:
-    """GloVe's table: how much more often a probe word stands beside the first word than beside the second.
+def ratio(
+    model: Model,
+    first: Annotated[str, Parameter(help="First word to compare, such as ice.")],
+    second: Annotated[str, Parameter(help="Second word to compare, such as steam.")],
+    probes: Annotated[list[str], Parameter(help="Context words, such as solid and gas.")],
+    /,
+    *,
+    json: Json = False,
+) -> None:
+    """Compare two words by their co-occurrence with probe words: P(probe | first) / P(probe | second), as in GloVe.
 
     For example:
 
         firth train counts corpus.txt --kind co-occurrence --out counts/
         firth ratio counts/ ice steam solid gas water fashion
     """
-    counts = load(model)
-    if not isinstance(counts, CountMatrix):
-        raise OptionError(
-            f"{model}: has no counts. Make them: firth train counts CORPUS --kind co-occurrence --out DIR"
-        )
-    ratios = counts.ratio(first, second, probes)
+    need = "co-occurrence counts. Make them: firth train counts CORPUS --kind co-occurrence --out DIR"
+    ratios = load_as(model, CountMatrix, need).ratio(first, second, probes)
     answer(ratios.as_dict(), ratios, json)

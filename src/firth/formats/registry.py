@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from firth.errors import FormatError, OptionError
-from firth.files import PACKINGS, STDIN, Name, check_output
+from firth.files import COMPRESSIONS, STDIN, Name, check_output
 from firth.formats import (
     arpa,
     elmo,
@@ -213,7 +213,7 @@ def _refuse_standard_output(path: Name) -> None:
 
 def _format_for(artifact: Any, path: Name) -> str:
     name = Path(path).name.lower()
-    for packing in PACKINGS.values():
+    for packing in COMPRESSIONS.values():
         name = name.removesuffix("." + packing)
     ending = Path(name).suffix
     if not ending:

@@ -1,7 +1,7 @@
-"""The filters of a character CNN, and the highways behind them.
+"""The filters of a character CNN, and the highway layers after them.
 
-There are only a few hundred characters, so the product of each with each place of each filter is a table. What a filter
-answers at a window is then a sum of one row of the table for each place, and nothing is multiplied.
+There are only a few hundred characters, so a table holds the product of each with each position of each filter. The
+output of a filter at a window is then the sum of one row of the table for each position, without any product.
 """
 
 from __future__ import annotations
@@ -15,10 +15,10 @@ from firth.kernels.simd_float import LANES, inlined, load, maximum, splat, store
 
 
 @njit(cache=True, nogil=True)
-def answers(ids, lengths, table, width, out):
+def max_pool(ids, lengths, table, width, out):
     """out[n, f] = max over windows p of Σ_j table[j · characters + ids[n, p + j], f], for filters of one width.
 
-    A word's windows are those that begin within its length, and one beyond, where there is one: of filling alone.
+    The windows of a word start within its length, and one starts after it, where it fits: of padding alone.
     """
     characters = table.shape[0] // width
     for n in range(ids.shape[0]):
@@ -26,10 +26,10 @@ def answers(ids, lengths, table, width, out):
         for column in range(0, table.shape[1], LANES):
             best = splat(-np.inf)
             for p in range(last + 1):
-                answer = load(table, ids[n, p], column)
+                total = load(table, ids[n, p], column)
                 for j in range(1, width):
-                    answer += load(table, j * characters + ids[n, p + j], column)
-                best = maximum(answer, best)
+                    total += load(table, j * characters + ids[n, p + j], column)
+                best = maximum(total, best)
             store(out, n, column, best)
 
 
@@ -40,7 +40,7 @@ def positive(x):
 
 @njit(cache=True, nogil=True)
 def highway(sums, x):
-    """x ← g · relu(t) + (1 − g) · x with g = sigmoid of the gate's sum: 16 of t and 16 of the gate lie in turn."""
+    """x ← g · relu(t) + (1 − g) · x with g = sigmoid(gate); `sums` has 16 columns of t and 16 of the gate in turn."""
     half = BLOCK // 2
     blocks = sums.shape[1] // BLOCK
     for row in range(x.shape[0]):

@@ -1,15 +1,15 @@
-"""An LSTM with projection reads many sentences at once, one direction of one layer.
+"""An LSTM with projection over many sentences at once: one direction of one layer.
 
-Sentences are sorted, the longest first, and cut into steps: the first words of all, the second words of all that have
+Sentences are sorted, the longest first, and run step by step: the first words of all, the second words of all that have
 one, and so on. At every step
 
-    i, f, g, o = table[word] + recurrent · h
-    c ← clip(sigmoid(f) · c + sigmoid(i) · tanh(g))
-    h ← clip(projection · (sigmoid(o) · tanh(c)))
+    i, f, g, o = table[word] + recurrent · hidden
+    cell ← clip(sigmoid(f) · cell + sigmoid(i) · tanh(g))
+    hidden ← clip(projection · (sigmoid(o) · tanh(cell)))
 
-for the rows that are not at their end. `table` holds the products of inputs and the bias. The columns of `table` and
-`recurrent` stand in blocks of 64: sixteen cells' i, then their f, g and o. So the sums of a block are turned into
-sixteen new cells while they are near, and the gates are never stored.
+for the rows that have a word. `table` holds the products of the inputs, with the bias. The columns of `table` and
+`recurrent` come in blocks of 64: i of sixteen cells, then their f, g and o. So the gates of a block become sixteen new
+cells while they are in registers, and are never stored.
 """
 
 from __future__ import annotations
@@ -18,12 +18,12 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-from firth.kernels.matmul import BLOCK, ROWS, multiply, scaled, tile, write_down
+from firth.kernels.matmul import BLOCK, ROWS, convert_rows, multiply, multiply_tile, rescale
 from firth.kernels.simd_float import LANES, choose, exp_negative, inlined, load, maximum, prefetch, splat, store
 
 
 def interleave(gates: NDArray[np.float32]) -> NDArray[np.float32]:
-    """Rows of i, f, g, o one after another, as rows of 16 of each in turn; cells that are missing to 16 are zero."""
+    """Rows of i, f, g, o reordered: 16 rows of each in turn, filled with zeros to a multiple of 16 cells."""
     cells = len(gates) // 4
     groups = -(-cells // LANES)
     padded = np.zeros((4, groups * LANES, *gates.shape[1:]), np.float32)
@@ -38,15 +38,15 @@ def magnitude(x):
 
 @inlined
 def by_sign(x, positive, negative):
-    """One or the other by the sign of x; x itself, where it is not a number."""
+    """`positive` or `negative` by the sign of x; NaN stays."""
     return choose(x, positive, choose(0.0 - x, negative, x))
 
 
 @inlined
-def clip(x, most):
-    """x, kept between -most and most; not-a-number stays."""
-    above = maximum(0.0 - most, x)
-    return 0.0 - maximum(0.0 - most, 0.0 - above)
+def clip(x, limit):
+    """x clipped to ±limit; NaN stays."""
+    above = maximum(0.0 - limit, x)
+    return 0.0 - maximum(0.0 - limit, 0.0 - above)
 
 
 @inlined
@@ -63,15 +63,15 @@ def tanh(x):
 
 
 @njit(cache=True, nogil=True)
-def advance(words, table, recurrent, heard, cell_clip, cells, let_out):
-    """One step: new `cells`, and sigmoid(o) · tanh(c) into `let_out`, for as many rows as there are words.
+def step(words, table, recurrent, hidden_rows, cell_clip, cell, gated):
+    """One step: the new `cell`, and sigmoid(o) · tanh(cell) into `gated`, for as many rows as there are words.
 
-    Word w has the rows w, w + n, w + 2n, … of the table, one a block, where n is the number of words it knows.
+    Word w has the rows w, w + n, w + 2n, … of the table, one for each block, where n is the number of words in it.
     """
     packed, scales = recurrent
-    written, row_scales, excess = heard
+    converted, row_scales, excess = hidden_rows
     sums = np.empty((ROWS, BLOCK), np.float32)
-    most = splat(cell_clip)
+    limit = splat(cell_clip)
     count, blocks = len(words), packed.shape[0]
     known = table.shape[0] // blocks
     tiles = (count + ROWS - 1) // ROWS
@@ -82,41 +82,41 @@ def advance(words, table, recurrent, heard, cell_clip, cells, let_out):
             rows = count * (k + 1) // tiles - row
             for r in range(rows):
                 prefetch(table, block * known + words[row + r])
-            tile(rows, packed, block, 0, packed.shape[1], written, row, sums)
+            multiply_tile(rows, packed, block, 0, packed.shape[1], converted, row, sums)
             for r in range(rows):
                 at = block * known + words[row + r]
                 scale, more = row_scales[row + r], excess[row + r]
-                i = load(table, at, 0) + scaled(sums, r, 0, scales, block, scale, more)
-                f = load(table, at, LANES) + scaled(sums, r, 1, scales, block, scale, more)
-                g = load(table, at, 2 * LANES) + scaled(sums, r, 2, scales, block, scale, more)
-                o = load(table, at, 3 * LANES) + scaled(sums, r, 3, scales, block, scale, more)
-                c = clip(sigmoid(f) * load(cells, row + r, unit) + sigmoid(i) * tanh(g), most)
-                store(cells, row + r, unit, c)
-                store(let_out, row + r, unit, sigmoid(o) * tanh(c))
+                i = load(table, at, 0) + rescale(sums, r, 0, scales, block, scale, more)
+                f = load(table, at, LANES) + rescale(sums, r, 1, scales, block, scale, more)
+                g = load(table, at, 2 * LANES) + rescale(sums, r, 2, scales, block, scale, more)
+                o = load(table, at, 3 * LANES) + rescale(sums, r, 3, scales, block, scale, more)
+                c = clip(sigmoid(f) * load(cell, row + r, unit) + sigmoid(i) * tanh(g), limit)
+                store(cell, row + r, unit, c)
+                store(gated, row + r, unit, sigmoid(o) * tanh(c))
 
 
 @njit(cache=True, nogil=True)
-def read(sizes, words, table, recurrent, heard, projection, shown, clips, cells, let_out, said, outputs):
-    """Reads steps of sizes[0], sizes[1], … words; `cells` and `said` are the state before, and then after.
+def run(sizes, words, table, recurrent, hidden_rows, projection, gated_rows, clips, cell, gated, hidden, outputs):
+    """Steps of sizes[0], sizes[1], … words; `cell` and `hidden` are the state before, and then after.
 
-    What is said goes to `outputs`, step by step. `heard` and `shown` are room for the rows that are multiplied with
-    `recurrent` and `projection`; the latter may have no columns, and then what the cells let out is said.
+    Each step writes its hidden states to `outputs`. `hidden_rows` and `gated_rows` are buffers for the rows that are
+    multiplied with `recurrent` and `projection`. A projection without columns is none: hidden is then the gated cell.
     """
-    cell_clip, said_clip = clips
+    cell_clip, projection_clip = clips
     blocks = projection[0].shape[0]
     bias = np.zeros((blocks, BLOCK), np.float32)
-    most = splat(said_clip)
+    limit = splat(projection_clip)
     at = 0
     for size in sizes:
-        write_down(said, size, heard)
-        advance(words[at : at + size], table, recurrent, heard, cell_clip, cells, let_out)
+        convert_rows(hidden, size, hidden_rows)
+        step(words[at : at + size], table, recurrent, hidden_rows, cell_clip, cell, gated)
         if blocks == 0:
-            said[:size] = let_out[:size]
+            hidden[:size] = gated[:size]
         else:
-            write_down(let_out, size, shown)
-            multiply(projection, bias, (0, blocks), shown, size, said.reshape(-1, BLOCK), blocks, 1)
+            convert_rows(gated, size, gated_rows)
+            multiply(projection, bias, (0, blocks), gated_rows, size, hidden.reshape(-1, BLOCK), blocks, 1)
             for row in range(size):
-                for column in range(0, said.shape[1], LANES):
-                    store(said, row, column, clip(load(said, row, column), most))
-        outputs[at : at + size] = said[:size, : outputs.shape[1]]
+                for column in range(0, hidden.shape[1], LANES):
+                    store(hidden, row, column, clip(load(hidden, row, column), limit))
+        outputs[at : at + size] = hidden[:size, : outputs.shape[1]]
         at += size

@@ -167,27 +167,35 @@ def add(text, at, first, second, length, id, entries, starts, blob, used):
 
 
 @njit(cache=True, nogil=True)
-def scan(text, end, slots, entries, starts, blob, state, ids, ends):
-    """Ids of the words in text[state[AT]:end], and the number of ids before each sentence's end; counts go up.
+def scan(text, end, lengths, last, slots, entries, starts, blob, state, ids, ends):
+    """Ids of the tokens in text[state[AT]:end], and the number of ids before each sentence's end; counts go up.
 
-    A line with a word in it is a sentence. The pass goes on until the text ends or the table has no room for one more
-    word: then state[AT] < end, and the caller makes room and calls again.
+    With `lengths`, the bytes of each token, tokens follow each other without blanks, and `last` says which of them end
+    a sentence. Without, tokens stand between blanks, and a line with a token in it is a sentence. The pass goes on
+    until the text ends or the table has no room for one more word: then state[AT] < end, and the caller makes room
+    and calls again. (Both are one loop because a shared inner function takes half as long again.)
     """
     at, stop = np.uint64(state[AT]), np.uint64(end)
     tokens, sentences, words, used = state[TOKENS], state[SENTENCES], state[WORDS], state[USED]
     open_line = state[OPEN] != 0
+    known = len(lengths) > 0
     mask = np.uint64(len(slots) - 1)
     room = min(len(entries), len(slots) // 2)
     while at < stop:
-        byte = text[at]
-        if is_blank(byte):
-            if byte == NEWLINE and open_line:
-                ends[sentences] = tokens
-                sentences += 1
-                open_line = False
-            at += U1
-            continue
-        first, second, length = word_at(text, at)
+        if known:
+            length = np.uint64(lengths[tokens])
+            first = part(text, at, length)
+            second = part(text, at + U8, length - U8) if length > U8 else U0
+        else:
+            byte = text[at]
+            if is_blank(byte):
+                if byte == NEWLINE and open_line:
+                    ends[sentences] = tokens
+                    sentences += 1
+                    open_line = False
+                at += U1
+                continue
+            first, second, length = word_at(text, at)
         key = hash_word(text, at, first, second, length)
         place = key & mask
         while True:  # written out: through `seek` it takes twice the time
@@ -218,6 +226,9 @@ def scan(text, end, slots, entries, starts, blob, state, ids, ends):
         tokens += 1
         open_line = True
         at += length
+        if known and last[tokens - 1]:
+            ends[sentences] = tokens
+            sentences += 1
     state[AT], state[TOKENS], state[SENTENCES], state[OPEN] = at, tokens, sentences, open_line
     state[WORDS], state[USED] = words, used
 

@@ -1,4 +1,4 @@
-"""Tokens to lines of UTF-8: one space between tokens, one newline after a sentence."""
+"""Tokens to UTF-8, and tokens between blanks."""
 
 from __future__ import annotations
 
@@ -37,10 +37,14 @@ def write_code(code, out, at):
 
 
 @njit(cache=True, nogil=True)
-def write_lines(codes, starts, ends, last, count, out):
-    """Writes all tokens into out (at least 4 * len(codes) + count bytes); returns the number of bytes."""
+def write_tokens(codes, starts, ends, out, lengths):
+    """Writes the tokens codes[starts:ends] one after another, with nothing between them; returns the number of bytes.
+
+    `out` holds at least 4 * len(codes) bytes; `lengths` receives the bytes of each token.
+    """
     at = 0
-    for token in range(count):
+    for token in range(len(starts)):
+        first = at
         for i in range(starts[token], ends[token]):
             code = codes[i]
             if code < 0x80:
@@ -48,8 +52,7 @@ def write_lines(codes, starts, ends, last, count, out):
                 at += 1
             else:
                 at = write_code(code, out, at)
-        out[at] = NEWLINE if last[token] else BLANK
-        at += 1
+        lengths[token] = at - first
     return at
 
 
@@ -83,32 +86,3 @@ def split_blanks(codes, wrapped, starts, ends, last):
     if count:
         last[count - 1] = 1
     return count
-
-
-@njit(cache=True, nogil=True)
-def squeeze(raw, wrapped, out):
-    """Copies UTF-8 with each run of ASCII white space made one blank, or one newline where the run ends a sentence.
-
-    Returns the number of bytes; out has one byte more than raw.
-    """
-    need = 2 if wrapped else 1
-    lines = 0
-    gap = False
-    size = 0
-    for at in range(len(raw)):
-        byte = raw[at]
-        if byte > BLANK or not (TAB <= byte <= RETURN or byte == BLANK):
-            if gap and size:
-                out[size] = NEWLINE if lines >= need else BLANK
-                size += 1
-            gap = False
-            lines = 0
-            out[size] = byte
-            size += 1
-        else:
-            gap = True
-            lines += byte == NEWLINE
-    if size:
-        out[size] = NEWLINE
-        size += 1
-    return size

@@ -1,9 +1,9 @@
-"""Labels for lines of text: what a supervised fastText model says, and how often it is right.
+"""Prediction and evaluation with a supervised fastText model.
 
-    line → rows of its words, of their n-grams and of runs of words → their mean → a score for each label → probability
+    line → rows of its words, character n-grams and word n-grams → their mean → a score per label → probabilities
 
-Everything is as fastText does it, so that a model gives the same answers here and there. Only one thing differs:
-fastText adds 0.00001 to every probability that it shows, which we do not.
+A model gives the same answers as in fastText, with one difference: fastText adds 0.00001 to every probability that it
+shows, firth does not.
 """
 
 from __future__ import annotations
@@ -32,12 +32,12 @@ from firth.vectors.subwords import SubwordVectors
 
 LABEL_PREFIX = "__label__"
 SENTENCE_END = "</s>"
-TOGETHER = 1 << 22  # scores that are computed at a time
-LINES = 4096  # lines that are looked up at a time
+SCORES = 1 << 22  # computed at a time
+LINES = 4096  # looked up at a time
 
 
-class Table(NamedTuple):
-    """What each of some types stands for (see `kernels/classifier.py`)."""
+class TypeTable(NamedTuple):
+    """For each type: word or label, hash, and rows (see `kernels/classifier.py`)."""
 
     kinds: NDArray[np.int32]
     hashes: NDArray[np.uint64]
@@ -46,8 +46,8 @@ class Table(NamedTuple):
     lengths: Ids
 
 
-class Lines(NamedTuple):
-    """Lines as rows and labels: those of line i end at row_ends[i] and label_ends[i]."""
+class EncodedLines(NamedTuple):
+    """Lines as row and label ids; those of line i end at row_ends[i] and label_ends[i]."""
 
     rows: Ids
     row_ends: Ids
@@ -57,7 +57,7 @@ class Lines(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Features:
-    """How words become rows and labels: the words that have rows, the labels, n-grams of characters and of words."""
+    """How a line becomes rows and labels: words, labels, character n-grams and word n-grams."""
 
     words: Vocabulary
     labels: Vocabulary
@@ -67,7 +67,7 @@ class Features:
 
     @cached_property
     def pruned(self) -> Ids:
-        """The row of each bucket, or -1; empty where every bucket has its row."""
+        """The row of each bucket, or -1; empty if the model is not pruned."""
         if self.subwords.pruned is None:
             return np.empty(0, np.int64)
         table = np.full(max(1, self.subwords.buckets), -1, np.int64)
@@ -75,8 +75,8 @@ class Features:
             table[bucket] = row
         return table
 
-    def table(self, types: Vocabulary, runtime: Runtime) -> Table:
-        """What each type stands for."""
+    def table(self, types: Vocabulary, runtime: Runtime) -> TypeTable:
+        """The table of some types."""
         size = len(types)
         hashes, is_label = np.empty(size, np.uint64), np.empty(size, bool)
         kernel.hash_words(types.blob, types.starts, types.ends, hashes)
@@ -86,33 +86,33 @@ class Features:
         kinds = np.where(labels >= 0, labels, np.where(is_label & (words < 0), kernel.NOTHING, kernel.WORD))
         rows, pointers, lengths = self.subwords.table(types, runtime, first=len(self.words))
         rows[pointers[:-1]] = np.maximum(words, 0)
-        pointers[:-1] += words < 0  # a word that is not known has no row of its own
+        pointers[:-1] += words < 0  # an unknown word has no row of its own
         lengths -= words < 0
-        return Table(kinds.astype(np.int32), hashes, rows, pointers, lengths)
+        return TypeTable(kinds.astype(np.int32), hashes, rows, pointers, lengths)
 
-    def lines(self, text: bytes, runtime: Runtime) -> Lines:
-        """The rows and labels of each line; a line ends with a newline."""
+    def lines(self, text: bytes, runtime: Runtime) -> EncodedLines:
+        """The rows and labels of each line. Every line must end with a newline."""
         raw = np.frombuffer(text + to_bytes(SENTENCE_END), np.uint8)
         blob = raw[: len(text)]
-        nothing = np.empty(0, np.int64)
-        word_count, line_count = kernel.cut_words(blob, nothing, nothing, nothing)
+        empty = np.empty(0, np.int64)
+        word_count, line_count = kernel.cut_words(blob, empty, empty, empty)  # counts only
         starts, ends, line_ends = (np.empty(count, np.int64) for count in (word_count, word_count, line_count))
         kernel.cut_words(blob, starts, ends, line_ends)
         is_end = starts == ends
         starts[is_end], ends[is_end] = len(text), len(raw)
         table = self.table(Vocabulary.from_arrays(raw, starts, ends), runtime)
         types = np.arange(word_count, dtype=np.uint32)
-        _, _, room = kernel.measure_lines(types, line_ends, table.lengths, self.word_ngrams)
-        rows, labels = np.empty(room, np.int64), np.empty(word_count, np.int32)
+        _, _, row_count = kernel.measure_lines(types, line_ends, table.lengths, self.word_ngrams)
+        rows, labels = np.empty(row_count, np.int64), np.empty(word_count, np.int32)
         row_ends, label_ends = np.empty(line_count, np.int64), np.empty(line_count, np.int64)
         buckets = 0 if self.subwords.pruned == {} else self.subwords.buckets
-        places = self.word_ngrams, buckets, self.pruned, len(self.words)
-        kernel.gather_lines(types, line_ends, tuple(table), *places, rows, row_ends, labels, label_ends)
-        return Lines(rows, row_ends, labels, label_ends)
+        hashing = self.word_ngrams, buckets, self.pruned, len(self.words)
+        kernel.gather_lines(types, line_ends, tuple(table), *hashing, rows, row_ends, labels, label_ends)
+        return EncodedLines(rows, row_ends, labels, label_ends)
 
 
 def find(types: Vocabulary, words: Vocabulary) -> Ids:
-    """For each type its id among the words, or -1."""
+    """The id of each type among the words, or -1."""
     found = np.empty(len(types), np.int64)
     words_kernel.find_all(
         types.blob, types.starts, types.ends, words.blob, words.starts, words.ends, words.slots, found
@@ -122,7 +122,7 @@ def find(types: Vocabulary, words: Vocabulary) -> Ids:
 
 @dataclass(frozen=True)
 class LabelScore:
-    """How well one label is found: of `predicted` lines `right` have it, of the `gold` ones that have it."""
+    """The counts of one label: lines for which it was predicted, lines that have it (gold), and both (right)."""
 
     predicted: int
     gold: int
@@ -130,12 +130,12 @@ class LabelScore:
 
     @property
     def precision(self) -> float:
-        """The share of right ones among those predicted; 0 where there are none."""
+        """The fraction of predictions that are right; 0 if there are none."""
         return self.right / self.predicted if self.predicted else 0.0
 
     @property
     def recall(self) -> float:
-        """The share of right ones among those that there are; 0 where there are none."""
+        """The fraction of gold labels that are predicted; 0 if there are none."""
         return self.right / self.gold if self.gold else 0.0
 
     @property
@@ -149,10 +149,8 @@ class LabelScore:
 
 
 @dataclass(frozen=True)
-class Test:
+class ClassifierScore:
     """Precision and recall at k over all lines that have a known label, and for each label."""
-
-    __test__ = False  # it is no test of pytest's
 
     k: int
     lines: int
@@ -161,12 +159,12 @@ class Test:
 
     @property
     def precision(self) -> float:
-        """Of the labels that are predicted, the share that is right."""
+        """The fraction of predicted labels that are right."""
         return self.score.precision
 
     @property
     def recall(self) -> float:
-        """Of the labels that lines have, the share that is predicted."""
+        """The fraction of gold labels that are predicted."""
         return self.score.recall
 
     @property
@@ -181,7 +179,7 @@ class Test:
 
 
 class Classifier:
-    """A supervised fastText model that is asked for labels.
+    """Predicts labels with a supervised fastText model.
 
     >>> from firth.models.classifier import FastTextClassifier
     >>> from firth.text.corpus import Corpus
@@ -189,20 +187,20 @@ class Classifier:
     >>> lines = ["__label__drink hot tea", "__label__sky hot sun", "__label__drink cold milk"] * 20
     >>> corpus = Corpus.of(lines, tokenizer=Tokenizer(mode="whitespace"))
     >>> classifier = Classifier(FastTextClassifier(dim=8, learning_rate=0.5).fit(corpus))
-    >>> [(label, round(chance, 1)) for label, chance in classifier.predict("milk tea")]
+    >>> [(label, round(probability, 1)) for label, probability in classifier.predict("milk tea")]
     [('__label__drink', 1.0)]
     """
 
     def __init__(self, model: SubwordVectors, *, runtime: Runtime | None = None) -> None:
         output = model.output if isinstance(model, SubwordVectors) else None
         if output is None or output.model != "supervised" or output.labels is None:
-            raise OptionError("this model has no labels. Train one on lines that begin with their labels")
+            raise OptionError("this model has no labels. Train one with `firth train classifier` on lines with labels")
         self.model, self.output, self.labels = model, output, output.labels
         self.runtime = runtime or Runtime.from_env()
-        facts = model.metadata.get("fasttext", {})
-        prefix = str(facts.get("label_prefix", LABEL_PREFIX))  # a file of fastText's does not tell it
+        arguments = model.metadata.get("fasttext", {})
+        prefix = str(arguments.get("label_prefix", LABEL_PREFIX))  # fastText does not store it in its files
         self.features = Features(
-            model.vocabulary, self.labels, model.subwords, max(1, int(facts.get("wordNgrams", 1))), prefix
+            model.vocabulary, self.labels, model.subwords, max(1, int(arguments.get("wordNgrams", 1))), prefix
         )
 
     def __repr__(self) -> str:
@@ -210,7 +208,7 @@ class Classifier:
 
     @cached_property
     def _weights(self) -> Floats:
-        """The output rows, turned: (dim, labels)."""
+        """The output rows, transposed: (dim, labels)."""
         rows = self.output.rows
         return np.ascontiguousarray(rows.block(0, rows.shape[0]).T)
 
@@ -220,53 +218,53 @@ class Classifier:
         return Tree.of_counts(np.ones(len(self.labels), np.int64) if counts is None else counts)
 
     def predict(self, text: str, k: int = 1, threshold: float = 0.0) -> list[tuple[str, float]]:
-        """The k most probable labels of one line of text, the best first; none below the threshold.
+        """The k most probable labels of one line of text, best first; none below the threshold.
 
-        A line without a single row, which only a pruned model can have, has no labels.
+        A line without a single row, which is possible in a pruned model only, gets no labels.
         """
         return self.predict_all([text], k, threshold)[0]
 
     def predict_all(self, texts: Iterable[str], k: int = 1, threshold: float = 0.0) -> list[list[tuple[str, float]]]:
-        """The labels of many lines, as `predict` gives them, computed in threads."""
+        """`predict` for many lines, computed in threads."""
         _check_k(k)
         names = self.labels.words
 
         def work(batch: Sequence[str]) -> list[list[tuple[str, float]]]:
-            found: list[list[tuple[str, float]]] = []
-            for labels, chances in self._best(self._lines(batch), k, threshold):
-                found.append([(names[label], chance) for label, chance in zip(labels, chances)])
-            return found
+            results: list[list[tuple[str, float]]] = []
+            for labels, probabilities in self._best(self._encode(batch), k, threshold):
+                results.append([(names[label], probability) for label, probability in zip(labels, probabilities)])
+            return results
 
         return [one for some in self.runtime.stream(work, _batches(texts)) for one in some]
 
     def probabilities(self, texts: Iterable[str]) -> Floats:
         """The probability of every label for every line, (lines, labels).
 
-        They add up to 1 for a model trained with softmax or hierarchical softmax; with negative sampling or one
-        against all each label is a question of its own.
+        They sum to 1 for a model trained with softmax or hierarchical softmax. With negative sampling or one-vs-all,
+        each label has a probability of its own.
         """
-        parts = [self._chances(self._scores(self._hidden(self._lines(batch)))) for batch in _batches(texts)]
+        parts = [self._probabilities(self._scores(self._hidden(self._encode(batch)))) for batch in _batches(texts)]
         return np.concatenate([np.zeros((0, len(self.labels)), np.float32), *parts])
 
-    def test(self, source: Name | Iterable[str], k: int = 1, threshold: float = 0.0) -> Test:
+    def test(self, source: Name | Iterable[str], k: int = 1, threshold: float = 0.0) -> ClassifierScore:
         """Precision and recall at k on labeled lines: a file, or lines of text.
 
-        Lines without a label that the model knows are left out, and so are labels that it does not know.
+        Lines without a known label are left out, and so are unknown labels.
         """
         _check_k(k)
         size = len(self.labels)
         predicted, gold, right, lines = (np.zeros(size, np.int64) for _ in range(4))
 
-        def work(text: bytes) -> tuple[Lines, list[tuple[list[int], list[float]]]]:
-            found = self.features.lines(text, Runtime(1))
-            return found, list(self._best(found, k, threshold))
+        def work(text: bytes) -> tuple[EncodedLines, list[tuple[list[int], list[float]]]]:
+            encoded = self.features.lines(text, Runtime(1))
+            return encoded, list(self._best(encoded, k, threshold))
 
-        for found, best in self.runtime.stream(work, _texts(source)):
+        for encoded, best in self.runtime.stream(work, _texts(source)):
             first = 0
             for i, (labels, _) in enumerate(best):
-                own = found.labels[first : found.label_ends[i]].tolist()
-                first = int(found.label_ends[i])
-                has_rows = found.row_ends[i] > (found.row_ends[i - 1] if i else 0)
+                own = encoded.labels[first : encoded.label_ends[i]].tolist()
+                first = int(encoded.label_ends[i])
+                has_rows = encoded.row_ends[i] > (encoded.row_ends[i - 1] if i else 0)
                 if not own or not has_rows:
                     continue
                 lines[0] += 1
@@ -275,17 +273,19 @@ class Classifier:
                 right[[label for label in labels if label in own]] += 1
         by_label = {label: LabelScore(*map(int, counts)) for label, *counts in zip(self.labels, predicted, gold, right)}
         whole = LabelScore(int(predicted.sum()), int(gold.sum()), int(right.sum()))
-        return Test(k, int(lines[0]), whole, by_label)
+        return ClassifierScore(k, int(lines[0]), whole, by_label)
 
-    def _lines(self, texts: Sequence[str]) -> Lines:
+    def _encode(self, texts: Sequence[str]) -> EncodedLines:
         for text in texts:
             if "\n" in text:
-                raise OptionError("a text to label is one line, but this has several. Join or split it first")
+                raise OptionError(
+                    "a text to classify must be one line, but this one has several. Join or split it first"
+                )
         return self.features.lines(
             "".join(text + "\n" for text in texts).encode("utf-8", "surrogateescape"), Runtime(1)
         )
 
-    def _hidden(self, lines: Lines) -> Floats:
+    def _hidden(self, lines: EncodedLines) -> Floats:
         """The mean of each line's rows."""
         hidden = np.empty((len(lines.row_ends), self.model.dim), np.float32)
         pointers = np.concatenate([[0], lines.row_ends[:-1]]).astype(np.int64)
@@ -300,18 +300,18 @@ class Classifier:
         return hidden
 
     def _scores(self, hidden: Floats) -> Floats:
-        """A number for each label that rises with its probability: a product, or for a tree the log of it."""
+        """A score per label that rises with its probability: the logit, or for a tree the log probability."""
         products = hidden @ self._weights
         if self.output.loss != "hs":
             return products
         tree = self._tree
         if len(self.labels) == 1:
             return np.zeros((len(hidden), 1), np.float32)
-        turned = products[:, tree.nodes.astype(np.int64)] * np.where(tree.turns == 1, 1, -1).astype(np.float32)
-        return np.add.reduceat(-np.logaddexp(0, -turned), tree.starts[:-1], axis=1).astype(np.float32)
+        logits = products[:, tree.nodes.astype(np.int64)] * np.where(tree.turns == 1, 1, -1).astype(np.float32)
+        return np.add.reduceat(-np.logaddexp(0, -logits), tree.starts[:-1], axis=1).astype(np.float32)
 
-    def _chances(self, scores: Floats) -> Floats:
-        """Probabilities from scores."""
+    def _probabilities(self, scores: Floats) -> Floats:
+        """The probabilities of scores."""
         if self.output.loss == "hs":
             return np.exp(scores)
         if self.output.loss == "softmax":
@@ -319,25 +319,25 @@ class Classifier:
             return np.asarray(powers / powers.sum(axis=1, keepdims=True), np.float32)
         return sigmoid(scores)
 
-    def _best(self, lines: Lines, k: int, threshold: float) -> Iterator[tuple[list[int], list[float]]]:
-        """For each line its best labels and their probabilities."""
+    def _best(self, lines: EncodedLines, k: int, threshold: float) -> Iterator[tuple[list[int], list[float]]]:
+        """For each line, its best labels and their probabilities."""
         hidden = self._hidden(lines)
         lengths = np.diff(lines.row_ends, prepend=0)
         k = min(k, len(self.labels))
-        step = max(1, TOGETHER // max(1, len(self.labels)))
+        step = max(1, SCORES // max(1, len(self.labels)))
         for start in range(0, len(hidden), step):
             scores = self._scores(hidden[start : start + step])
-            chances = self._chances(scores)
+            probabilities = self._probabilities(scores)
             for i in range(len(scores)):
-                best = best_of(scores[i], k)
-                best = best[(chances[i, best] >= threshold) & (lengths[start + i] > 0)]
-                yield best.tolist(), chances[i, best].tolist()
+                best = find_best(scores[i], k)
+                best = best[(probabilities[i, best] >= threshold) & (lengths[start + i] > 0)]
+                yield best.tolist(), probabilities[i, best].tolist()
 
 
-def best_of(scores: Floats, k: int) -> Ids:
-    """The places of the k highest scores, the highest first; of equal ones the first.
+def find_best(scores: Floats, k: int) -> Ids:
+    """The indices of the k highest scores, highest first; of equal scores, the first comes first.
 
-    >>> best_of(np.array([1, 3, 3, 2], np.float32), 3)
+    >>> find_best(np.array([1, 3, 3, 2], np.float32), 3)
     array([1, 2, 3])
     """
     if k < len(scores):
@@ -349,24 +349,24 @@ def best_of(scores: Floats, k: int) -> Ids:
 
 
 def sigmoid(scores: Floats) -> Floats:
-    """1 / (1 + exp(-s)), rounded as fastText does it: s down to the next 1/32, and beyond ±8 to 0 or 1.
+    """1 / (1 + exp(-s)), rounded as in fastText: s down to the next 1/32, and 0 or 1 beyond ±8.
 
     >>> sigmoid(np.array([0, 0.03, 9], np.float32))
     array([0.5, 0.5, 1. ], dtype=float32)
     """
     steps = np.floor(np.clip(scores, -8, 8) * 32) / 32
-    chances = 1 / (1 + np.exp(-steps))
-    return np.where(scores < -8, 0, np.where(scores > 8, 1, chances)).astype(np.float32)
+    values = 1 / (1 + np.exp(-steps))
+    return np.where(scores < -8, 0, np.where(scores > 8, 1, values)).astype(np.float32)
 
 
 def _check_k(k: int) -> None:
     if k < 1:
-        raise OptionError(f"k is {k}, but at least 1 label must be asked for")
+        raise OptionError(f"k is {k}, but must be at least 1")
 
 
 def _batches(texts: Iterable[str]) -> Iterator[list[str]]:
     if isinstance(texts, str):
-        raise OptionError("a list of texts is needed. For one text write [text]")
+        raise OptionError("texts must be a list. For one text write [text]")
     batch: list[str] = []
     for text in texts:
         batch.append(text)
@@ -378,7 +378,7 @@ def _batches(texts: Iterable[str]) -> Iterator[list[str]]:
 
 
 def _texts(source: Name | Iterable[str]) -> Iterator[bytes]:
-    """Some whole lines at a time."""
+    """Whole lines, some at a time."""
     if isinstance(source, (str, os.PathLike)):
         for chunk in chunks(source):
             text = chunk.text

@@ -47,6 +47,12 @@ class Counts(Recipe):
     (2.0, 1.0, 1.0)
     """
 
+    commands = (
+        "firth train counts corpus.txt --kind svd --dim 100 --out vectors/",
+        "firth train counts corpus.txt --kind co-occurrence --window 10 --out counts/",
+        "firth train counts articles.jsonl --field text --kind tf-idf --out tfidf/",
+    )
+
     kind: Literal["one-hot", "document-term", "tf-idf", "co-occurrence", "pmi", "ppmi", "svd"] = option(
         "co-occurrence", "which rung of the ladder"
     )

@@ -1,6 +1,6 @@
-"""GloVe: vectors whose products are the logarithms of co-occurrence counts (Pennington, Socher and Manning, 2014).
+"""GloVe: vectors whose dot products approximate log co-occurrence counts (Pennington, Socher and Manning, 2014).
 
-Counting is `models/cooccurrence.py`, the order of the cells `models/glove_cells.py`, one step `kernels/glove.py`.
+`models/cooccurrence.py` counts, `models/glove_cells.py` shuffles the cells, `kernels/glove.py` makes one step.
 """
 
 from __future__ import annotations
@@ -19,29 +19,37 @@ from firth.files import Name
 from firth.kernels import glove as kernel
 from firth.models.cooccurrence import Near, count_pairs, size_in_bytes
 from firth.models.count_matrix import CountMatrix
-from firth.models.glove_cells import Cells, Layout, MatrixCells, lay_out
+from firth.models.glove_cells import Cells, MatrixCells, ShuffledCells, shuffle_cells
 from firth.models.trained_recipe import origin, versions
-from firth.models.window_network import trained_words
+from firth.models.window_network import cut_vocabulary
 from firth.options import Recipe, option
 from firth.progress import Progress, Report, silent
 from firth.runtime import Runtime
 from firth.text.corpus import Corpus
 from firth.text.vocabulary import Vocabulary
-from firth.training.checkpoints import Position, interrupted_error, restore_checkpoint, save_checkpoint
+from firth.training.loop import RUNAWAY
+from firth.training.monitor import Monitor
+from firth.training.record import EpochRecord
 from firth.vectors.words import WordVectors
 
 UNKNOWN = "<unk>"
-RARE = 100  # words whose mean stands for an unknown one
-SHARE = 1 << 18  # cells that a thread takes at a time
-RUNAWAY = 10.0  # times the cost of rows that are all zero, or 10 where that is small
-AFTER_TRAINING = ("epochs", "output", "biases", "unknown", "memory_limit", "spill_folder")  # a checkpoint fits any
+RARE = 100  # words whose mean is the vector of <unk>
+SHARE = 1 << 18  # cells per thread at a time
+AFTER_TRAINING = (
+    "epochs",
+    "output",
+    "biases",
+    "unknown",
+    "memory_limit",
+    "spill_folder",
+)  # a checkpoint fits any of these
 
 Floats = NDArray[np.float32]
 
 
 @dataclass(frozen=True)
 class Glove(Recipe):
-    """Word vectors by GloVe: w·w̃ + b + b̃ comes near the logarithm of how often two words stand together.
+    """GloVe: w·w̃ + b + b̃ approximates the logarithm of the co-occurrence count of two words.
 
     >>> from firth.text.corpus import Corpus
     >>> corpus = Corpus.of(["hot tea", "hot coffee", "cold rain", "cold wind"] * 20)
@@ -50,25 +58,30 @@ class Glove(Recipe):
     True
     """
 
-    dim: int = option(100, "length of the vectors", minimum=1)
-    window: int = option(15, "words looked at on each side, never across a sentence", minimum=1)
-    symmetric: bool = option(True, "look at both sides of a word; if not, at its left side only")
-    min_count: int = option(5, "leave out words that are rarer", minimum=1)
-    max_words: int | None = option(None, "keep at most so many words, the most frequent ones", minimum=2)
-    x_max: float = option(100.0, "a count from which on a pair has its full weight")
-    alpha: float = option(0.75, "how the weight falls below x_max: (x / x_max) to this power", minimum=0)
-    learning_rate: float = option(0.05, "length of the steps, before AdaGrad shortens them")
-    epochs: int = option(25, "times that all pairs are gone through", minimum=1)
+    commands = (
+        "firth train glove corpus.txt --dim 100 --window 10 --out vectors/",
+        "firth train glove corpus.txt --out vectors.glove",
+    )
+
+    dim: int = option(100, "Dimension of the vectors.", minimum=1)
+    window: int = option(15, "Context words on each side of a word, within its sentence.", minimum=1)
+    symmetric: bool = option(True, "Count context on both sides of a word; otherwise on its left side only.")
+    min_count: int = option(5, "Ignore words with fewer occurrences.", minimum=1)
+    max_words: int | None = option(None, "Keep at most this many words, the most frequent ones.", minimum=2)
+    x_max: float = option(100.0, "Co-occurrence count from which a pair has the full weight 1.")
+    alpha: float = option(
+        0.75, "Exponent of the weight of a count x below x_max: (x / x_max) to this power.", minimum=0
+    )
+    learning_rate: float = option(0.05, "Initial learning rate of AdaGrad.")
+    epochs: int = option(25, "Passes over all pairs.", minimum=1)
     output: Literal["sum", "word", "context", "both"] = option(
-        "sum", "a word's vector: its two vectors added, one of them, or both end to end"
+        "sum", "The vector of a word: sum of its word and context vectors, one of the two, or both concatenated."
     )
-    biases: bool = option(False, "append to each vector its bias")
-    unknown: bool = option(False, "add the word <unk>, with the mean vector of the 100 rarest words")
-    seed: int = option(1, "where the random numbers start", minimum=0, maximum=2**63 - 1)
-    memory_limit: int | str = option("2 GB", "pairs are laid aside on disk beyond this size")
-    spill_folder: str | None = option(
-        None, "where pairs are laid aside; the system's folder for passing files if not given"
-    )
+    biases: bool = option(False, "Append the bias to each vector.")
+    unknown: bool = option(False, "Add the word <unk>, with the mean vector of the 100 rarest words.")
+    seed: int = option(1, "Seed of the random numbers.", minimum=0, maximum=2**63 - 1)
+    memory_limit: int | str = option("2 GB", "Memory for pairs; beyond it, they are written to temporary files.")
+    spill_folder: str | None = option(None, "Folder for temporary files. Default: the system's temporary directory.")
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -86,22 +99,22 @@ class Glove(Recipe):
         checkpoint: Name | None = None,
         resume: bool = True,
     ) -> WordVectors:
-        """The vectors of the corpus's words.
+        """Trains the vectors of a corpus.
 
-        With `checkpoint`, a folder, the state after each epoch is kept there, and a later call goes on from it; with
-        one thread the result is the same to the bit.
+        `checkpoint` names a folder: the state is saved there after each epoch, and a later call continues from it,
+        unless `resume` is False. With one thread the result is the same to the bit.
         """
         runtime = runtime or Runtime.from_env()
         tokens = corpus.tokens(report)
-        words = trained_words(tokens.vocabulary, self.min_count)
+        words = cut_vocabulary(tokens.vocabulary, self.min_count)
         words = words if self.max_words is None else words.top(self.max_words)
-        kept = np.full(len(tokens.vocabulary), -1, np.int32)
-        kept[: len(words)] = np.arange(len(words))
+        ids = np.full(len(tokens.vocabulary), -1, np.int32)  # -1: not in the vocabulary
+        ids[: len(words)] = np.arange(len(words))
         source = origin(self._named(), corpus, tokens)
         with ExitStack() as stack:
             counts = count_pairs(
                 tokens,
-                kept,
+                ids,
                 len(words),
                 Near(self.window, self.window if self.symmetric else 0, harmonic=True),
                 memory_limit=size_in_bytes(self.memory_limit),
@@ -109,9 +122,9 @@ class Glove(Recipe):
                 runtime=runtime,
                 report=report,
             )
-            layout = self._lay_out(MatrixCells(counts), words, stack, runtime, report)
+            cells = self._shuffle(MatrixCells(counts), words, stack, runtime, report)
             del counts
-            return self._train(layout, words, source, runtime, report, checkpoint, resume)
+            return self._train(cells, words, source, runtime, report, checkpoint, resume)
 
     def fit_counts(
         self,
@@ -123,9 +136,9 @@ class Glove(Recipe):
         checkpoint: Name | None = None,
         resume: bool = True,
     ) -> WordVectors:
-        """The vectors of words that were counted already: a matrix, or the cells of a file of the original GloVe.
+        """Trains on existing counts: a matrix, or the cells of a file of the original GloVe.
 
-        The options that say how words are counted have no effect. `vocabulary` may be left out with a `CountMatrix`.
+        The options for counting have no effect. `vocabulary` may be left out with a `CountMatrix`.
 
         >>> words = Vocabulary(["ice", "steam", "water"])
         >>> counts = csr_matrix([[0.0, 1.0, 9.0], [1.0, 0.0, 7.0], [9.0, 7.0, 0.0]])
@@ -133,17 +146,19 @@ class Glove(Recipe):
         (3, 2)
         """
         runtime = runtime or Runtime.from_env()
-        cells, words = _cells_of(counts, vocabulary)
+        found, words = _find_cells(counts, vocabulary)
         with ExitStack() as stack:
-            layout = self._lay_out(cells, words, stack, runtime, report)
+            cells = self._shuffle(found, words, stack, runtime, report)
             source = {"recipe": self._named(), "versions": versions()}
-            return self._train(layout, words, source, runtime, report, checkpoint, resume)
+            return self._train(cells, words, source, runtime, report, checkpoint, resume)
 
     def _named(self) -> dict[str, Any]:
         return {"name": "glove", **self.as_dict()}
 
-    def _lay_out(self, cells: Cells, words: Vocabulary, stack: ExitStack, runtime: Runtime, report: Report) -> Layout:
-        return lay_out(
+    def _shuffle(
+        self, cells: Cells, words: Vocabulary, stack: ExitStack, runtime: Runtime, report: Report
+    ) -> ShuffledCells:
+        return shuffle_cells(
             cells,
             len(words),
             kernel.row_bytes(self.dim),
@@ -159,7 +174,7 @@ class Glove(Recipe):
 
     def _train(
         self,
-        layout: Layout,
+        cells: ShuffledCells,
         vocabulary: Vocabulary,
         source: Mapping[str, Any],
         runtime: Runtime,
@@ -167,61 +182,73 @@ class Glove(Recipe):
         checkpoint: Name | None,
         resume: bool,
     ) -> WordVectors:
-        state = State.fresh(self, len(vocabulary))
-        position = Position(0, [], [])
-        identity: dict[str, Any] = {}
+        weights = GloveWeights.initial(self, len(vocabulary))
+        settings = {name: value for name, value in self.as_dict().items() if name not in AFTER_TRAINING}
+        identity: dict[str, Any] = {"recipe": settings, "words": vocabulary.fingerprint}
         if checkpoint is not None:
-            settings = {name: value for name, value in self.as_dict().items() if name not in AFTER_TRAINING}
-            identity = {"recipe": settings, "words": vocabulary.fingerprint, "pairs": layout.checksum}
-            if resume:
-                position = restore_checkpoint(checkpoint, state.arrays, identity) or position
-        if position.step > self.epochs:
+            identity["pairs"] = cells.checksum
+        with Monitor.open(identity, report=report, checkpoint=checkpoint, resume=resume) as monitor:
+            record = self._train_epochs(cells, vocabulary, weights, runtime, monitor)
+        return self._vectors(weights, vocabulary, {**source, "pairs": len(cells), "loss": record.curve})
+
+    def _train_epochs(
+        self,
+        cells: ShuffledCells,
+        vocabulary: Vocabulary,
+        weights: GloveWeights,
+        runtime: Runtime,
+        monitor: Monitor,
+    ) -> EpochRecord:
+        checkpoints = monitor.checkpoints
+        state = None if checkpoints is None else checkpoints.restore_into(weights.arrays)
+        record = EpochRecord(**(state or {}))
+        if checkpoints is not None and record.step > self.epochs:
             raise OptionError(
-                f"{checkpoint}: the checkpoint has {position.step} epochs behind it, but {self.epochs} are asked for. "
-                "Ask for more, or start anew with resume=False"
+                f"{checkpoints.folder}: the checkpoint has {record.step} epochs, but epochs is {self.epochs}. "
+                "Use more epochs, or start again with resume=False"
             )
-        try:
-            for epoch in range(position.step, self.epochs):
-                position.losses.append(self._epoch(epoch, layout, vocabulary, state, runtime, report))
-                position.counts.append(len(layout))
-                position.step += 1
-                if checkpoint is not None:
-                    save_checkpoint(checkpoint, state.arrays, identity, position)
-        except KeyboardInterrupt:
-            raise interrupted_error(checkpoint) from None
-        metadata = {
-            **source,
-            "pairs": len(layout),
-            "loss": position.curve,
-        }
-        return self._vectors(state, vocabulary, metadata)
+        for epoch in range(record.step, self.epochs):
+            record.losses.append(self._epoch(epoch, cells, vocabulary, weights, runtime, monitor))
+            record.counts.append(len(cells))
+            record.step += 1
+            if checkpoints is not None:
+                checkpoints.save(weights.arrays, record.as_dict())
+        return record
 
     def _epoch(
-        self, epoch: int, layout: Layout, vocabulary: Vocabulary, state: State, runtime: Runtime, report: Report
+        self,
+        epoch: int,
+        cells: ShuffledCells,
+        vocabulary: Vocabulary,
+        weights: GloveWeights,
+        runtime: Runtime,
+        monitor: Monitor,
     ) -> float:
-        """One pass over all cells; returns the sum of their costs, each taken before its own step."""
-        order = kernel.shuffle_order(len(layout.starts) - 1, self.seed, epoch + 1)
+        """One pass over all cells; returns the sum of their losses, each computed before its own step."""
+        order = kernel.shuffle_order(len(cells.starts) - 1, self.seed, epoch + 1)
         rate = np.float32(self.learning_rate)
-        before, all_done = epoch * len(layout), self.epochs * len(layout)
-        limit = RUNAWAY * max(1.0, layout.guess)
+        before, all_epochs = epoch * len(cells), self.epochs * len(cells)
+        limit = RUNAWAY * max(1.0, cells.chance_loss)
 
         def train(pieces: NDArray[np.int64]) -> tuple[int, float, int]:
-            cells = int((layout.starts[pieces + 1] - layout.starts[pieces]).sum())
-            cost, broken = kernel.train(
-                layout.pairs, layout.targets, layout.starts, pieces, state.words, state.contexts, rate
+            count = int((cells.starts[pieces + 1] - cells.starts[pieces]).sum())
+            loss, broken = kernel.train(
+                cells.pairs, cells.targets, cells.starts, pieces, weights.words, weights.contexts, rate
             )
-            return cells, cost, broken
+            return count, loss, broken
 
         total, done = 0.0, 0
-        for cells, cost, broken in runtime.stream(train, layout.shares(order, SHARE)):
+        for count, loss, broken in runtime.stream(train, cells.shares(order, SHARE)):
             if broken >= 0:
-                raise self._diverged(before + done, float("nan"), epoch, vocabulary, layout.pairs[broken])
-            if not cost <= limit * cells:
-                raise self._diverged(before + done, cost / cells, epoch, vocabulary, None)
-            total, done = total + cost, done + cells
+                raise self._diverged(before + done, float("nan"), epoch, vocabulary, cells.pairs[broken])
+            if not loss <= limit * count:
+                raise self._diverged(before + done, loss / count, epoch, vocabulary, None)
+            total, done = total + loss, done + count
             values = {"loss": total / done, "rate": self.learning_rate, "epoch": epoch + 1}
-            report(Progress("training", before + done, all_done, "pairs", values))
-        broken_row = state.broken_row()
+            monitor.report(Progress("training", before + done, all_epochs, "pairs", values))
+            if monitor.is_interrupted():  # the checkpoint of the last epoch stays
+                raise monitor.interruption()
+        broken_row = weights.find_broken_row()
         if broken_row is not None:
             raise self._diverged(before + done, float("nan"), epoch, vocabulary, np.array([broken_row] * 2))
         return total
@@ -234,8 +261,8 @@ class Glove(Recipe):
             place += f" at the pair {vocabulary[int(pair[0])]!r}, {vocabulary[int(pair[1])]!r}"
         return Diverged(done, self.learning_rate, loss, unit="pairs", place=place)
 
-    def _vectors(self, state: State, vocabulary: Vocabulary, metadata: Mapping[str, Any]) -> WordVectors:
-        rows = state.rows(self.output, self.dim, self.biases)
+    def _vectors(self, weights: GloveWeights, vocabulary: Vocabulary, metadata: Mapping[str, Any]) -> WordVectors:
+        rows = weights.rows(self.output, self.dim, self.biases)
         if self.unknown and UNKNOWN not in vocabulary:
             rows = np.vstack([rows, rows[-RARE:].mean(axis=0, dtype=np.float64)]).astype(np.float32)
             counts = None if vocabulary.counts is None else [*vocabulary.counts.tolist(), 0]
@@ -244,25 +271,25 @@ class Glove(Recipe):
 
 
 @dataclass(frozen=True, eq=False)
-class State:
-    """What is trained: a row for each word, and one for it as a context (see `kernels/glove.py`)."""
+class GloveWeights:
+    """The rows that are trained: one per word, and one per word as a context (see `kernels/glove.py`)."""
 
     words: Floats
     contexts: Floats
 
     @classmethod
-    def fresh(cls, recipe: Glove, size: int) -> State:
-        """Rows as they are before the first step."""
+    def initial(cls, recipe: Glove, size: int) -> GloveWeights:
+        """The rows before the first step."""
         dim, seed = recipe.dim, recipe.seed
         return cls(kernel.make_rows(size, dim, seed, dim + 1), kernel.make_rows(size, dim, seed, dim))
 
     @property
     def arrays(self) -> dict[str, Floats]:
-        """What a checkpoint holds."""
+        """The arrays of a checkpoint."""
         return {field.name: getattr(self, field.name) for field in fields(self)}
 
-    def broken_row(self) -> int | None:
-        """The first word with a number that is not finite, if any."""
+    def find_broken_row(self) -> int | None:
+        """The first row with a NaN or an infinity, if any."""
         for rows in self.arrays.values():
             numbers = rows[:, : rows.shape[1] // 2]
             if not np.isfinite(numbers.sum(dtype=np.float64)):
@@ -270,7 +297,7 @@ class State:
         return None
 
     def rows(self, output: str, dim: int, biases: bool) -> Floats:
-        """The vectors that are asked for, each bias behind its vector."""
+        """The output vectors, each with its bias at the end if `biases`."""
         word, context = self.words[:, :dim], self.contexts[:, :dim]
         if biases:
             word = self.words[:, : dim + 1]
@@ -282,8 +309,8 @@ class State:
         return word.copy() if output == "word" else context.copy()
 
 
-def _cells_of(counts: CountMatrix | csr_matrix | Cells, vocabulary: Vocabulary | None) -> tuple[Cells, Vocabulary]:
-    """The cells to train on, and the words that they are about."""
+def _find_cells(counts: CountMatrix | csr_matrix | Cells, vocabulary: Vocabulary | None) -> tuple[Cells, Vocabulary]:
+    """The cells to train on, and their vocabulary."""
     matrix: Any = counts
     if isinstance(counts, CountMatrix):
         kind = counts.options.get("kind", "co-occurrence")
@@ -291,9 +318,9 @@ def _cells_of(counts: CountMatrix | csr_matrix | Cells, vocabulary: Vocabulary |
             raise OptionError(f"GloVe needs co-occurrence counts, but this matrix is {kind}. Use kind='co-occurrence'")
         matrix, vocabulary = counts.matrix, vocabulary or counts.rows
     if vocabulary is None:
-        raise OptionError("whose counts are these? Give the vocabulary with them")
+        raise OptionError("a matrix of counts needs its vocabulary. Pass both")
     if len(vocabulary) < 2:
-        raise OptionError(f"GloVe needs two words or more, but the vocabulary has {len(vocabulary)}")
+        raise OptionError(f"GloVe needs at least two words, but the vocabulary has {len(vocabulary)}")
     if not issparse(matrix):
         return matrix, vocabulary
     if matrix.shape != (len(vocabulary), len(vocabulary)):

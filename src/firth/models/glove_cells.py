@@ -1,7 +1,7 @@
-"""The cells of a co-occurrence matrix, laid out for training: random, and yet near each other in memory.
+"""The cells of a co-occurrence matrix, shuffled for training, with cells of nearby rows kept together.
 
-Cells come in blocks, from a matrix or from a file, twice: once to be counted, once to be dealt into pieces (see
-`kernels/glove.py`). A laid-out cell takes 16 bytes; beyond the memory limit they lie in files that are mapped.
+Cells are read in batches, from a matrix or a file, twice: first to count them, then to distribute them to pieces (see
+`kernels/glove.py`). A shuffled cell takes 16 bytes; beyond the memory limit they are in memory-mapped files.
 """
 
 from __future__ import annotations
@@ -26,12 +26,12 @@ from firth.kernels import glove as kernel
 from firth.progress import Progress, Report
 from firth.runtime import Runtime
 
-NEAR = 1 << 19  # bytes of rows that a block may have: two blocks stay in a cache of a megabyte
+BLOCK_BYTES = 1 << 19  # rows of a block: two blocks fit into a cache of a megabyte
 MOST_BLOCKS = 2048
-FEWEST_CELLS = 256  # cells of a tile, on average, that are worth fetching its rows for
-PIECE = 4096
-BATCH = 1 << 20  # cells in one block of a matrix
-CELL = 16  # bytes
+FEWEST_CELLS = 256  # per tile on average; below, loading its rows does not pay
+PIECE = 4096  # cells
+BATCH = 1 << 20  # cells
+CELL_BYTES = 16
 
 Ids = NDArray[np.int32]
 Floats = NDArray[np.float64]
@@ -39,7 +39,7 @@ Batch = tuple[Ids, Ids, Floats]
 
 
 class Cells(Protocol):
-    """Cells (row, column, X), ids from 0, in batches of any size, as often as they are asked for."""
+    """Cells (row, column, X) with ids from 0, in batches of any size. Can be iterated repeatedly."""
 
     def __iter__(self) -> Iterator[Batch]: ...
 
@@ -64,42 +64,42 @@ class MatrixCells:
             values = matrix.data[first:last].astype(np.float64, copy=False)
             if not (values > 0).all() or not np.isfinite(values).all():
                 raise OptionError(
-                    "GloVe takes the logarithm of counts, but this matrix has some that are 0, less or no number"
+                    "GloVe takes the logarithm of counts, but this matrix has counts that are not above 0 and finite"
                 )
             yield rows, matrix.indices[first:last].astype(np.int32, copy=False), values
 
 
 @dataclass(frozen=True, eq=False)
-class Layout:
+class ShuffledCells:
     """Cells in pieces: piece p is the cells from starts[p] to starts[p + 1].
 
-    `pairs` are (row, column), `targets` (log X, f(X)), and `guess` is the mean cost of a cell where all rows are zero.
+    `pairs` are (row, column), `targets` (log X, f(X)); `chance_loss` is the mean loss of a cell if all rows are zero.
     """
 
     pairs: NDArray[np.uint32]
     targets: NDArray[np.float32]
     starts: NDArray[np.int64]
-    guess: float
+    chance_loss: float
 
     def __len__(self) -> int:
         return len(self.pairs)
 
     def shares(self, order: NDArray[np.int64], size: int) -> list[NDArray[np.int64]]:
-        """Pieces in this order, cut into runs of about `size` cells."""
+        """Pieces in this order, grouped to about `size` cells each."""
         ends = np.cumsum(np.diff(self.starts)[order])
         return np.split(order, np.searchsorted(ends, np.arange(size, len(self), size)))
 
     @property
     def checksum(self) -> int:
-        """A number that changes with any cell and with their order."""
-        found = 0
+        """A checksum of the cells and their order."""
+        checksum = 0
         for array in (self.pairs, self.targets):
             for start in range(0, len(array), BATCH):
-                found = zlib.crc32(array[start : start + BATCH].data, found)
-        return found
+                checksum = zlib.crc32(array[start : start + BATCH].data, checksum)
+        return checksum
 
 
-def lay_out(
+def shuffle_cells(
     cells: Cells,
     words: int,
     row_bytes: int,
@@ -112,21 +112,21 @@ def lay_out(
     folder: str | None,
     runtime: Runtime,
     report: Report,
-) -> Layout:
-    """The cells of a matrix of so many words, dealt into shuffled pieces. Files are gone when the stack closes."""
+) -> ShuffledCells:
+    """The cells of a matrix of `words` words in shuffled pieces. Temporary files are deleted when the stack closes."""
     bits, tiles = count_tiles(cells, words, row_bytes)
     total = int(tiles.sum())
     if not total:
-        raise OptionError("no two words stand near each other, so there is nothing to train on. Give a longer text")
+        raise OptionError("no two words co-occur, so there is nothing to train on. Use a longer text")
     firsts = np.empty(tiles.size + 1, np.int64)
     starts = np.empty(int(np.maximum(tiles // PIECE, tiles > 0).sum()) + 1, np.int64)
     pieces = int(kernel.cut_pieces(tiles.ravel(), PIECE, firsts, starts))
-    pairs, targets = _room(total, memory_limit, stack, folder)
-    dealt = np.zeros(tiles.size, np.int64)
-    cost, done = 0.0, 0
+    pairs, targets = _allocate(total, memory_limit, stack, folder)
+    counts = np.zeros(tiles.size, np.int64)
+    loss, done = 0.0, 0
     for rows, columns, values in cells:
-        cost += float(
-            kernel.deal(rows, columns, values, bits, len(tiles), dealt, firsts, starts, x_max, alpha, pairs, targets)
+        loss += float(
+            kernel.deal(rows, columns, values, bits, len(tiles), counts, firsts, starts, x_max, alpha, pairs, targets)
         )
         done += len(rows)
         report(Progress("shuffling", done, total, "pairs"))
@@ -135,15 +135,15 @@ def lay_out(
         kernel.shuffle_pieces(pairs, targets, starts, share.start, share.stop, seed)
 
     runtime.map(shuffle, runtime.shares(pieces))
-    return Layout(pairs, targets, starts, cost / total)
+    return ShuffledCells(pairs, targets, starts, loss / total)
 
 
 def count_tiles(cells: Cells, words: int, row_bytes: int) -> tuple[int, NDArray[np.int64]]:
-    """The size of a block of words, as a power of two, and how many cells each tile of two blocks has.
+    """The size of a block of words, as a power of two, and the number of cells in each tile (pair of blocks).
 
-    Blocks are as large as the cache allows, and larger where tiles would be all but empty.
+    Blocks are as large as the cache allows, and larger if tiles would be almost empty.
     """
-    bits = max(0, math.floor(math.log2(NEAR / row_bytes)))
+    bits = max(0, math.floor(math.log2(BLOCK_BYTES / row_bytes)))
     while words > MOST_BLOCKS << bits:
         bits += 1
     blocks = ((words - 1) >> bits) + 1
@@ -157,20 +157,20 @@ def count_tiles(cells: Cells, words: int, row_bytes: int) -> tuple[int, NDArray[
     return bits, tiles
 
 
-def _room(
+def _allocate(
     total: int, memory_limit: int, stack: ExitStack, folder: str | None
 ) -> tuple[NDArray[np.uint32], NDArray[np.float32]]:
-    """Arrays for so many cells, in memory or, beyond the limit, in mapped files."""
-    if total * CELL <= memory_limit:
+    """Arrays for `total` cells, in memory or, beyond the limit, in memory-mapped files."""
+    if total * CELL_BYTES <= memory_limit:
         return np.empty((total, 2), np.uint32), np.empty((total, 2), np.float32)
-    place = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="firth-glove-", dir=folder)))
+    temporary = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="firth-glove-", dir=folder)))
     kinds: tuple[Any, Any] = (np.uint32, np.float32)
-    pairs, targets = (_mapped(place / np.dtype(kind).name, total, kind) for kind in kinds)
+    pairs, targets = (_map_file(temporary / np.dtype(kind).name, total, kind) for kind in kinds)
     return pairs, targets
 
 
-def _mapped(path: Path, total: int, kind: Any) -> NDArray[Any]:
-    """An array in a file, whose place on the disk is taken at once: a full disk is an error now, and a crash later."""
+def _map_file(path: Path, total: int, kind: Any) -> NDArray[Any]:
+    """An array in a file. The disk space is allocated at once: a full disk is an error here, and a crash later."""
     with name_in_errors(path), open(path, "wb+") as file:
         if hasattr(os, "posix_fallocate"):
             os.posix_fallocate(file.fileno(), 0, total * 2 * np.dtype(kind).itemsize)

@@ -32,6 +32,11 @@ class Ngram(Recipe):
     True
     """
 
+    commands = (
+        "firth train ngram corpus.txt --order 3 --out model.arpa",
+        "firth train ngram corpus.txt --order 5 --prune 0 0 1 --out model/",
+    )
+
     order: int = option(3, "words looked at together: the one that is predicted and those before it", minimum=1)
     min_count: int = option(1, "rarer words become <unk>", minimum=1)
     prune: tuple[int, ...] = option(

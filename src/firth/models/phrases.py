@@ -44,6 +44,8 @@ class Phrases(Recipe):
     ['to', 'new_york', 'again']
     """
 
+    commands = ("firth train phrases corpus.txt --threshold 100 --passes 2 --out phrases/",)
+
     threshold: float = option(100.0, "join pairs with a score above this: higher for fewer phrases", minimum=0)
     delta: int = option(5, "count pairs so many times less: higher for fewer phrases of rare words", minimum=0)
     passes: int = option(2, "so often is the joined text searched again, for longer phrases", minimum=1)

@@ -1,4 +1,4 @@
-"""What `fit` means for every recipe that is trained in the one loop, and what the result tells about its making."""
+"""`fit` for every recipe that is trained on blocks of text, and the metadata of its artifact."""
 
 from __future__ import annotations
 
@@ -17,26 +17,29 @@ from firth.progress import Report, silent
 from firth.runtime import Runtime
 from firth.text.corpus import Corpus
 from firth.text.tokenfile import TokenFile
-from firth.training.loop import HeldOut, Learner, Run, Schedule, train
+from firth.training.loop import HeldOutBlocks, Learner, train
+from firth.training.monitor import Monitor
+from firth.training.schedule import BlockSchedule
 from firth.vectors.words import WordVectors
 
 
-class Network(Learner, Protocol):
-    """A learner that can also read text which it is not trained on."""
+class TextNetwork(Learner, Protocol):
+    """A learner that can also evaluate text that it is not trained on."""
 
-    def held_out(self, tokens: TokenFile) -> HeldOut: ...
+    def held_out(self, tokens: TokenFile) -> HeldOutBlocks: ...
 
 
-Trainee = TypeVar("Trainee", bound=Network)
+NetworkType = TypeVar("NetworkType", bound=TextNetwork)
 Artifact = TypeVar("Artifact", bound=WordVectors)
 
 
-class Trained(Recipe, Generic[Trainee, Artifact]):
-    """A recipe that makes a network, trains it on blocks of text and takes the artifact out of it."""
+class TrainedRecipe(Recipe, Generic[NetworkType, Artifact]):
+    """A recipe that builds a network, trains it on blocks of text and takes the artifact out of it."""
 
     name: ClassVar[str]
-    lesson: ClassVar[str]  # what a text must have to teach anything
+    no_examples: ClassVar[str]  # the error for a text without a single training example
     dim: int
+    seed: int
 
     def fit(
         self,
@@ -49,54 +52,55 @@ class Trained(Recipe, Generic[Trainee, Artifact]):
         start: WordVectors | None = None,
         held_out: Corpus | None = None,
     ) -> Artifact:
-        """The model of a corpus.
+        """Trains the model on a corpus.
 
-        With `checkpoint`, a folder, a run that was interrupted goes on where it was, unless `resume` is False. With
-        `start`, training goes on from vectors that are there: their words keep their rows, new words get fresh ones,
-        and the result has both. With `held_out`, the loss on another text is taken at the end of each epoch; it
-        changes nothing in the result.
+        `checkpoint` names a folder: an interrupted training continues from there, unless `resume` is False. With
+        `start`, training continues from existing vectors: their words keep their rows, new words get random ones, and
+        the result has both. With `held_out`, the loss on another text is measured after each epoch; the result does
+        not depend on it.
         """
         if start is not None and start.dim != self.dim:
             problem = f"dim is {self.dim}, but the vectors to start from have {start.dim}"
             raise OptionError(f"{type(self).__name__}: {problem}. Use dim={start.dim}")
-        run = Run(runtime or Runtime.from_env(), report, checkpoint, resume)
+        runtime = runtime or Runtime.from_env()
         tokens = corpus.tokens(report)
-        network, schedule = self._prepare(corpus, tokens, start, run.runtime)
+        network, schedule = self._prepare(corpus, tokens, start, runtime)
         metadata = origin({"name": self.name, **self.as_dict()}, corpus, tokens)
-        identity = {"recipe": metadata["recipe"], "corpus": tokens.fingerprint}
+        identity = {"recipe": metadata["recipe"], "corpus": tokens.fingerprint, **schedule.identity}
         if start is not None:
             identity["start"] = metadata["start"] = start.vocabulary.fingerprint
-        apart = None
+        held_out_text = None
         if held_out is not None:
-            other = held_out.tokens(report)
-            identity["held_out"] = other.fingerprint
-            metadata["held_out"] = {"fingerprint": other.fingerprint, "tokens": len(other)}
-            apart = network.held_out(other)
-        position = train(network, schedule, run, held_out=apart, identity=identity)
-        if not any(position.curve):
-            raise OptionError(f"{type(self).__name__}: {self.lesson}")
+            held_out_tokens = held_out.tokens(report)
+            identity["held_out"] = held_out_tokens.fingerprint
+            metadata["held_out"] = {"fingerprint": held_out_tokens.fingerprint, "tokens": len(held_out_tokens)}
+            held_out_text = network.held_out(held_out_tokens)
+        with Monitor.open(identity, report=report, checkpoint=checkpoint, resume=resume) as monitor:
+            record = train(network, schedule, runtime, monitor, held_out=held_out_text)
+        if not any(record.curve):
+            raise OptionError(f"{type(self).__name__}: {self.no_examples}")
         if not all(map(is_finite, network.arrays.values())):
             raise Diverged(schedule.words, schedule.learning_rate, math.nan)
-        metadata["loss"] = position.curve
-        if apart is not None:
-            metadata["held_out_loss"] = position.held_out
+        metadata["loss"] = record.curve
+        if held_out_text is not None:
+            metadata["held_out_loss"] = record.held_out
         return self._finish(network, tokens, start, metadata)
 
     def _prepare(
         self, corpus: Corpus, tokens: TokenFile, start: WordVectors | None, runtime: Runtime
-    ) -> tuple[Trainee, Schedule]:
-        """The network before its first step, and what it is trained on."""
+    ) -> tuple[NetworkType, BlockSchedule]:
+        """The network before its first step, and the blocks it is trained on."""
         raise NotImplementedError
 
     def _finish(
-        self, network: Trainee, tokens: TokenFile, start: WordVectors | None, metadata: Mapping[str, Any]
+        self, network: NetworkType, tokens: TokenFile, start: WordVectors | None, metadata: Mapping[str, Any]
     ) -> Artifact:
-        """The artifact that a trained network holds."""
+        """The artifact of a trained network."""
         raise NotImplementedError
 
 
 def origin(recipe: Mapping[str, Any], corpus: Corpus, tokens: TokenFile) -> dict[str, Any]:
-    """What an artifact tells about its making: the recipe, the text, and what computed it."""
+    """The origin of an artifact, for its metadata: recipe, tokenizer, corpus and library versions."""
     return {
         "recipe": recipe,
         "tokenizer": corpus.tokenizer.as_dict(),
@@ -106,21 +110,21 @@ def origin(recipe: Mapping[str, Any], corpus: Corpus, tokens: TokenFile) -> dict
 
 
 def versions() -> dict[str, str]:
-    """The versions of what a result may depend on."""
+    """The versions of the libraries that a result may depend on."""
     return {name: _version(name) for name in ("firth", "numpy", "numba")}
 
 
 def _version(name: str) -> str:
     try:
         return version(name)
-    except PackageNotFoundError:  # read from its source, without an installation
+    except PackageNotFoundError:  # imported from its source, without an installation
         return "unknown"
 
 
 def is_finite(array: NDArray[np.float32]) -> bool:
-    """Whether every number is one.
+    """Whether no element is NaN or infinite.
 
     >>> is_finite(np.ones((2, 2), np.float32)), is_finite(np.array([1, np.nan], np.float32))
     (True, False)
     """
-    return math.isfinite(float(array.sum(dtype=np.float64)))  # in doubles no sum of floats is too large
+    return math.isfinite(float(array.sum(dtype=np.float64)))  # a sum of floats cannot overflow a double

@@ -1,67 +1,98 @@
-"""What networks over windows of text share: the words, the windows, the noise, the tree, and two matrices.
+"""What Word2Vec and FastText share: the options, the windows, the noise distribution, the Huffman tree, two matrices.
 
-`Word2Vec` and `FastText` differ in the rows that stand for a word; how text becomes predictions is the same.
+The two differ in the rows that represent a word; how text becomes predictions is the same.
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Mapping
+from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, Generic, Protocol, TypeVar, cast
+from typing import Any, Generic, Literal, TypeVar, cast
 
 import numpy as np
 from numpy.typing import NDArray
 
 from firth.errors import OptionError
 from firth.kernels import random as random_kernel
-from firth.kernels import word2vec as kernel
 from firth.kernels.simd_float import matrix
+from firth.kernels.windows import draw_windows
 from firth.models.huffman import Tree
+from firth.models.trained_recipe import Artifact, NetworkType, TrainedRecipe
+from firth.options import Recipe, option
 from firth.runtime import Runtime
 from firth.text.tokenfile import TokenFile
 from firth.text.vocabulary import Vocabulary
-from firth.training.loop import BLOCK, Block, HeldOut, Tally
+from firth.training.loop import BlockLoss, HeldOutBlocks
+from firth.training.schedule import BLOCK, TextBlock
 
 Floats = NDArray[np.float32]
-Laid = tuple[NDArray[np.uint32], NDArray[np.int32], NDArray[np.int32]]
-Found = Any  # what kernels give, which are not typed: the loss, summed, and the number of predictions
-LESSON = (
-    "no word is left with a neighbor. Sentences of one word teach nothing, and in a small text subsample may drop too "
-    "much; 0 keeps all"
-)
-ALWAYS = 2**32 - 1  # a threshold that every 32 random bits pass
-FIRST_ROWS = 2**32 - 1  # the epoch whose random numbers are the first rows
+Windows = tuple[NDArray[np.uint32], NDArray[np.int32], NDArray[np.int32]]  # words, and the reach to each side
+KernelLoss = Any  # kernels are not typed: the summed loss and the number of predictions
+ALWAYS = 2**32 - 1  # a threshold that all random 32-bit numbers pass
+INITIAL_ROWS = 2**32 - 1  # the epoch number whose random numbers initialize the rows
 
 
-class WindowRecipe(Protocol):
-    """The options that say how windows are laid and what is predicted in them."""
+@dataclass(frozen=True)
+class PredictionOptions(Recipe):
+    """What is predicted. A class of its own, so that the n-grams of FastText come right after these options."""
 
-    @property
-    def dim(self) -> int: ...
-    @property
-    def objective(self) -> str: ...
-    @property
-    def negatives(self) -> int: ...
-    @property
-    def window(self) -> int: ...
-    @property
-    def dynamic_window(self) -> bool: ...
-    @property
-    def subsample(self) -> float: ...
-    @property
-    def noise_exponent(self) -> float: ...
-    @property
-    def seed(self) -> int: ...
+    dim: int = option(100, "Dimension of the vectors.", minimum=1)
+    architecture: Literal["skip-gram", "cbow"] = option(
+        "skip-gram",
+        "Prediction task: skip-gram predicts each context word from the center word, cbow the center word from its "
+        "context words.",
+    )
+    objective: Literal["negative-sampling", "hierarchical-softmax", "softmax"] = option(
+        "negative-sampling", "Training objective. softmax is the full softmax, for small vocabularies."
+    )
 
 
-Options = TypeVar("Options", bound=WindowRecipe)
+@dataclass(frozen=True)
+class WindowOptions(PredictionOptions):
+    """The options of every model that is trained on windows of text."""
+
+    negatives: int = option(5, "Negative samples per prediction.", minimum=1)
+    shared_negatives: int = option(
+        2,
+        "Number of consecutive windows that share one set of negative samples, which is faster. 0 draws new ones for "
+        "each pair, as the original does. Word2Vec with cbow rounds odd numbers above 1 down.",
+        minimum=0,
+    )
+    window: int = option(
+        5, "Context words on each side of the center word, within its sentence.", minimum=1, maximum=1000
+    )
+    dynamic_window: bool = option(
+        True, "Draw the size of each window uniformly from 1 to `window`, which gives near words more weight."
+    )
+    min_count: int = option(5, "Ignore words with fewer occurrences.", minimum=1)
+    subsample: float = option(
+        1e-3, "Randomly drop occurrences of words whose relative frequency exceeds this; 0 keeps all.", minimum=0
+    )
+    noise_exponent: float = option(0.75, "Negative samples are drawn in proportion to count to this power.")
+    learning_rate: float | None = option(
+        None, "Initial learning rate; decays linearly to 0. Default: 0.025, or 0.05 for cbow.", minimum=0
+    )
+    epochs: int = option(5, "Passes over the corpus.", minimum=1)
+
+
+class WindowRecipe(WindowOptions, TrainedRecipe[NetworkType, Artifact]):
+    """A recipe that predicts words from the words around them."""
+
+    no_examples = (
+        "no word has a neighbor to learn from. A sentence of one word gives no examples, and in a small text subsample "
+        "may drop too many words; 0 keeps all"
+    )
+
+
+Options = TypeVar("Options", bound=WindowRecipe[Any, Any])
 
 
 class WindowNetwork(Generic[Options]):
-    """Two matrices and how a block of text changes them: `inputs` become the vectors, `outputs` make predictions."""
+    """Two matrices and how a block of text changes them: `inputs` become the vectors, `outputs` score predictions."""
 
-    block = BLOCK  # words of a block
+    block = BLOCK  # words per block
 
     def __init__(self, recipe: Options, vocabulary: Vocabulary, inputs: Floats) -> None:
         self.recipe, self.vocabulary = recipe, vocabulary
@@ -74,81 +105,81 @@ class WindowNetwork(Generic[Options]):
         return {"inputs": self.inputs, "outputs": self.outputs}
 
     @property
-    def guess(self) -> float:
-        """The loss of a prediction by chance."""
+    def chance_loss(self) -> float:
+        """The expected loss of a random prediction."""
         if self.recipe.objective == "negative-sampling":
             return (1 + self.recipe.negatives) * math.log(2)
         return math.log(2) * max(1.0, math.log2(len(self.counts)))
 
     @cached_property
     def noise(self) -> NDArray[np.uint32]:
-        """The table from which negatives are drawn, by count to the power of the exponent."""
-        shares = self.counts.astype(np.float64) ** self.recipe.noise_exponent
-        return cast(NDArray[np.uint32], random_kernel.alias_table(shares))
+        """The alias table of the noise distribution: counts to the power of `noise_exponent`."""
+        weights = self.counts.astype(np.float64) ** self.recipe.noise_exponent
+        return cast(NDArray[np.uint32], random_kernel.alias_table(weights))
 
     @cached_property
     def tree(self) -> Tree:
-        """The words as leaves, for hierarchical softmax."""
+        """The Huffman tree of the words, for hierarchical softmax."""
         return Tree.of_counts(self.counts)
 
-    def held_out(self, tokens: TokenFile) -> HeldOut:
-        """Another text in the ids of this network's words; a word that it does not know is left out."""
+    def held_out(self, tokens: TokenFile) -> HeldOutBlocks:
+        """Another text with the ids of this network; words that are not in its vocabulary are left out."""
         ids = self.vocabulary.ids(tokens.vocabulary)
         ids[ids < 0] = len(self.vocabulary)
-        return HeldOut(self, ids.astype(np.uint32)[np.asarray(tokens.ids)], tokens.sentences)
+        return HeldOutBlocks(self, ids.astype(np.uint32)[np.asarray(tokens.ids)], tokens.sentences)
 
-    def train(self, block: Block) -> Tally:
+    def train(self, block: TextBlock) -> BlockLoss:
         """Trains one block."""
         objectives = {
             "negative-sampling": self.negative_sampling,
             "hierarchical-softmax": self.hierarchical_softmax,
             "softmax": self.softmax,
         }
-        loss, count = objectives[self.recipe.objective](block, self._lay_windows(block))
-        return Tally(float(loss), int(count))
+        loss, count = objectives[self.recipe.objective](block, self._draw_windows(block))
+        return BlockLoss(float(loss), int(count))
 
-    def _lay_windows(self, block: Block) -> Laid:
-        """The words of a block that are trained, and how many words of each side belong to each."""
+    def _draw_windows(self, block: TextBlock) -> Windows:
+        """The words of a block after subsampling, and the size of the window on each side of each."""
         recipe = self.recipe
         words = np.empty(len(block.ids), np.uint32)
         before, after = np.empty(len(words), np.int32), np.empty(len(words), np.int32)
-        state = stream(recipe.seed, block, 0)
-        count = kernel.draw_windows(
+        state = random_state(recipe.seed, block, 0)
+        count = draw_windows(
             block.ids, block.ends, self.keep, recipe.window, recipe.dynamic_window, state, words, before, after
         )
         return words[:count], before, after
 
-    def negative_sampling(self, block: Block, laid: Laid) -> Found:
-        """Tells the word that is there from some that were drawn at random."""
+    def negative_sampling(self, block: TextBlock, windows: Windows) -> KernelLoss:
+        """Logistic regression between each true word and random negative samples."""
         raise NotImplementedError
 
-    def hierarchical_softmax(self, block: Block, laid: Laid) -> Found:
-        """Finds the way to a word through a tree of all words."""
+    def hierarchical_softmax(self, block: TextBlock, windows: Windows) -> KernelLoss:
+        """Binary decisions on the path to a word in the Huffman tree."""
         raise NotImplementedError
 
-    def softmax(self, block: Block, laid: Laid) -> Found:
-        """Tells a word from all others."""
+    def softmax(self, block: TextBlock, windows: Windows) -> KernelLoss:
+        """The full softmax over all words."""
         raise NotImplementedError
 
 
-def trained_words(vocabulary: Vocabulary, min_count: int) -> Vocabulary:
-    """The words that are frequent enough; fewer than two are an error, because there is nothing to tell apart."""
+def cut_vocabulary(vocabulary: Vocabulary, min_count: int) -> Vocabulary:
+    """The words with at least `min_count` occurrences. Fewer than two words are an error."""
     if len(vocabulary) == 0:
         raise OptionError("the corpus holds no words")
     kept = vocabulary.cut(min_count)
     if len(kept) == 0:
         most = vocabulary.most_common(1)[0]
         raise OptionError(
-            f"no word is seen {min_count} times: the most frequent, {most[0]!r}, is seen {most[1]} times. "
-            f"Lower min_count ({min_count}), or read more text"
+            f"no word occurs {min_count} times: the most frequent word, {most[0]!r}, occurs {most[1]} times. "
+            f"Lower min_count ({min_count}), or use more text"
         )
     if len(kept) == 1:
-        raise OptionError(f"only one word, {kept[0]!r}, is seen {min_count} times, so there is nothing to tell apart")
+        raise OptionError(f"only one word, {kept[0]!r}, occurs {min_count} times, but training needs at least two")
     return kept
 
 
 def keep_thresholds(counts: NDArray[np.int64], subsample: float) -> NDArray[np.uint32]:
-    """How often a word is kept, as a part of 2³²: (√(f/t) + 1)·t/f, f its share of the text and t the threshold.
+    """The probability of keeping a word, times 2³²: (√(f/t) + 1)·t/f, where f is its frequency and t is `subsample`.
 
     >>> keep_thresholds(np.array([90, 10]), 0.1) / 2**32
     array([0.44444444, 1.        ])
@@ -156,22 +187,22 @@ def keep_thresholds(counts: NDArray[np.int64], subsample: float) -> NDArray[np.u
     if subsample == 0:
         return np.full(len(counts), ALWAYS, np.uint32)
     ratio = subsample * counts.sum() / counts
-    share = np.minimum((np.sqrt(1 / ratio) + 1) * ratio, 1.0)
-    return np.asarray(share * ALWAYS, np.uint32)
+    probability = np.minimum((np.sqrt(1 / ratio) + 1) * ratio, 1.0)
+    return np.asarray(probability * ALWAYS, np.uint32)
 
 
-def stream(seed: int, block: Block, purpose: int) -> np.uint64:
-    """The random numbers of a block for one of two purposes: 0 for its windows, 1 for its negatives."""
+def random_state(seed: int, block: TextBlock, purpose: int) -> np.uint64:
+    """The state of the random numbers of a block; purpose 0 is its windows, 1 its negative samples."""
     return np.uint64(random_kernel.key(seed, block.epoch, 2 * block.number + purpose))
 
 
-def random_rows(count: int, dim: int, reach: float, seed: int, runtime: Runtime) -> Floats:
-    """Rows uniform in ±reach, from which training starts; each row has random numbers of its own."""
+def random_rows(count: int, dim: int, bound: float, seed: int, runtime: Runtime) -> Floats:
+    """Initial rows, uniform in ±bound. Each row has its own random numbers, whatever the number of threads."""
     rows = matrix(count, dim)
-    state = np.uint64(random_kernel.key(seed, FIRST_ROWS, 0))
+    state = np.uint64(random_kernel.key(seed, INITIAL_ROWS, 0))
 
     def fill(share: slice) -> None:
-        random_kernel.fill_uniform(rows[share], dim, share.start, reach, state)
+        random_kernel.fill_uniform(rows[share], dim, share.start, bound, state)
 
     runtime.map(fill, runtime.shares(count))
     return rows

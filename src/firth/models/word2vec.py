@@ -1,34 +1,42 @@
-"""word2vec: a word is known by the company it keeps, so its vector is trained to tell that company.
+"""word2vec: vectors that are trained to predict the words around a word (Mikolov et al., 2013).
 
-Skip-gram predicts a word from each word around it, CBOW from the mean of all words around it. What is common to all
-networks over windows (which words, which windows, which noise) is in `network.py`, and `fit` in `trained.py`.
+Skip-gram predicts each word of the context from the center word, CBOW the center word from its context. Options,
+windows and noise are shared with fastText (`window_network.py`); `fit` is in `trained_recipe.py`.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 
-from firth.kernels import full_softmax, hierarchical_softmax
 from firth.kernels import word2vec as kernel
-from firth.models.continued_training import grown, take_up
-from firth.models.trained_recipe import Trained
-from firth.models.window_network import LESSON, Found, Laid, WindowNetwork, random_rows, stream, trained_words
-from firth.models.word2vec_gpu import CudaNetwork
+from firth.kernels.hierarchical_softmax import NO_TREE
+from firth.kernels.negative_sampling import NO_SAMPLING
+from firth.models.continued_training import copy_known_rows, merge_vectors
+from firth.models.window_network import (
+    KernelLoss,
+    WindowNetwork,
+    WindowRecipe,
+    Windows,
+    cut_vocabulary,
+    random_rows,
+    random_state,
+)
+from firth.models.word2vec_gpu import Word2VecGpuNetwork
 from firth.options import option
 from firth.runtime import Runtime
 from firth.text.corpus import Corpus
 from firth.text.tokenfile import TokenFile
-from firth.training.loop import Block, Schedule
+from firth.training.schedule import BlockSchedule, TextBlock
 from firth.vectors.words import WordVectors
 
 
 @dataclass(frozen=True)
-class Word2Vec(Trained["WindowNetwork[Word2Vec]", WordVectors]):
-    """Word vectors by prediction.
+class Word2Vec(WindowRecipe["WindowNetwork[Word2Vec]", WordVectors]):
+    """word2vec: vectors that predict neighboring words.
 
     >>> from firth.text.corpus import Corpus
     >>> corpus = Corpus.of(["the king rules the land", "the queen rules the land"] * 50)
@@ -37,69 +45,51 @@ class Word2Vec(Trained["WindowNetwork[Word2Vec]", WordVectors]):
     (5, 8, 3)
     """
 
+    commands = (
+        "firth train word2vec corpus.txt --out vectors/",
+        "firth train word2vec corpus/ --dim 300 --architecture cbow --checkpoint state/ --out vectors.bin",
+        "firth train word2vec new.txt --start vectors/ --held-out other.txt --out grown/",
+    )
+    on_gpu = True
     name = "word2vec"
-    lesson = LESSON
 
-    dim: int = option(100, "length of the vectors", minimum=1)
-    architecture: Literal["skip-gram", "cbow"] = option(
-        "skip-gram", "predict a word from each word around it, or from all of them together"
-    )
-    objective: Literal["negative-sampling", "hierarchical-softmax", "softmax"] = option(
-        "negative-sampling", "how a word is predicted; softmax compares with every word: for small vocabularies"
-    )
-    negatives: int = option(5, "words drawn from the noise for each prediction", minimum=1)
-    shared_negatives: int = option(
-        2,
-        "so many windows in a row share their negatives (cbow: an odd number above 1 counts as one less); "
-        "0: every pair draws its own, as word2vec.c",
-        minimum=0,
-    )
-    window: int = option(5, "words looked at on each side, never across a sentence", minimum=1, maximum=1000)
-    dynamic_window: bool = option(True, "draw each window's reach from 1 to `window`, so that near words count more")
-    min_count: int = option(5, "leave out words that are rarer", minimum=1)
-    subsample: float = option(1e-3, "drop words more frequent than this share at random; 0: keep all", minimum=0)
-    noise_exponent: float = option(0.75, "negatives are drawn by count to this power")
-    learning_rate: float | None = option(
-        None, "first step size; falls to 0. If not given 0.025, and 0.05 for cbow", minimum=0
-    )
-    epochs: int = option(5, "times that the text is read", minimum=1)
-    cbow_mean: bool = option(True, "cbow: the mean of the words around, else their sum")
-    seed: int = option(1, "where the random numbers start", minimum=0, maximum=2**32)
+    cbow_mean: bool = option(True, "CBOW: average the context vectors; otherwise sum them.")
+    seed: int = option(1, "Seed of the random numbers.", minimum=0, maximum=2**32)
 
     @property
     def first_rate(self) -> float:
-        """The learning rate that training starts with."""
+        """The initial learning rate."""
         if self.learning_rate is not None:
             return self.learning_rate
         return 0.025 if self.architecture == "skip-gram" else 0.05
 
     def examples(self, sentence: Sequence[str]) -> list[tuple[Any, str]]:
-        """What a sentence teaches with a window of full reach: (word, neighbor), or for CBOW (neighbors, word).
+        """The training examples of a sentence with full windows: (word, neighbor), or for CBOW (neighbors, word).
 
         >>> Word2Vec(window=1).examples(["a", "b", "c"])
         [('a', 'b'), ('b', 'a'), ('b', 'c'), ('c', 'b')]
         >>> Word2Vec(window=1, architecture="cbow").examples(["a", "b", "c"])
         [(('b',), 'a'), (('a', 'c'), 'b'), (('b',), 'c')]
         """
-        found: list[tuple[Any, str]] = []
+        examples: list[tuple[Any, str]] = []
         for i, word in enumerate(sentence):
             around = (*sentence[max(0, i - self.window) : i], *sentence[i + 1 : i + 1 + self.window])
             if self.architecture == "cbow":
-                found += [(around, word)] if around else []
+                examples += [(around, word)] if around else []
             else:
-                found += [(word, other) for other in around]
-        return found
+                examples += [(word, other) for other in around]
+        return examples
 
     def _prepare(
         self, corpus: Corpus, tokens: TokenFile, start: WordVectors | None, runtime: Runtime
-    ) -> tuple[WindowNetwork[Word2Vec], Schedule]:
-        vocabulary = trained_words(tokens.vocabulary, self.min_count)
+    ) -> tuple[WindowNetwork[Word2Vec], BlockSchedule]:
+        vocabulary = cut_vocabulary(tokens.vocabulary, self.min_count)
         rows = random_rows(len(vocabulary), self.dim, 0.5 / self.dim, self.seed, runtime)
         network = NETWORKS[runtime.device](self, vocabulary, rows)
         if start is not None:
-            take_up(network.inputs, vocabulary, start)
+            copy_known_rows(network.inputs, vocabulary, start)
         size = network.block
-        return network, Schedule(tokens.ids, tokens.sentences, self.epochs, self.first_rate, size, self.seed)
+        return network, BlockSchedule(tokens.ids, tokens.sentences, self.epochs, self.first_rate, size, self.seed)
 
     def _finish(
         self,
@@ -109,42 +99,41 @@ class Word2Vec(Trained["WindowNetwork[Word2Vec]", WordVectors]):
         metadata: Mapping[str, Any],
     ) -> WordVectors:
         rows = np.ascontiguousarray(network.inputs[:, : self.dim])
-        made = WordVectors(network.vocabulary, rows, metadata=metadata)
-        return made if start is None else grown(made, start)
+        vectors = WordVectors(network.vocabulary, rows, metadata=metadata)
+        return vectors if start is None else merge_vectors(vectors, start)
 
 
-class Network(WindowNetwork[Word2Vec]):
-    """A row of `inputs` and one of `outputs` for each word."""
+class Word2VecNetwork(WindowNetwork[Word2Vec]):
+    """One row of `inputs` and one of `outputs` per word; on the CPU."""
 
-    def negative_sampling(self, block: Block, laid: Laid) -> Found:
-        recipe = self.recipe
-        layers = self.inputs, self.outputs, self.noise, recipe.negatives
-        steps = block.rate, block.last_rate, stream(recipe.seed, block, 1)
-        desk = kernel.make_scratch(recipe.window, recipe.negatives, recipe.dim)
-        share = max(1, recipe.shared_negatives)
+    def negative_sampling(self, block: TextBlock, windows: Windows) -> KernelLoss:
+        recipe, state = self.recipe, np.array([random_state(self.recipe.seed, block, 1)])
+        sampling = self.noise, recipe.negatives, recipe.shared_negatives, state
+        scratch = kernel.make_scratch(recipe.window, 1 + recipe.negatives, recipe.dim)
+        sized, layers, rates = (*windows, recipe.window), (self.inputs, self.outputs), (block.rate, block.last_rate)
+        if recipe.architecture == "cbow" and recipe.shared_negatives > 1:
+            return kernel.cbow_two_centers(sized, recipe.cbow_mean, *layers, sampling, rates, scratch)
         if recipe.architecture == "cbow":
-            train = kernel.cbow_two_centers if share > 1 else kernel.cbow
-            return train(*laid, recipe.window, recipe.cbow_mean, *layers, share, *steps, desk)
+            return kernel.cbow(sized, recipe.cbow_mean, *layers, sampling, NO_TREE, None, rates, scratch)
         if recipe.shared_negatives:
-            return kernel.skip_gram(*laid, recipe.window, *layers, share, *steps, desk)
-        return kernel.skip_gram_by_pair(*laid, recipe.window, *layers, *steps, desk)
+            return kernel.skip_gram(sized, *layers, sampling, NO_TREE, rates, scratch)
+        return kernel.skip_gram_by_pair(sized, *layers, sampling, None, rates, scratch)
 
-    def hierarchical_softmax(self, block: Block, laid: Laid) -> Found:
-        recipe, tree = self.recipe, self.tree
-        rest = self.inputs, self.outputs, tree.starts, tree.nodes, tree.turns, block.rate, block.last_rate
-        desk = kernel.make_scratch(recipe.window, 1, recipe.dim)
+    def hierarchical_softmax(self, block: TextBlock, windows: Windows) -> KernelLoss:
+        recipe, tree = self.recipe, (self.tree.starts, self.tree.nodes, self.tree.turns)
+        scratch = kernel.make_scratch(recipe.window, self.tree.depth, recipe.dim)
+        sized, layers, rates = (*windows, recipe.window), (self.inputs, self.outputs), (block.rate, block.last_rate)
         if recipe.architecture == "cbow":
-            return hierarchical_softmax.cbow(*laid, recipe.window, recipe.cbow_mean, *rest, desk)
-        return hierarchical_softmax.skip_gram(*laid, recipe.window, *rest, desk)
+            return kernel.cbow(sized, recipe.cbow_mean, *layers, NO_SAMPLING, tree, None, rates, scratch)
+        return kernel.skip_gram(sized, *layers, NO_SAMPLING, tree, rates, scratch)
 
-    def softmax(self, block: Block, laid: Laid) -> Found:
-        recipe = self.recipe
-        rest = self.inputs, self.outputs, block.rate, block.last_rate
-        desk = kernel.make_scratch(recipe.window, 1, recipe.dim)
-        chances = np.empty(len(self.outputs), np.float32)
+    def softmax(self, block: TextBlock, windows: Windows) -> KernelLoss:
+        recipe, probabilities = self.recipe, np.empty(len(self.outputs), np.float32)
+        scratch = kernel.make_scratch(recipe.window, 1, recipe.dim)
+        sized, layers, rates = (*windows, recipe.window), (self.inputs, self.outputs), (block.rate, block.last_rate)
         if recipe.architecture == "cbow":
-            return full_softmax.cbow(*laid, recipe.cbow_mean, *rest, desk, chances)
-        return full_softmax.skip_gram(*laid, *rest, desk, chances)
+            return kernel.cbow(sized, recipe.cbow_mean, *layers, NO_SAMPLING, NO_TREE, probabilities, rates, scratch)
+        return kernel.skip_gram_by_pair(sized, *layers, NO_SAMPLING, probabilities, rates, scratch)
 
 
-NETWORKS: dict[str, type[WindowNetwork[Word2Vec]]] = {"cpu": Network, "cuda": CudaNetwork}  # by device
+NETWORKS: dict[str, type[WindowNetwork[Word2Vec]]] = {"cpu": Word2VecNetwork, "cuda": Word2VecGpuNetwork}

@@ -1,4 +1,4 @@
-"""The sizes of a biLM, and those that were published."""
+"""The architecture of a biLM, and its presets. No torch here: recipes and file formats read it too."""
 
 from __future__ import annotations
 
@@ -9,56 +9,68 @@ from typing import Any, Literal, Self
 from firth.errors import OptionError
 from firth.options import Recipe, option
 
+Encoder = Literal["character-cnn", "character-rnn", "words"]
+Activation = Literal["relu", "tanh"]
 FILTERS = ((1, 32), (2, 32), (3, 64), (4, 128), (5, 256), (6, 512), (7, 1024))
 
 
 @dataclass(frozen=True)
 class Architecture(Recipe):
-    """The sizes of a biLM. `dim` is the size of one direction: vectors have twice as many numbers.
+    """The architecture of a biLM. `dim` is the dimension of one direction: vectors have twice as many.
 
     >>> Architecture.named("small").cell, Architecture.named("original").highways
     (1024, 2)
     """
 
-    encoder: Literal["character-cnn", "character-rnn", "words"] = option(
-        "character-cnn", "what a word's vector is from"
+    encoder: Encoder = option(
+        "character-cnn", "Word encoder: a CNN or an RNN over the characters of a word, or a table of word vectors."
     )
-    width: int = option(50, "characters (bytes) of a word, with its two marks; more are cut off", minimum=3)
-    character_dim: int = option(16, "length of a character's vector", minimum=1)
-    filters: tuple[tuple[int, int], ...] = option(FILTERS, "character CNN: (characters seen at once, how many filters)")
-    activation: Literal["relu", "tanh"] = option("relu", "character CNN: what filters go through")
-    highways: int = option(2, "character CNN: highway layers behind the filters", minimum=0)
-    character_cell: int = option(256, "character RNN: cells in each direction", minimum=1)
-    layers: int = option(2, "LSTM layers in each direction", minimum=1)
-    cell: int = option(4096, "cells of an LSTM", minimum=1)
-    dim: int = option(512, "what cells are projected to; no projection where it equals them", minimum=1)
-    cell_clip: float = option(3.0, "bound of what a cell holds; 0 is none", minimum=0)
-    projection_clip: float = option(3.0, "bound of what a projection says; 0 is none", minimum=0)
-    skip: bool = option(True, "a layer above the first adds what it was given to what it says")
-    normalized: bool = option(False, "layer normalization of what an LSTM is given")
-    cutoffs: tuple[int, ...] = option((), "adaptive softmax: where clusters of rarer words begin; none: a plain one")
+    width: int = option(
+        50, "Maximum length of a word in bytes, with its two boundary marks; longer words are cut.", minimum=3
+    )
+    character_dim: int = option(16, "Dimension of the character embeddings.", minimum=1)
+    filters: tuple[tuple[int, int], ...] = option(FILTERS, "Character CNN: (width, number) of the filters.")
+    activation: Activation = option("relu", "Character CNN: activation function.")
+    highways: int = option(2, "Character CNN: number of highway layers.", minimum=0)
+    character_cell: int = option(256, "Character RNN: hidden units per direction.", minimum=1)
+    layers: int = option(2, "LSTM layers per direction.", minimum=1)
+    cell: int = option(4096, "Units of an LSTM cell.", minimum=1)
+    dim: int = option(
+        512,
+        "Dimension of the LSTM output per direction. A projection reduces the cell to it, unless both are equal.",
+        minimum=1,
+    )
+    cell_clip: float = option(3.0, "Clip the cell state to ±this value; 0 disables clipping.", minimum=0)
+    projection_clip: float = option(3.0, "Clip the projection to ±this value; 0 disables clipping.", minimum=0)
+    skip: bool = option(True, "Add a residual connection around each LSTM layer above the first.")
+    normalized: bool = option(False, "Apply layer normalization to the input of each LSTM.")
+    cutoffs: tuple[int, ...] = option(
+        (), "Adaptive softmax: first word ids of the clusters of rarer words; empty is a plain softmax."
+    )
 
     def __post_init__(self) -> None:
         super().__post_init__()
         if self.encoder != "character-cnn":
             return
-        if not self.filters or any(len(one) != 2 or min(one) < 1 for one in self.filters):
-            raise OptionError(f"filters is {self.filters!r}, but must be pairs of a width and a number of filters")
+        if not self.filters or any(len(pair) != 2 or min(pair) < 1 for pair in self.filters):
+            raise OptionError(f"filters is {self.filters!r}, but must be pairs (width, number of filters)")
         widest = max(size for size, _ in self.filters)
         if widest > self.width:
-            raise OptionError(f"a filter sees {widest} characters at once, but a word has a width of {self.width}")
+            raise OptionError(
+                f"filters: the widest filter has width {widest}, but width is {self.width}. Use a larger width"
+            )
 
     @classmethod
     def from_dict(cls, values: Mapping[str, Any]) -> Self:
-        """The architecture that these values name, as `as_dict` wrote them."""
-        given = dict(values)
-        if "filters" in given:
-            given["filters"] = tuple(tuple(one) for one in given["filters"])
-        return super().from_dict(given)
+        """The architecture of the options that `as_dict` returned, also after a round trip through JSON."""
+        options = dict(values)
+        if "filters" in options:
+            options["filters"] = tuple(tuple(pair) for pair in options["filters"])
+        return super().from_dict(options)
 
     @classmethod
     def named(cls, name: str) -> Architecture:
-        """One of the published sizes, or `tiny` for tests and first steps."""
+        """A preset: one of the published sizes, or `tiny` for tests and first experiments."""
         if name not in PRESETS:
             raise OptionError(f"no architecture is called {name!r}. There are: {', '.join(PRESETS)}")
         return PRESETS[name]

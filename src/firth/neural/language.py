@@ -1,4 +1,4 @@
-"""What a biLM with a softmax says about words: how likely a sentence is, which word fits a gap, how a text goes on."""
+"""Language modeling with a biLM that has a softmax: score sentences, predict a missing word, generate text."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ from numpy.typing import NDArray
 from torch import Tensor, nn
 
 from firth.errors import OptionError, UnknownWord
-from firth.neural.inference import embed
-from firth.neural.inference.embed import Sentences
+from firth.neural.device import work_sizes
+from firth.neural.inference.layers_of import Sentences, map_batches, run, to_word_lists
 from firth.neural.layers import UNKNOWN
-from firth.neural.state import State
+from firth.neural.state import BiLMState
 from firth.text.character_ids import BEGIN, END
 from firth.text.vocabulary import Vocabulary
 
@@ -24,15 +24,16 @@ if TYPE_CHECKING:
     from firth.neural.bilm import BiLM
 
 Probabilities = NDArray[np.float64]
-LOGITS = 1 << 24  # at a time: a softmax may have a million words
+LOGITS = 1 << 24  # that exist at a time: a softmax may have a million words
 SPELLINGS = {BEGIN: (BEGIN, "<s>"), END: (END, "</s>")}
 
 
 @dataclass(frozen=True)
-class SentenceScore:
-    """How likely a sentence is: read forwards (its end counted), backwards (its beginning counted), and both together.
+class BiLMScore:
+    """The log probability of a sentence: forward (with its end), backward (with its beginning), and their sum.
 
-    Logarithms are natural. `per_word` is the geometric mean of all probabilities of both directions.
+    Logarithms are natural. `per_word` is the geometric mean of all probabilities of both directions. `unknown` counts
+    the words that the softmax lacks.
     """
 
     words: tuple[str, ...]
@@ -49,115 +50,113 @@ class SentenceScore:
 
 @dataclass(frozen=True)
 class Prediction:
-    """The likeliest words of a gap: by what stands before it, by what stands behind it, and by both."""
+    """The most probable words of a gap: given the left context, the right context, and both."""
 
     forward: list[tuple[str, float]]
     backward: list[tuple[str, float]]
     both: list[tuple[str, float]]
 
 
-class Heads:
-    """The softmax of a biLM and the words it predicts."""
+class LanguageModelHead:
+    """The softmax of a biLM and the words that it predicts."""
 
     def __init__(self, bilm: BiLM) -> None:
         if bilm.softmax is None or bilm.vocabulary is None:
             raise OptionError(
-                "this biLM has no softmax, so it predicts no words; official ELMo weights come without. Train one, or "
-                "put the softmax and its vocabulary beside the weights"
+                "this biLM has no softmax, so it cannot predict words. Official ELMo weights come without one. Train a "
+                "softmax, or put one and its vocabulary beside the weights"
             )
         self.bilm, self.softmax, self.vocabulary = bilm, bilm.softmax, bilm.vocabulary
-        self.begin, self.end = (_find(self.vocabulary, SPELLINGS[word]) for word in (BEGIN, END))
-        self.unknown = _find(self.vocabulary, UNKNOWN)
+        self.begin, self.end = (find_mark(self.vocabulary, SPELLINGS[word]) for word in (BEGIN, END))
+        self.unknown = find_mark(self.vocabulary, UNKNOWN)
 
     def ids(self, words: Sequence[str]) -> NDArray[np.int64]:
-        """The places of words in the softmax; a word that is not there has that of <UNK>."""
+        """The ids of words in the softmax; a word that is not there has the id of <UNK>."""
         ids = self.vocabulary.ids(words)
         if self.unknown < 0 and np.any(ids < 0):
             word = words[int(np.argmin(ids))]
             raise UnknownWord(word, self.vocabulary.near(word))
         return np.where(ids < 0, self.unknown, ids)
 
-    def log_probs(self, said: Tensor, targets: NDArray[np.int64]) -> Probabilities:
-        """The logarithm of the probability of each target after what was said, (n, dim)."""
+    def log_probs(self, hidden: Tensor, targets: NDArray[np.int64]) -> Probabilities:
+        """The log probability of each target given its hidden state, (n, dim)."""
         found = []
         step = max(1, LOGITS // len(self.vocabulary))
         for start in range(0, len(targets), step):
-            logits = self.softmax(said[start : start + step]).float()
+            logits = self.softmax(hidden[start : start + step]).float()
             places = torch.from_numpy(targets[start : start + step]).to(logits.device)
             found.append(logits.gather(1, places[:, None])[:, 0] - logits.logsumexp(1))
         return torch.cat(found).cpu().double().numpy()
 
-    def probabilities(self, said: Tensor) -> Probabilities:
-        """The probability of every word after what was said, (dim)."""
-        return torch.softmax(self.softmax(said).double(), 0).cpu().numpy()
+    def probabilities(self, hidden: Tensor) -> Probabilities:
+        """The probability of every word given a hidden state, (dim)."""
+        return torch.softmax(self.softmax(hidden).double(), 0).cpu().numpy()
 
 
-def _find(vocabulary: Vocabulary, spellings: Sequence[str]) -> int:
+def find_mark(vocabulary: Vocabulary, spellings: Sequence[str]) -> int:
+    """The id of the first of these spellings that a vocabulary has, or -1."""
     return next((id for id in map(vocabulary.find, spellings) if id >= 0), -1)
 
 
 @torch.no_grad()
-def score(bilm: BiLM, sentences: Sentences) -> list[SentenceScore]:
-    """How likely each sentence is; see `BiLM.score`."""
-    heads = Heads(bilm)
-    lists = embed.to_word_lists(sentences)
-    found: dict[int, SentenceScore] = {}
-    for places in embed.batches([len(words) + 2 for words in lists], embed.BATCH_TOKENS):
-        batch = [lists[place] for place in places]
-        lengths = [len(words) + 2 for words in batch]
-        top = embed.contextual_layers(bilm, embed.token_vectors(bilm, batch), lengths, "float32")[-1]
-        end = 0
-        for place, words in zip(places, batch):
-            end += len(words) + 2
-            found[place] = _score(heads, words, top[end - len(words) - 2 : end])
-    return [found[place] for place in range(len(lists))]
+def score(bilm: BiLM, sentences: Sentences) -> list[BiLMScore]:
+    """The log probability of each sentence; see `BiLM.score`."""
+    head = LanguageModelHead(bilm)
+    lists = to_word_lists(sentences)
+
+    def score_batch(batch: list[list[str]]) -> list[BiLMScore]:
+        tops = torch.split(run(bilm, batch)[-1], [len(words) + 2 for words in batch])
+        return [_score(head, words, top) for words, top in zip(batch, tops)]
+
+    batch_tokens = work_sizes(next(bilm.parameters()).device).batch_tokens
+    return map_batches(score_batch, lists, [len(words) + 2 for words in lists], batch_tokens)
 
 
-def _score(heads: Heads, words: list[str], top: Tensor) -> SentenceScore:
+def _score(head: LanguageModelHead, words: list[str], top: Tensor) -> BiLMScore:
     """The score of one sentence, from its top layer with <S> and </S>, (length + 2, 2 · dim)."""
-    ids = heads.ids(words)
+    ids = head.ids(words)
     ahead, behind = top.chunk(2, 1)
-    forward = heads.log_probs(ahead[:-1], np.append(ids, heads.end)).sum()
-    backward = heads.log_probs(behind[1:], np.append(heads.begin, ids)).sum()
+    forward = head.log_probs(ahead[:-1], np.append(ids, head.end)).sum()
+    backward = head.log_probs(behind[1:], np.append(head.begin, ids)).sum()
     both = float(forward + backward)
-    unknown = int(np.count_nonzero(ids == heads.unknown))
+    unknown = int(np.count_nonzero(ids == head.unknown))
     per_word = math.exp(both / (2 * len(words) + 2))
-    return SentenceScore(tuple(words), float(forward), float(backward), both, unknown, per_word)
+    return BiLMScore(tuple(words), float(forward), float(backward), both, unknown, per_word)
 
 
 @torch.no_grad()
 def distributions(
     bilm: BiLM, left: str | Sequence[str], right: str | Sequence[str]
 ) -> tuple[Probabilities, Probabilities]:
-    """The probability of every word after `left` and before `right`, by its place in the vocabulary."""
-    heads = Heads(bilm)
-    before, behind = embed.to_word_lists([left, right])
-    ahead, _ = _read(bilm, bilm.forward_layers, [BEGIN, *before], bilm.blank(1), 0)
-    back, _ = _read(bilm, bilm.backward_layers, [END, *reversed(behind)], bilm.blank(1), 1)
-    return heads.probabilities(ahead), heads.probabilities(back)
+    """The probability of every word after `left` and before `right`, by its id in the vocabulary."""
+    head = LanguageModelHead(bilm)
+    before, after = to_word_lists([left, right])
+    forward, _ = _run_direction(bilm, bilm.forward_layers, [BEGIN, *before], bilm.blank(1), 0)
+    backward, _ = _run_direction(bilm, bilm.backward_layers, [END, *reversed(after)], bilm.blank(1), 1)
+    return head.probabilities(forward), head.probabilities(backward)
 
 
-def _read(
-    bilm: BiLM, layers: nn.ModuleList, words: list[str], state: State, direction: int
+def _run_direction(
+    bilm: BiLM, layers: nn.ModuleList, words: list[str], state: BiLMState, direction: int
 ) -> tuple[Tensor, tuple[Tensor, Tensor]]:
-    """What the top layer of one direction says after words, (dim), and what all its layers remember."""
-    vectors = bilm.known_words.of(bilm.encoder, words)[None]
+    """The top hidden state of one direction after words, (dim), and the final cell and hidden state of its layers."""
+    vectors = bilm.token_vectors.of(bilm.encoder, words)[None]
     lengths = torch.tensor([len(words)], device=vectors.device)
     outputs, end = bilm.read(layers, vectors, lengths, state, direction)
     return outputs[-1][0, -1], end
 
 
 def predict(bilm: BiLM, left: str | Sequence[str], right: str | Sequence[str], topn: int) -> Prediction:
-    """The likeliest words between `left` and `right`; see `BiLM.predict`."""
+    """The most probable words between `left` and `right`; see `BiLM.predict`."""
     forward, backward = distributions(bilm, left, right)
-    heads = Heads(bilm)
+    head = LanguageModelHead(bilm)
     both = forward * backward
     both /= both.sum() or 1.0
 
     def best(probabilities: Probabilities) -> list[tuple[str, float]]:
         order = np.argsort(-probabilities, kind="stable")
-        order = order[order != heads.unknown][:topn]
-        return [(heads.vocabulary[int(id)], float(probabilities[id])) for id in order]
+        order = order[order != head.unknown][:topn]
+        return [(head.vocabulary[int(id)], float(probabilities[id])) for id in order]
 
     return Prediction(best(forward), best(backward), best(both))
 
@@ -173,23 +172,23 @@ def generate(
     top_k: int | None,
     top_p: float | None,
 ) -> list[str]:
-    """Words drawn to go on with a prompt; see `BiLM.generate`."""
+    """Draws words after a prompt; see `BiLM.generate`."""
     _check(length, temperature, top_k, top_p)
-    heads, rng = Heads(bilm), np.random.default_rng(seed)
-    (words,) = embed.to_word_lists([prompt])
-    said, (cells, heard) = _read(bilm, bilm.forward_layers, [BEGIN, *words], bilm.blank(1), 0)
-    drawn: list[str] = []
-    while len(drawn) < length:
-        probabilities = heads.probabilities(said)
-        never = [id for id in (heads.unknown, heads.begin) if id >= 0]
+    head, rng = LanguageModelHead(bilm), np.random.default_rng(seed)
+    (words,) = to_word_lists([prompt])
+    top, (cell, hidden) = _run_direction(bilm, bilm.forward_layers, [BEGIN, *words], bilm.blank(1), 0)
+    generated: list[str] = []
+    while len(generated) < length:
+        probabilities = head.probabilities(top)
+        never = [id for id in (head.unknown, head.begin) if id >= 0]
         probabilities[never] = 0
         id = draw(probabilities, temperature, top_k, top_p, rng)
-        if id == heads.end:
+        if id == head.end:
             break
-        drawn.append(heads.vocabulary[id])
-        state = State(cells[None], heard[None])
-        said, (cells, heard) = _read(bilm, bilm.forward_layers, drawn[-1:], state, 0)
-    return drawn
+        generated.append(head.vocabulary[id])
+        state = BiLMState(cell[None], hidden[None])
+        top, (cell, hidden) = _run_direction(bilm, bilm.forward_layers, generated[-1:], state, 0)
+    return generated
 
 
 def _check(length: int, temperature: float, top_k: int | None, top_p: float | None) -> None:
@@ -210,7 +209,7 @@ def draw(
     top_p: float | None,
     rng: np.random.Generator,
 ) -> int:
-    """A word drawn: the probabilities sharpened or levelled, cut to the k likeliest, then to those that make up p.
+    """Draws an id: the probabilities with a temperature, limited to the top k, then to the top ones that sum to p.
 
     >>> draw(np.array([0.1, 0.6, 0.3]), 1.0, None, 0.5, np.random.default_rng(1))
     1

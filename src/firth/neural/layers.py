@@ -1,8 +1,8 @@
-"""The bricks of a biLM in plain torch: words become vectors, and vectors take in what was read before them.
+"""The layers of a biLM in plain torch: encoders of words, and the LSTM with projection.
 
-Three encoders make a vector of a word's spelling or of its number; `ProjectedLstm` reads a sentence in one direction.
-This is the reference. It is written to be read, and the fast path is tested against it. Vectors of words do not depend
-on their neighbors, so an encoder takes a list of words, best each word once.
+An encoder makes a vector of a word's characters or of its row in a table; `ProjectedLstm` runs over a sentence in one
+direction. This is the reference: written to be read, and the twins for inference and training are tested against it.
+The vector of a word does not depend on its context, so an encoder takes a list of words, best each word once.
 """
 
 from __future__ import annotations
@@ -20,11 +20,11 @@ from firth.text.vocabulary import Vocabulary
 
 ACTIVATIONS = {"relu": torch.relu, "tanh": torch.tanh}
 UNKNOWN = ("<UNK>", "<unk>")
-CellState = tuple[Tensor, Tensor]  # what a row has in its cells, (rows, cell), and what it last said, (rows, dim)
+CellState = tuple[Tensor, Tensor]  # cell, (rows, cell), and hidden, (rows, dim)
 
 
 class Highway(nn.Module):
-    """x ← g · relu(T x) + (1 − g) · x, where g = sigmoid(G x): a layer that can step aside."""
+    """x ← g · relu(T x) + (1 − g) · x, where g = sigmoid(G x): a layer that can pass its input on."""
 
     def __init__(self, size: int) -> None:
         super().__init__()
@@ -37,10 +37,10 @@ class Highway(nn.Module):
 
 
 class CharacterCnn(nn.Module):
-    """A word's vector from its spelling: filters slide over the characters, and each keeps its highest answer.
+    """The vector of a word from its characters: convolutions, max over time, highway layers and a projection to `dim`.
 
-    `filters` holds (characters seen at once, how many of them). A projection leads from the filters' answers to `dim`
-    where these are not as many already.
+    `filters` holds pairs of a width in characters and a number of filters. There is no projection where the number of
+    all filters equals `dim`.
     """
 
     def __init__(
@@ -67,31 +67,31 @@ class CharacterCnn(nn.Module):
         return self.encode(self.spell(words))
 
     def spell(self, words: Sequence[str]) -> Tensor:
-        """The characters of words, as many as can matter, (n, characters).
+        """The character ids of words, no more than can matter, (n, characters).
 
-        A window of nothing but filling gives the same answer wherever it stands, so one for each filter is enough.
+        All windows of padding alone have the same output, so one of them for each filter is enough.
         """
         ids = self.spelling.of(words)
         longest = int((ids != FILL).sum(1).max(initial=0))
         return torch.from_numpy(ids[:, : longest + self.longest])
 
     def encode(self, ids: Tensor) -> Tensor:
-        """The vectors of spelled words, (n, dim)."""
+        """The vectors of words from their character ids, (n, dim)."""
         characters = functional.embedding(ids.to(self.table.device), self.table)  # (n, characters, character_dim)
         windows = characters.transpose(1, 2)
-        best = [conv(windows).amax(2) for conv in self.filters]  # each (n, filters of this size)
-        return self.finish(torch.cat(best, 1))
+        maxima = [conv(windows).amax(2) for conv in self.filters]  # each (n, filters of this width)
+        return self.finish(torch.cat(maxima, 1))
 
-    def finish(self, best: Tensor) -> Tensor:
-        """The vectors, (n, dim), from the filters' highest answers, (n, filters)."""
-        x: Tensor = self.activation(best)
+    def finish(self, maxima: Tensor) -> Tensor:
+        """The vectors, (n, dim), from the maximum of each filter, (n, filters)."""
+        x: Tensor = self.activation(maxima)
         for highway in self.highways:
             x = highway(x)
         return x if self.projection is None else self.projection(x)
 
 
 class CharacterRnn(nn.Module):
-    """A word's vector from its spelling: one LSTM reads the characters forwards, one backwards, to the word's end."""
+    """The vector of a word from its characters: the final states of a forward and a backward LSTM, projected."""
 
     def __init__(self, dim: int, *, width: int = 50, character_dim: int = 16, cell: int = 256) -> None:
         super().__init__()
@@ -104,12 +104,12 @@ class CharacterRnn(nn.Module):
         return self.encode(self.spell(words))
 
     def spell(self, words: Sequence[str]) -> Tensor:
-        """The characters of words, (n, characters)."""
+        """The character ids of words, (n, characters)."""
         ids = self.spelling.of(words)
         return torch.from_numpy(ids[:, : int((ids != FILL).sum(1).max(initial=1))])
 
     def encode(self, ids: Tensor) -> Tensor:
-        """The vectors of spelled words, (n, dim)."""
+        """The vectors of words from their character ids, (n, dim)."""
         if len(ids) == 0:
             return self.projection.weight.new_zeros(0, self.projection.out_features)
         lengths = (ids != FILL).sum(1).cpu()
@@ -120,8 +120,8 @@ class CharacterRnn(nn.Module):
         return both
 
 
-class WordTable(nn.Module):
-    """A word's vector from a table. A word that is not in it is spelled, or is <UNK>, or is an error."""
+class WordEmbedding(nn.Module):
+    """The vector of a word from a table. A word that is not there goes to a character CNN, or is <UNK>, or an error."""
 
     def __init__(self, dim: int, vocabulary: Vocabulary, spelled: CharacterCnn | None = None) -> None:
         super().__init__()
@@ -145,18 +145,18 @@ class WordTable(nn.Module):
         return vectors
 
 
-Encoder = CharacterCnn | CharacterRnn | WordTable
+Encoder = CharacterCnn | CharacterRnn | WordEmbedding
 
 
 class ProjectedLstm(nn.Module):
-    """An LSTM that reads sentences in one direction and says, at each word, a projection of what its cells let out.
+    """An LSTM with a projection and clipping, in one direction:
 
-        i, f, g, o = input · x + recurrent · h + bias        (the forget gate's bias holds its extra 1)
-        c ← clip(sigmoid(f) · c + sigmoid(i) · tanh(g))
-        h ← clip(projection · (sigmoid(o) · tanh(c)))
+        i, f, g, o = input · x + recurrent · hidden + bias        (the bias of the forget gate includes its extra 1)
+        cell ← clip(sigmoid(f) · cell + sigmoid(i) · tanh(g))
+        hidden ← clip(projection · (sigmoid(o) · tanh(cell)))
 
-    The clipped h is what it says and what it hears of itself at the next word. There is no projection where dim and
-    cell are the same, and then h is not clipped. A clip of 0 is none.
+    The clipped hidden state is the output and the recurrent input of the next step. Where dim equals cell there is no
+    projection, and hidden is not clipped. A clip of 0 disables clipping.
     """
 
     def __init__(
@@ -179,32 +179,44 @@ class ProjectedLstm(nn.Module):
         self.projection = nn.Parameter(torch.zeros(dim, cell)) if dim != cell else None
 
     def forward(self, vectors: Tensor, lengths: Tensor, state: CellState | None = None) -> tuple[Tensor, CellState]:
-        """What it says at each word, (rows, time, dim), zero beyond a row's length; and its state at each row's end."""
+        """The hidden states, (rows, time, dim), zero beyond the length of a row, and the final state of each row."""
         if self.norm is not None:
             vectors = self.norm(vectors)
         rows, time, _ = vectors.shape
-        cells, said = state or (vectors.new_zeros(rows, self.cell), vectors.new_zeros(rows, self.dim))
+        cell, hidden = state or (vectors.new_zeros(rows, self.cell), vectors.new_zeros(rows, self.dim))
         outputs = []
         for t in range(time):
-            alive = (t < lengths)[:, None]
-            new_cells, new_said = self.step(vectors[:, t], (cells, said))
-            cells, said = torch.where(alive, new_cells, cells), torch.where(alive, new_said, said)
-            outputs.append(torch.where(alive, new_said, 0.0))
-        spoken = torch.stack(outputs, 1) if outputs else vectors.new_zeros(rows, 0, self.dim)
-        return spoken, (cells, said)
+            inside = (t < lengths)[:, None]
+            new_cell, new_hidden = self.step(vectors[:, t], (cell, hidden))
+            cell, hidden = torch.where(inside, new_cell, cell), torch.where(inside, new_hidden, hidden)
+            outputs.append(torch.where(inside, new_hidden, 0.0))
+        return torch.stack(outputs, 1) if outputs else vectors.new_zeros(rows, 0, self.dim), (cell, hidden)
 
-    def step(self, vectors: Tensor, state: CellState) -> CellState:
-        """One word further."""
-        cells, said = state
-        gates = functional.linear(vectors, self.input, self.bias) + functional.linear(said, self.recurrent)
+    def step(self, inputs: Tensor, state: CellState) -> CellState:
+        """One step: the new cell and hidden state, from inputs (rows, dim)."""
+        cell, hidden = state
+        gates = functional.linear(inputs, self.input, self.bias) + functional.linear(hidden, self.recurrent)
         i, f, g, o = gates.chunk(4, dim=1)
-        cells = clip(torch.sigmoid(f) * cells + torch.sigmoid(i) * torch.tanh(g), self.cell_clip)
-        said = torch.sigmoid(o) * torch.tanh(cells)
+        cell = clip(torch.sigmoid(f) * cell + torch.sigmoid(i) * torch.tanh(g), self.cell_clip)
+        hidden = torch.sigmoid(o) * torch.tanh(cell)
         if self.projection is not None:
-            said = clip(functional.linear(said, self.projection), self.projection_clip)
-        return cells, said
+            hidden = clip(functional.linear(hidden, self.projection), self.projection_clip)
+        return cell, hidden
 
 
-def clip(x: Tensor, most: float) -> Tensor:
-    """x, kept between -most and most; 0 keeps it as it is."""
-    return x.clamp(-most, most) if most else x
+def clip(x: Tensor, limit: float, out: Tensor | None = None) -> Tensor:
+    """x clipped to ±limit; 0 disables clipping. In place where `out` is x.
+
+    >>> clip(torch.tensor([-5.0, 1.0]), 3.0)
+    tensor([-3.,  1.])
+    """
+    return torch.clamp(x, -limit, limit, out=out) if limit else x
+
+
+def clip_gradient(grad: Tensor, clipped: Tensor, limit: float) -> Tensor:
+    """The gradient through `clip`, in place: 0 where the clipped value is at the limit.
+
+    >>> clip_gradient(torch.ones(2), torch.tensor([-3.0, 1.0]), 3.0)
+    tensor([0., 1.])
+    """
+    return grad.mul_(clipped.abs() < limit) if limit else grad

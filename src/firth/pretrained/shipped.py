@@ -1,16 +1,17 @@
-"""The models that come with firth, by name: each is a folder beside this file, with its card in README.md.
+"""The pretrained models that come with firth. Each is a folder beside this file, with its card in README.md.
 
-`scripts/pretrained.py` makes every one of them again, `scripts/task_models.py` those of the tasks.
+`scripts/pretrained.py` trains the word vectors and the biLM, `scripts/task_models.py` the task models. To add a model,
+add its folder and its line in `SHIPPED`.
 """
 
 from __future__ import annotations
 
-import difflib
 import json
 import os
 from pathlib import Path
 
 from firth.errors import OptionError
+from firth.errors import suggest as suggest_name
 
 HERE = Path(__file__).resolve().parent
 SHIPPED = {
@@ -27,40 +28,41 @@ SHIPPED = {
     "task-coref": "English coreference: which words speak of the same thing? On glove-en and elmo-en",
     "task-qa": "English questions: where in a passage is the answer? On glove-en and elmo-en",
 }
-EXAMPLES: dict[str, tuple[str, ...]] = {  # texts to try the model of each task on
-    "ner": ("Elon Musk founded SpaceX.",),
-    "srl": ("John broke the vase.",),
-    "coref": ("Mary went to the store. She bought some milk.",),
-    "qa": ("The cat sat on the mat.", "Where did the cat sit?"),
-    "entailment": ("All birds can fly.", "Penguins can fly."),
-    "sentiment": ("The movie was fantastic!",),
-}
-TASK, CONFIG = "task-", "config.json"  # how names of models of tasks begin, and the file that tells what a model is
+TASK, CONFIG = "task-", "config.json"  # prefix of the names of task models, and the file that says what a model is
 
 
 def available() -> list[str]:
-    """The names of the models that are there."""
+    """The names of the pretrained models that are installed."""
     return [name for name in SHIPPED if (HERE / name).is_dir()]
 
 
+def tasks() -> list[str]:
+    """The tasks that have a pretrained model.
+
+    >>> tasks()
+    ['sentiment', 'entailment', 'ner', 'srl', 'coref', 'qa']
+    """
+    return [name.removeprefix(TASK) for name in SHIPPED if name.startswith(TASK)]
+
+
 def place(name: str) -> Path:
-    """The folder of a shipped model.
+    """The folder of a pretrained model.
 
     >>> place("word2vec-en").name
     'word2vec-en'
     >>> place("word2vec-em")
     Traceback (most recent call last):
-    firth.errors.OptionError: word2vec-em: no shipped model has this name. Did you mean 'word2vec-en'? There are: ...
+    firth.errors.OptionError: word2vec-em: no pretrained model has this name. Did you mean 'word2vec-en'?
     """
     if name not in SHIPPED:
-        raise OptionError(f"{name}: no shipped model has this name. {suggest(name)}")
+        raise OptionError(f"{name}: no pretrained model has this name. {suggest(name)}")
     if name not in available():
         raise OptionError(f"{name}: this model is missing from the installation. Install firth again")
     return HERE / name
 
 
 def locate(path: str | os.PathLike[str]) -> str | os.PathLike[str]:
-    """Where a model lies: a path as it is where something is there, else the folder of the shipped model it names.
+    """The path of a model: the path itself if it exists, else the folder of the pretrained model of that name.
 
     >>> locate("README.md"), os.path.basename(locate("svd-en"))
     ('README.md', 'svd-en')
@@ -70,7 +72,7 @@ def locate(path: str | os.PathLike[str]) -> str | os.PathLike[str]:
 
 
 def locate_task(name: str | os.PathLike[str]) -> str | os.PathLike[str]:
-    """Where the model of a task lies: a file or the folder of a model that has this name, else what ships for the task.
+    """The path of a task model: a file or model folder of this name, else the pretrained model of the task.
 
     >>> os.path.basename(locate_task("ner")), os.path.basename(locate_task("task-ner")), locate_task("models/mine")
     ('task-ner', 'task-ner', 'models/mine')
@@ -82,31 +84,29 @@ def locate_task(name: str | os.PathLike[str]) -> str | os.PathLike[str]:
 
 
 def kind(name: str) -> str:
-    """What a shipped model is: the kind of its file, and the task of a task's model.
+    """The kind of a pretrained model; for a task model, its task.
 
     >>> kind("elmo-en"), kind("svd-en"), kind("task-ner")
     ('bilm', 'word-vectors', 'task: ner')
     """
-    told = json.loads((place(name) / CONFIG).read_bytes())
-    return f"task: {told['config']['task']}" if told["kind"] == "task" else str(told["kind"])
+    config = json.loads((place(name) / CONFIG).read_bytes())
+    return f"task: {config['config']['task']}" if config["kind"] == "task" else str(config["kind"])
 
 
 def suggest(name: str) -> str:
-    """What to say to someone who asked for a model that is not there: a near spelling, and all names.
+    """The end of an error about an unknown model: the most similar name, or all names.
 
-    >>> suggest("fastext-fa").split(" There")[0]
+    >>> suggest("fastext-fa")
     "Did you mean 'fasttext-fa'?"
     """
-    near = difflib.get_close_matches(name.lower(), SHIPPED, 1)
-    meant = f"Did you mean {near[0]!r}? " if near else ""
-    return f"{meant}There are: {', '.join(available())}"
+    return suggest_name(name.lower(), available())
 
 
 def card(name: str) -> str:
-    """The card of a shipped model, as Markdown."""
+    """The card of a pretrained model, as Markdown."""
     return (place(name) / "README.md").read_text(encoding="utf-8")
 
 
 def size(name: str) -> int:
-    """The bytes of a shipped model on disk, its card included."""
+    """The size of a pretrained model on disk in bytes, with its card."""
     return sum(file.stat().st_size for file in place(name).iterdir() if file.is_file())

@@ -1,8 +1,7 @@
-"""How much a layer tells about a word, as far as a linear classifier can hear it.
+"""Linear probes: one multinomial logistic regression per layer.
 
-One multinomial logistic regression is learnt for each layer, all of them in the same loop: they share the batches and
-nothing else. Numbers are standardized by the training words. The rate is halved when a layer's accuracy on the held-out
-words does not rise, and each layer keeps the weights that were best there.
+All layers are trained in the same loop and share only the batches. The inputs are standardized by the training words.
+The learning rate of a layer is halved when its dev accuracy does not rise, and each layer keeps its best weights.
 """
 
 from __future__ import annotations
@@ -21,14 +20,14 @@ from firth.options import Recipe, option
 from firth.progress import Progress, Report, silent
 
 Ids = NDArray[np.int64]
-ROWS = 1 << 13  # words that are looked at at once where nothing is learnt
+ROWS = 1 << 13  # words per chunk in inference
 
 
 @dataclass(frozen=True)
-class Table:
-    """The layers of many words, (layers, words, dim), kept as halves; the mean of them is a further layer if asked for.
+class LayerTable:
+    """The layers of many words, (layers, words, dim); with `with_mean` their mean is one more layer.
 
-    >>> Table(torch.tensor([[[1.0]], [[3.0]]]), with_mean=True).rows(torch.tensor([0]))
+    >>> LayerTable(torch.tensor([[[1.0]], [[3.0]]]), with_mean=True).rows(torch.tensor([0]))
     tensor([[[1.]],
     <BLANKLINE>
             [[3.]],
@@ -41,123 +40,127 @@ class Table:
 
     @property
     def shape(self) -> tuple[int, int, int]:
-        """Layers, words, and the length of a vector."""
+        """Number of layers, words and dimensions."""
         layers, words, dim = self.layers.shape
         return layers + self.with_mean, words, dim
 
     def rows(self, rows: Tensor | slice) -> Tensor:
         """Some of the words, in float32."""
-        found = self.layers[:, rows].float()
-        return torch.cat([found, found.mean(0, keepdim=True)]) if self.with_mean else found
+        layers = self.layers[:, rows].float()
+        return torch.cat([layers, layers.mean(0, keepdim=True)]) if self.with_mean else layers
 
     def chunks(self) -> Iterator[Tensor]:
-        """All words, a few at a time."""
+        """All words, in chunks."""
         for start in range(0, self.shape[1], ROWS):
             yield self.rows(slice(start, start + ROWS))
 
 
 @dataclass(frozen=True)
-class Linear:
-    """What was learnt: for each layer a weight (dim, classes) and a bias, behind a shift and a scale."""
+class LayerClassifiers:
+    """One linear classifier per layer: weight (dim, classes) and bias of the standardized inputs."""
 
     weight: Tensor
     bias: Tensor
     center: Tensor
     scale: Tensor
-    epochs: tuple[int, ...] = ()
+    epochs: tuple[int, ...] = ()  # the best epoch of each layer
 
-    def scores(self, rows: Tensor) -> Tensor:
-        """The scores of all classes, (layers, words, classes), of words (layers, words, dim)."""
+    def logits(self, rows: Tensor) -> Tensor:
+        """The logits of words (layers, words, dim): (layers, words, classes)."""
         return torch.baddbmm(self.bias[:, None], (rows - self.center[:, None]) / self.scale[:, None], self.weight)
 
     @torch.no_grad()
-    def predict(self, table: Table) -> Ids:
-        """The class of each word by each layer, (layers, words)."""
-        found = [self.scores(rows).argmax(-1).cpu().numpy() for rows in table.chunks()]
+    def predict(self, table: LayerTable) -> Ids:
+        """The predicted class of each word by each layer, (layers, words)."""
+        found = [self.logits(rows).argmax(-1).cpu().numpy() for rows in table.chunks()]
         return np.concatenate(found, axis=1) if found else np.zeros((table.shape[0], 0), np.int64)
 
 
 @dataclass(frozen=True)
 class LinearProbe(Recipe):
-    """Learns to tell the classes of words from their vectors, for several layers at once.
+    """Trains classifiers of words from their vectors, for several layers at once.
 
-    >>> words = torch.tensor([[[0.0, 1.0], [0.1, 3.0], [1.0, 2.0], [0.9, 2.0]]])
-    >>> probe = LinearProbe(learning_rate=0.1, epochs=20).fit(Table(words), [0, 0, 1, 1], Table(words), [0, 0, 1, 1])
-    >>> probe.predict(Table(words)).tolist()
+    >>> words = LayerTable(torch.tensor([[[0.0, 1.0], [0.1, 3.0], [1.0, 2.0], [0.9, 2.0]]]))
+    >>> probe = LinearProbe(learning_rate=0.1, epochs=20).fit(words, [0, 0, 1, 1], words, [0, 0, 1, 1])
+    >>> probe.predict(words).tolist()
     [[0, 0, 1, 1]]
     """
 
-    epochs: int = option(30, "times that the training words are read, at most", minimum=1)
-    batch: int = option(512, "words of a step", minimum=1)
-    learning_rate: float = option(1e-3, "step size of Adam, halved when the held-out words do no better", minimum=0)
-    patience: int = option(3, "stop after so many readings without progress", minimum=1)
-    decay: float = option(0.0, "weight decay", minimum=0)
-    seed: int = option(1, "where the random numbers start", minimum=0)
+    epochs: int = option(30, "Maximum number of passes over the training words.", minimum=1)
+    batch: int = option(512, "Words per training step.", minimum=1)
+    learning_rate: float = option(1e-3, "Step size of Adam; halved when dev accuracy does not rise.", minimum=0)
+    patience: int = option(3, "Stop when dev accuracy has not risen in this many epochs.", minimum=1)
+    decay: float = option(0.0, "Weight decay; 0 disables it.", minimum=0)
+    seed: int = option(1, "Seed of the random numbers.", minimum=0)
 
     def fit(
         self,
-        train: Table,
+        train: LayerTable,
         labels: Ids | list[int],
-        dev: Table,
+        dev: LayerTable,
         dev_labels: Ids | list[int],
         *,
         classes: int | None = None,
         report: Report = silent,
-    ) -> Linear:
-        """The classifiers of all layers of a table; labels count from 0, and -1 among the held-out is never right."""
-        target, judged = np.asarray(labels, np.int64), np.asarray(dev_labels, np.int64)
-        if not len(target) or len(target) != train.shape[1] or len(judged) != dev.shape[1]:
-            problem = f"{train.shape[1]} and {dev.shape[1]} words have {len(target)} and {len(judged)} labels"
-            raise OptionError(f"LinearProbe: {problem}. Each word needs one, and there must be some to learn from")
-        state = Learning(self, train, classes or int(target.max()) + 1)
-        right, rng = torch.from_numpy(target).to(state.device), np.random.default_rng(self.seed)
+    ) -> LayerClassifiers:
+        """The classifiers of all layers of a table. Labels count from 0; a dev label of -1 is never correct."""
+        target, dev_target = np.asarray(labels, np.int64), np.asarray(dev_labels, np.int64)
+        if not len(target) or len(target) != train.shape[1] or len(dev_target) != dev.shape[1]:
+            problem = f"{train.shape[1]} and {dev.shape[1]} words have {len(target)} and {len(dev_target)} labels"
+            raise OptionError(f"LinearProbe: {problem}. Each word needs one label, and there must be training words")
+        state = ProbeTraining(self, train, classes or int(target.max()) + 1)
+        targets, rng = torch.from_numpy(target).to(state.device), np.random.default_rng(self.seed)
         for epoch in range(1, self.epochs + 1):
             for rows in np.array_split(rng.permutation(len(target)), max(1, len(target) // self.batch)):
-                chosen = torch.from_numpy(rows).to(state.device)
-                state.step(train.rows(chosen), right[chosen])
-            said = state.now.predict(dev)
-            state.keep(epoch, (said == judged).mean(1) if len(judged) else np.full(len(said), float(epoch)))
+                batch = torch.from_numpy(rows).to(state.device)
+                state.step(train.rows(batch), targets[batch])
+            predicted = state.current.predict(dev)
+            accuracy = (predicted == dev_target).mean(1) if len(dev_target) else np.full(len(predicted), float(epoch))
+            state.keep_best(epoch, accuracy)
             report(Progress("linear probe", epoch, self.epochs, "epochs", {"accuracy": float(state.best.max())}))
-            if state.waited.min() >= self.patience:
+            if state.stale.min() >= self.patience:
                 break
-        return state.kept
+        return state.best_classifiers
 
 
-class Learning:
-    """The classifiers of all layers while they learn, and of each the best so far."""
+class ProbeTraining:
+    """The state of a training: the current classifiers, and the best of each layer so far."""
 
-    def __init__(self, probe: LinearProbe, table: Table, classes: int) -> None:
+    def __init__(self, probe: LinearProbe, table: LayerTable, classes: int) -> None:
         layers, _, dim = table.shape
-        center, scale = standard(table)
+        center, scale = mean_and_deviation(table)
         self.device = center.device
         weight = torch.zeros(layers, dim, classes, device=self.device, requires_grad=True)
         bias = torch.zeros(layers, classes, device=self.device, requires_grad=True)
-        self.now = Linear(weight, bias, center, scale)
+        self.current = LayerClassifiers(weight, bias, center, scale)
         self.rates = torch.full((layers, 1, 1), probe.learning_rate, device=self.device)
         self.adam = Adam([weight, bias], probe.decay)
-        self.kept = Linear(weight.detach().clone(), bias.detach().clone(), center, scale, (0,) * layers)
-        self.best, self.waited = np.full(layers, -1.0), np.zeros(layers, np.int64)
+        self.best_classifiers = LayerClassifiers(
+            weight.detach().clone(), bias.detach().clone(), center, scale, (0,) * layers
+        )
+        self.best, self.stale = np.full(layers, -1.0), np.zeros(layers, np.int64)
 
     def step(self, rows: Tensor, labels: Tensor) -> None:
-        """Learns from a batch, (layers, words, dim): the losses of layers are added, so each follows its own."""
-        scores = self.now.scores(rows).flatten(0, 1)
-        loss = functional.cross_entropy(scores, labels.repeat(len(rows)), reduction="sum") / len(labels)
+        """One step on a batch, (layers, words, dim). The sum of the losses keeps the layers independent."""
+        logits = self.current.logits(rows).flatten(0, 1)
+        loss = functional.cross_entropy(logits, labels.repeat(len(rows)), reduction="sum") / len(labels)
         self.adam.step(loss, self.rates)
 
-    def keep(self, epoch: int, accuracy: NDArray[np.float64]) -> None:
-        """Keeps the layers that are better than ever; the others go on more slowly."""
+    def keep_best(self, epoch: int, accuracy: NDArray[np.float64]) -> None:
+        """Stores the layers whose accuracy rose, and halves the learning rate of the others."""
         better = accuracy > self.best
-        self.best, self.waited = np.where(better, accuracy, self.best), np.where(better, 0, self.waited + 1)
-        chosen = torch.from_numpy(better).to(self.device)
-        for kept, now in ((self.kept.weight, self.now.weight), (self.kept.bias, self.now.bias)):
-            kept[chosen] = now.detach()[chosen]
-        self.rates[~chosen] *= 0.5
-        epochs = tuple(epoch if is_better else before for is_better, before in zip(better, self.kept.epochs))
-        self.kept = replace(self.kept, epochs=epochs)
+        self.best, self.stale = np.where(better, accuracy, self.best), np.where(better, 0, self.stale + 1)
+        improved = torch.from_numpy(better).to(self.device)
+        best, current = self.best_classifiers, self.current
+        for stored, parameter in ((best.weight, current.weight), (best.bias, current.bias)):
+            stored[improved] = parameter.detach()[improved]
+        self.rates[~improved] *= 0.5
+        epochs = tuple(epoch if is_better else before for is_better, before in zip(better, best.epochs))
+        self.best_classifiers = replace(best, epochs=epochs)
 
 
 class Adam:
-    """Adam with a rate for each layer: torch's own has one for a whole tensor."""
+    """Adam with one learning rate per layer; torch's Adam has one per tensor."""
 
     def __init__(self, weights: list[Tensor], decay: float) -> None:
         self.weights, self.decay, self.steps = weights, decay, 0
@@ -165,13 +168,13 @@ class Adam:
         self.squares = [torch.zeros_like(one) for one in weights]
 
     def step(self, loss: Tensor, rates: Tensor, beta: float = 0.9, gamma: float = 0.999) -> None:
-        """Moves all weights down the gradient of a loss; rates are (layers, 1, 1)."""
-        slopes = torch.autograd.grad(loss, self.weights)
+        """One step on all weights; `rates` are (layers, 1, 1)."""
+        grads = torch.autograd.grad(loss, self.weights)
         self.steps += 1
         with torch.no_grad():
-            for weight, slope, mean, square in zip(self.weights, slopes, self.means, self.squares):
-                mean.lerp_(slope, 1 - beta)
-                square.mul_(gamma).addcmul_(slope, slope, value=1 - gamma)
+            for weight, grad, mean, square in zip(self.weights, grads, self.means, self.squares):
+                mean.lerp_(grad, 1 - beta)
+                square.mul_(gamma).addcmul_(grad, grad, value=1 - gamma)
                 size = (square / (1 - gamma**self.steps)).sqrt_().add_(1e-8)
                 rate = rates.reshape(-1, *(1 for _ in weight.shape[1:]))
                 if self.decay:
@@ -179,10 +182,10 @@ class Adam:
                 weight.sub_(rate * (mean / (1 - beta**self.steps)) / size)
 
 
-def standard(table: Table) -> tuple[Tensor, Tensor]:
-    """The mean and the deviation of each number of each layer, (layers, dim); what never varies has deviation 1.
+def mean_and_deviation(table: LayerTable) -> tuple[Tensor, Tensor]:
+    """The mean and standard deviation of each dimension, (layers, dim); a constant dimension has deviation 1.
 
-    >>> [one.tolist() for one in standard(Table(torch.tensor([[[1.0, 5.0], [3.0, 5.0]]])))]
+    >>> [one.tolist() for one in mean_and_deviation(LayerTable(torch.tensor([[[1.0, 5.0], [3.0, 5.0]]])))]
     [[[2.0, 5.0]], [[1.0, 1.0]]]
     """
     total = torch.zeros(table.shape[0], table.shape[2], dtype=torch.float64, device=table.layers.device)

@@ -1,7 +1,7 @@
-"""Frozen vectors of words in their sentences, whatever gives them: a biLM, an encoder of translation, static vectors.
+"""Frozen vectors of words in context: the layers of a biLM, of a seq2seq encoder, or static word vectors.
 
-A reader has one or several ways to see a word, its `names`: the layers of a biLM and their mean, say. It reads a block
-of sentences at once and leaves what it found on its device, so that a probe can use it there.
+A reader returns one vector per layer for each word; `names` are the names of its layers, such as those of a biLM and
+their mean. It reads a block of sentences at once, and the vectors stay on its device.
 """
 
 from __future__ import annotations
@@ -18,7 +18,8 @@ from torch import Tensor
 from firth.errors import OptionError
 from firth.formats.registry import load
 from firth.neural.bilm import BiLM
-from firth.neural.inference import embed as embedding
+from firth.neural.device import work_sizes
+from firth.neural.inference.layers_of import layers_of
 from firth.progress import Progress, Report, silent
 from firth.runtime import Runtime
 from firth.tasks.model import TaskModel, open_task
@@ -28,21 +29,20 @@ from firth.vectors.words import WordVectors
 
 Words = Sequence[str]
 Item = TypeVar("Item")
-BLOCK, GPU_BLOCK = 1 << 12, 1 << 15  # words that are read at once
 MEAN = "biLM mean"
-MODELS = "elmo", "static", "cove"  # options that name models
+MODELS = "elmo", "static", "cove"  # the options that name models
 
 
-class Place(NamedTuple):
-    """A word in its sentence, or several that are one: words[start:stop]."""
+class WordSpan(NamedTuple):
+    """A word in its sentence, or several that form one: words[start:stop]."""
 
     words: Words
     start: int
     stop: int
 
 
-class Reader(Protocol):
-    """Whatever gives words their vectors: `read` answers (names, words, dim), the words of all sentences in order."""
+class LayerReader(Protocol):
+    """Layers of word vectors; `read` returns (layers, words, dim) for the words of all sentences in order."""
 
     names: tuple[str, ...]
     device: torch.device
@@ -51,7 +51,7 @@ class Reader(Protocol):
 
 
 class BilmReader:
-    """Every layer of a biLM, from the words without context (layer 0) up, and the mean of them all.
+    """All layers of a biLM, from layer 0, which has no context, upwards, and their mean.
 
     >>> from firth.neural.architecture import Architecture
     >>> reader = BilmReader(BiLM(Architecture.named("tiny")))
@@ -61,33 +61,16 @@ class BilmReader:
 
     def __init__(self, bilm: BiLM) -> None:
         self.bilm = bilm
-        self.layers = bilm.architecture.layers + 1
-        self.names = (*(f"biLM layer {layer}" for layer in range(self.layers)), MEAN)
+        self.names = (*(f"biLM layer {layer}" for layer in range(bilm.architecture.layers + 1)), MEAN)
         self.device = next(bilm.parameters()).device
 
-    @torch.no_grad()
     def read(self, sentences: Sequence[Words]) -> Tensor:
         """The layers of all words, (layers + 2, words, 2 · dim)."""
-        ends = np.cumsum([len(words) for words in sentences], dtype=np.int64)
-        size = len(self.names), int(ends[-1]) if len(ends) else 0, 2 * self.bilm.architecture.dim
-        found = torch.empty(size, device=self.device)
-        tokens = embedding.GPU_BATCH_TOKENS if found.is_cuda else embedding.BATCH_TOKENS
-        for places in embedding.batches([len(words) + 2 for words in sentences], tokens):
-            lengths = np.array([len(sentences[place]) + 2 for place in places])  # <S> and </S> are around each
-            vectors, words = embedding.distinct_vectors(self.bilm, [sentences[place] for place in places])
-            layers = embedding.contextual_layers(self.bilm, vectors, lengths, "float32", words)
-            starts = np.cumsum(lengths) - lengths
-            source = np.concatenate([np.arange(a + 1, a + n - 1) for a, n in zip(starts, lengths)])
-            target = np.concatenate([np.arange(ends[one] - len(sentences[one]), ends[one]) for one in places])
-            chosen = layers[:, torch.from_numpy(source).to(self.device)]
-            rows = torch.from_numpy(target).to(self.device)
-            found[: self.layers, rows] = chosen
-            found[self.layers, rows] = chosen.mean(0)
-        return found
+        return layers_of(self.bilm, sentences, lambda layers: torch.cat([layers, layers.mean(0, keepdim=True)]))
 
 
 class StaticReader:
-    """Vectors of words that are the same in every sentence; a word that has none is all zeros.
+    """Static word vectors; a word without a vector is all zeros.
 
     >>> StaticReader("tea", WordVectors(["tea"], [[1, 2]])).read([["Tea", "milk"]])
     tensor([[[1., 2.],
@@ -126,7 +109,7 @@ class CoveReader:
 
 
 def is_named(model: str | None) -> bool:
-    """Whether an option names a model at all: nothing and "none" do not.
+    """Whether an option names a model: None, "" and "none" do not.
 
     >>> is_named("glove-en"), is_named("none"), is_named(None)
     (True, False, False)
@@ -134,51 +117,53 @@ def is_named(model: str | None) -> bool:
     return model not in (None, "", "none")
 
 
-def called(*models: str | None) -> str:
-    """What models are called in a report: by their names, without the folders that they lie in.
+def model_names(*models: str | None) -> str:
+    """The names of models for a report, without their folders.
 
-    >>> called("models/large", "glove-en+svd-en", None, "none")
+    >>> model_names("models/large", "glove-en+svd-en", None, "none")
     'large, glove-en, svd-en'
     """
     names = [name for model in models if is_named(model) for name in str(model).split("+")]
     return ", ".join(Path(name).name for name in names)
 
 
-def plain_options(options: Mapping[str, Any]) -> dict[str, Any]:
-    """The options of a study with its models by their names alone.
+def strip_folders(options: Mapping[str, Any]) -> dict[str, Any]:
+    """The options of a study, with the folders removed from the names of models.
 
-    >>> plain_options({"static": "models/glove+svd-en", "elmo": None, "word": "a/b"})
+    >>> strip_folders({"static": "models/glove+svd-en", "elmo": None, "word": "a/b"})
     {'static': 'glove+svd-en', 'elmo': None, 'word': 'a/b'}
     """
-    models = {name: called(value).replace(", ", "+") for name, value in options.items() if name in MODELS and value}
+    models = {
+        name: model_names(value).replace(", ", "+") for name, value in options.items() if name in MODELS and value
+    }
     return {**options, **models}
 
 
 def open_bilm(name: str, runtime: Runtime) -> BilmReader:
-    """The layers of the biLM of this name or in this folder."""
+    """A reader of the biLM with this name or in this folder."""
     model = load(name)
     if not isinstance(model, BiLM):
-        raise OptionError(f"{name}: holds a {type(model).__name__}, but a biLM is needed, such as elmo-en")
+        raise OptionError(f"{name}: is a {type(model).__name__}. Name a biLM, such as elmo-en")
     return BilmReader(model.to(runtime.place).eval())
 
 
 def open_static(name: str, runtime: Runtime) -> StaticReader:
-    """The word vectors of this name or in this file."""
+    """A reader of the word vectors with this name or in this file."""
     model = load(name)
     if not isinstance(model, WordVectors):
-        raise OptionError(f"{name}: holds a {type(model).__name__}, but word vectors are needed, such as glove-en")
+        raise OptionError(f"{name}: is a {type(model).__name__}. Name word vectors, such as glove-en")
     return StaticReader(Path(name).name, model, runtime.place)
 
 
 def open_cove(name: str, runtime: Runtime) -> CoveReader:
-    """The encoder of a seq2seq model."""
+    """A reader of the encoder of a seq2seq model."""
     return CoveReader(open_task(name).to(runtime.place).eval())
 
 
 def open_readers(
     runtime: Runtime, *, elmo: str | None = None, static: str | None = None, cove: str | None = None
-) -> Iterator[tuple[str, Reader]]:
-    """The readers of the models that are named, opened one at a time; static may be several: one+another."""
+) -> Iterator[tuple[str, LayerReader]]:
+    """The name and the reader of each model, opened one at a time; `static` may name several, joined with +."""
     if is_named(elmo):
         yield str(elmo), open_bilm(str(elmo), runtime)
     if is_named(static):
@@ -188,21 +173,21 @@ def open_readers(
         yield str(cove), open_cove(str(cove), runtime)
 
 
-def identity(model: str, reader: Reader) -> dict[str, Any]:
-    """What tells a model from others: its name, and how long its vectors of some words are."""
+def model_identity(model: str, reader: LayerReader) -> dict[str, Any]:
+    """The name of a model, of its layers, and the mean vector length of a sample sentence by layer."""
     norms = reader.read([["The", "old", "play", "was", "well", "known", "there", "."]]).norm(dim=-1).mean(1)
     return {"model": model, "names": list(reader.names), "lengths": [round(norm, 2) for norm in norms.tolist()]}
 
 
-def block_size(reader: Reader) -> int:
-    """Words that are read at once: a GPU needs more to be busy, and has the memory."""
-    return GPU_BLOCK if reader.device.type == "cuda" else BLOCK
+def block_size(reader: LayerReader) -> int:
+    """Words per block; a GPU needs larger blocks to be busy."""
+    return work_sizes(reader.device).block_words
 
 
-def blocks(sentences: Iterable[Item], size: int, words: Callable[[Item], int]) -> Iterator[list[Item]]:
-    """Sentences in blocks of at least so many words, which `words` counts; the last one may have fewer.
+def split_blocks(sentences: Iterable[Item], size: int, words: Callable[[Item], int]) -> Iterator[list[Item]]:
+    """Sentences in blocks of at least `size` words, counted by `words`; the last block may be smaller.
 
-    >>> list(blocks([["a"], ["b", "c"], ["d"]], 2, len))
+    >>> list(split_blocks([["a"], ["b", "c"], ["d"]], 2, len))
     [[['a'], ['b', 'c']], [['d']]]
     """
     block: list[Item] = []
@@ -218,7 +203,7 @@ def blocks(sentences: Iterable[Item], size: int, words: Callable[[Item], int]) -
 
 
 def span_means(vectors: Tensor, starts: Sequence[int], stops: Sequence[int]) -> Tensor:
-    """The means of runs of words: (names, words, dim) to (names, runs, dim).
+    """The mean vector of each span: (layers, words, dim) to (layers, spans, dim).
 
     >>> span_means(torch.tensor([[[1.0], [2.0], [6.0]]]), [0, 1], [1, 3])
     tensor([[[1.],
@@ -236,31 +221,33 @@ def span_means(vectors: Tensor, starts: Sequence[int], stops: Sequence[int]) -> 
     return sums / torch.from_numpy(lengths).to(vectors.device)[:, None]
 
 
-def read_at(reader: Reader, places: Sequence[Place], report: Report = silent, step: str = "reading") -> Tensor:
-    """The vectors of words at their places, (names, places, dim), where a word is the mean of its parts.
+def read_spans(
+    reader: LayerReader, spans: Sequence[WordSpan], report: Report = silent, step: str = "reading"
+) -> Tensor:
+    """The vectors of words in context, (layers, spans, dim); several words that form one are averaged.
 
-    Places of one sentence that follow one another are read together.
+    Consecutive spans of the same sentence are read together.
 
     >>> tea = StaticReader("tea", WordVectors(["green", "tea"], [[1, 0], [0, 1]]))
-    >>> read_at(tea, [Place(["some", "green", "tea"], 1, 3)])
+    >>> read_spans(tea, [WordSpan(["some", "green", "tea"], 1, 3)])
     tensor([[[0.5000, 0.5000]]])
     """
     found: list[Tensor] = []
-    sentences = [list(group) for _, group in groupby(places, key=lambda place: place.words)]
+    sentences = [list(group) for _, group in groupby(spans, key=lambda span: span.words)]
     done = read = 0
-    for block in blocks([group[0].words for group in sentences], block_size(reader), len):
-        mine = sentences[read : read + len(block)]
+    for block in split_blocks([group[0].words for group in sentences], block_size(reader), len):
+        groups = sentences[read : read + len(block)]
         offsets = np.cumsum([0, *map(len, block)]).tolist()
-        starts = [offset + place.start for offset, group in zip(offsets, mine) for place in group]
-        stops = [offset + place.stop for offset, group in zip(offsets, mine) for place in group]
+        starts = [offset + span.start for offset, group in zip(offsets, groups) for span in group]
+        stops = [offset + span.stop for offset, group in zip(offsets, groups) for span in group]
         found.append(span_means(reader.read(block), starts, stops))
         read, done = read + len(block), done + len(starts)
-        report(Progress(step, done, len(places), "words"))
+        report(Progress(step, done, len(spans), "words"))
     return torch.cat(found, dim=1) if found else reader.read([])
 
 
 def unit(vectors: Tensor) -> Tensor:
-    """Vectors of length 1 along the last axis; zeros stay zeros.
+    """Vectors scaled to length 1 along the last axis; zeros stay zeros.
 
     >>> unit(torch.tensor([[3.0, 4.0], [0.0, 0.0]])).tolist()
     [[0.6000000238418579, 0.800000011920929], [0.0, 0.0]]

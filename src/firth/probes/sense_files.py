@@ -1,7 +1,7 @@
-"""Texts whose words carry WordNet senses: SemCor as a table, and the evaluation framework of Raganato et al. (2017).
+"""Texts annotated with WordNet senses: SemCor as a table, and the evaluation framework of Raganato et al. (2017).
 
-In both a word may have several parts (`take_place`, `old age`). They are words of their own here, and a mark says
-which of them are meant.
+In both, an annotated token may have several parts (`take_place`, `old age`). Each part is a word here, and the
+annotation covers all of them.
 """
 
 from __future__ import annotations
@@ -16,21 +16,26 @@ from xml.etree import ElementTree
 
 from firth.errors import FormatError, OptionError
 from firth.files import Name, decode, read_lines
-from firth.probes.readers import Place
-from firth.probes.wordnet import Lexeme, lexeme
+from firth.probes.readers import WordSpan
+from firth.probes.wordnet import Lexeme, lexeme_of
 
 SEMCOR, FRAMEWORK = "data/tasks/wsd/semcor3.0.tsv.xz", "data/tasks/wsd/evaluation-framework.tar.xz"
 SETS = "senseval2", "senseval3", "semeval2007", "semeval2013", "semeval2015"
-DEVELOPMENT = "semeval2007"  # which the literature tunes on; the other four are the ELMo paper's test sets
-NAMES = "person", "group", "location", "other"  # SemCor's classes of names, which are no senses of the words there
-SPELLINGS = {"``": '"', "''": '"', "--": "—", "-LRB-": "(", "-RRB-": ")"}  # as other text has these signs
+DEVELOPMENT = "semeval2007"  # the usual development set; the other four are the test sets of the ELMo paper
+NAMES = (
+    "person",
+    "group",
+    "location",
+    "other",
+)  # lemmas of proper names in SemCor; not senses of these words
+SPELLINGS = {"``": '"', "''": '"', "--": "—", "-LRB-": "(", "-RRB-": ")"}  # as in ordinary text
 COLUMNS = "file", "sent", "token", "lemma", "pos", "sense_keys"
-MOST = 1 << 26  # bytes of an XML file; those of the framework have a million
+MOST = 1 << 26  # bytes of an XML file; those of the framework are about 1 MB
 DECLARATION = re.compile(r"<!\s*(DOCTYPE|ENTITY)", re.IGNORECASE)
 
 
-class Mark(NamedTuple):
-    """Words start to stop of a sentence: their lemma, part of speech, senses (none where not told) and name."""
+class Annotation(NamedTuple):
+    """Words start to stop of a sentence with their lemma, part of speech, sense keys (empty if unknown) and id."""
 
     start: int
     stop: int
@@ -45,59 +50,59 @@ class Mark(NamedTuple):
         return Lexeme(self.lemma, self.pos)
 
 
-class Sentence(NamedTuple):
-    """The words of a sentence, what is marked in it, and the document that it is from."""
+class AnnotatedSentence(NamedTuple):
+    """The words of a sentence, its annotations, and the document it belongs to."""
 
     words: tuple[str, ...]
-    marks: tuple[Mark, ...]
+    annotations: tuple[Annotation, ...]
     document: str = ""
 
-    def place(self, mark: Mark) -> Place:
-        """Where a marked word stands."""
-        return Place(self.words, mark.start, mark.stop)
+    def span(self, annotation: Annotation) -> WordSpan:
+        """The annotated word in this sentence."""
+        return WordSpan(self.words, annotation.start, annotation.stop)
 
 
-def semcor(path: Name, limit: int | None = None) -> Iterator[Sentence]:
-    """The sentences of SemCor, at most so many, one at a time; every word with a lemma is marked.
+def read_semcor(path: Name, limit: int | None = None) -> Iterator[AnnotatedSentence]:
+    """The first `limit` sentences of SemCor, one at a time; every word with a lemma is annotated.
 
-    Names of people, groups and places are tagged there as `person`, `group` and `location`, whatever the name is. They
-    are marked without a sense, for they are no uses of these words.
+    SemCor gives proper names the lemmas `person`, `group` and `location`. These are annotated without a sense, because
+    they are not uses of these words.
     """
-    rows = (split(path, number, line) for number, line in read_lines(path) if line)
+    rows = (split_row(path, number, line) for number, line in read_lines(path) if line)
     if next(rows, None) != COLUMNS:
         raise FormatError(path, f"expected the columns {' '.join(COLUMNS)}", line=1)
     for number, (key, tokens) in enumerate(groupby(rows, key=lambda row: row[:2])):
         if number == limit:
             return
         words: list[str] = []
-        marks = []
+        annotations = []
         for _, _, token, lemma, pos, keys in tokens:
             start = len(words)
-            words += parts(token)
+            words += split_token(token)
             if lemma != "_":
-                marks.append(Mark(start, len(words), lemma, coarse(pos), sense_keys(lemma, pos, keys)))
-        yield Sentence(tuple(words), tuple(marks), key[0])
+                annotations.append(Annotation(start, len(words), lemma, coarse_pos(pos), sense_keys(lemma, pos, keys)))
+        yield AnnotatedSentence(tuple(words), tuple(annotations), key[0])
 
 
-def split(path: Name, number: int, line: str) -> tuple[str, ...]:
-    """The fields of a line."""
+def split_row(path: Name, number: int, line: str) -> tuple[str, ...]:
+    """The fields of a line of SemCor."""
     fields = tuple(line.split("\t"))
     if len(fields) != len(COLUMNS):
         raise FormatError(path, f"expected {len(COLUMNS)} columns, found {len(fields)}", line=number)
     return fields
 
 
-def parts(token: str) -> list[str]:
-    """The words of a token, and signs as other text has them.
+def split_token(token: str) -> list[str]:
+    """The words of a SemCor token; punctuation is spelled as in ordinary text.
 
-    >>> parts("took_place"), parts("_"), parts("``")
+    >>> split_token("took_place"), split_token("_"), split_token("``")
     (['took', 'place'], ['_'], ['"'])
     """
     return [SPELLINGS.get(part, part) for part in token.split("_") if part] or [token]
 
 
 def sense_keys(lemma: str, pos: str, field: str) -> tuple[str, ...]:
-    """The senses in a field of SemCor.
+    """The sense keys in a field of SemCor; proper names have none.
 
     >>> sense_keys("play", "NN", "play%1:04:05::;play%1:04:04::")
     ('play%1:04:05::', 'play%1:04:04::')
@@ -109,10 +114,10 @@ def sense_keys(lemma: str, pos: str, field: str) -> tuple[str, ...]:
     return tuple(key for key in field.split(";") if key)
 
 
-def coarse(pos: str) -> str:
-    """The framework's name for the class of a tag; tags of no open class stay as they are.
+def coarse_pos(pos: str) -> str:
+    """The framework's name of an open word class; other tags are returned unchanged.
 
-    >>> coarse("NNS"), coarse("VBD"), coarse("RP"), coarse("DT")
+    >>> coarse_pos("NNS"), coarse_pos("VBD"), coarse_pos("RP"), coarse_pos("DT")
     ('NOUN', 'VERB', 'RP', 'DT')
     """
     for start, name in (("NN", "NOUN"), ("VB", "VERB"), ("JJ", "ADJ"), ("RB", "ADV")):
@@ -121,27 +126,26 @@ def coarse(pos: str) -> str:
     return pos
 
 
-def framework(path: Name, name: str = "ALL") -> list[Sentence]:
-    """A set of the evaluation framework, from its folder or its archive, with the senses that count as right.
+def read_framework(path: Name, name: str = "ALL") -> list[AnnotatedSentence]:
+    """A set of the evaluation framework, from its folder or archive, with its gold senses.
 
-    In `ALL` the name of a mark begins with the set it is from: `senseval2.d000.s000.t000`.
+    In `ALL`, the id of an annotation starts with the name of its set: `senseval2.d000.s000.t000`.
     """
     gold: dict[str, tuple[str, ...]] = {}
-    for line in member(path, f"{name}/{name}.gold.key.txt").splitlines():
+    for line in read_member(path, f"{name}/{name}.gold.key.txt").splitlines():
         id, *keys = line.split()
         gold[id] = tuple(keys)
-    text = member(path, f"{name}/{name}.data.xml")
-    return list(xml_sentences(f"{path}: {name}.data.xml", text, gold))
+    text = read_member(path, f"{name}/{name}.data.xml")
+    return list(parse_xml(f"{path}: {name}.data.xml", text, gold))
 
 
-def xml_sentences(place: str, text: str, gold: dict[str, tuple[str, ...]]) -> Iterator[Sentence]:
+def parse_xml(place: str, text: str, gold: dict[str, tuple[str, ...]]) -> Iterator[AnnotatedSentence]:
     """The sentences of the framework's XML.
 
-    Only plain elements are read: a file that declares a document type or entities is refused, so that nothing can be
-    expanded or fetched.
+    A file that declares a document type or entities is rejected, so that no entity is expanded or fetched.
 
     >>> text = '<corpus><sentence id="s"><wf>An</wf><instance id="i" lemma="old_age" pos="NOUN">old age</instance>'
-    >>> list(xml_sentences("x", text + "</sentence></corpus>", {"i": ("old_age%1:28:00::",)}))[0].words
+    >>> list(parse_xml("x", text + "</sentence></corpus>", {"i": ("old_age%1:28:00::",)}))[0].words
     ('An', 'old', 'age')
     """
     if DECLARATION.search(text):
@@ -152,7 +156,7 @@ def xml_sentences(place: str, text: str, gold: dict[str, tuple[str, ...]]) -> It
         raise FormatError(place, f"not XML: {error}") from error
     for sentence in corpus.iter("sentence"):
         words: list[str] = []
-        marks = []
+        annotations = []
         for element in sentence:
             start = len(words)
             words += [SPELLINGS.get(part, part) for part in (element.text or "").split()]
@@ -160,18 +164,20 @@ def xml_sentences(place: str, text: str, gold: dict[str, tuple[str, ...]]) -> It
             if element.tag != "instance":
                 continue
             if id not in gold:
-                raise FormatError(place, f"no sense is given for {id!r}", cure="Is the gold file of the same set?")
-            mark = Mark(start, len(words), element.get("lemma", "").lower(), element.get("pos", ""), gold[id], id)
-            marks.append(mark)
-        yield Sentence(tuple(words), tuple(marks), sentence.get("id", "").rpartition(".")[0])
+                raise FormatError(place, f"no gold sense for {id!r}", cure="Is the gold file of the same set?")
+            annotation = Annotation(
+                start, len(words), element.get("lemma", "").lower(), element.get("pos", ""), gold[id], id
+            )
+            annotations.append(annotation)
+        yield AnnotatedSentence(tuple(words), tuple(annotations), sentence.get("id", "").rpartition(".")[0])
 
 
-def member(path: Name, name: str) -> str:
-    """A text in a folder or a tar archive. Nothing is unpacked onto disk."""
+def read_member(path: Name, name: str) -> str:
+    """A text file in a folder or a tar archive, read without unpacking the archive to disk."""
     if Path(path).is_dir():
         file = Path(path) / name
         if not file.is_file():
-            raise OptionError(f"{file}: is not there. Name the folder or the archive that holds {name}")
+            raise OptionError(f"{file}: no such file. Name the folder or the archive that contains {name}")
         return _decode(f"{file}", file.read_bytes() if file.stat().st_size <= MOST else None)
     try:
         with tarfile.open(path) as archive:
@@ -186,26 +192,26 @@ def member(path: Name, name: str) -> str:
 
 def _decode(place: str, data: bytes | None) -> str:
     if data is None:
-        raise FormatError(place, f"is no file of at most {MOST >> 20} MiB")
+        raise FormatError(place, f"is not a file of at most {MOST >> 20} MiB")
     return decode(data, place)
 
 
-def lexemes_of(sentences: Iterable[Sentence]) -> set[Lexeme]:
-    """All that is asked about."""
-    return {mark.lexeme for sentence in sentences for mark in sentence.marks}
+def lexemes_of(sentences: Iterable[AnnotatedSentence]) -> set[Lexeme]:
+    """The lexemes of all annotations."""
+    return {annotation.lexeme for sentence in sentences for annotation in sentence.annotations}
 
 
-def senses_in(sentences: Iterable[Sentence], asked: set[Lexeme]) -> dict[str, int]:
-    """How often each sense of some lexemes occurs.
+def count_senses(sentences: Iterable[AnnotatedSentence], lexemes: set[Lexeme]) -> dict[str, int]:
+    """The number of occurrences of each sense of some lexemes.
 
-    >>> mark = Mark(0, 1, "play", "VERB", ("play%2:33:00::",))
-    >>> senses_in([Sentence(("play",), (mark, mark))], {Lexeme("play", "VERB")})
+    >>> annotation = Annotation(0, 1, "play", "VERB", ("play%2:33:00::",))
+    >>> count_senses([AnnotatedSentence(("play",), (annotation, annotation))], {Lexeme("play", "VERB")})
     {'play%2:33:00::': 2}
     """
     counts: dict[str, int] = {}
     for sentence in sentences:
-        for mark in sentence.marks:
-            for key in mark.keys:
-                if key in counts or lexeme(key) in asked:
+        for annotation in sentence.annotations:
+            for key in annotation.keys:
+                if key in counts or lexeme_of(key) in lexemes:
                     counts[key] = counts.get(key, 0) + 1
     return counts

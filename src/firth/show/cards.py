@@ -1,4 +1,4 @@
-"""The card of a model: what it is, what it was made from and how to use it, as a page that people and hubs read."""
+"""The card of a model, a Markdown page with its recipe, its text, its losses and its use."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from firth.show.markdown import markdown_table
 
 
 def model_card(name: str, words: int, dim: int | None, metadata: Mapping[str, Any]) -> str:
-    """A page in Markdown, made from what the model itself knows; a part that it does not know is left out.
+    """The card of a model, from its metadata. Sections without metadata are left out.
 
     >>> page = model_card("tea", 3, 2, {"recipe": {"name": "word2vec", "dim": 2}, "loss": [4.1, 2.5]})
     >>> print(page.split("## ")[1].strip())
@@ -40,10 +40,8 @@ def model_card(name: str, words: int, dim: int | None, metadata: Mapping[str, An
     if metadata.get("loss"):
         parts += ["## Loss", _losses(metadata["loss"], metadata.get("held_out_loss"))]
     if metadata.get("perplexity"):
-        looks = metadata["perplexity"]
-        shown = {
-            when: {name: look[name] for name in ("forward", "backward", "average")} for when, look in looks.items()
-        }
+        names = "forward", "backward", "average"
+        shown = {when: {name: values[name] for name in names} for when, values in metadata["perplexity"].items()}
         parts += ["## Perplexity on held-out text", _table(shown, "training")]
     use = f'import firth\n\nmodel = firth.load("{name}")'
     if dim:
@@ -53,7 +51,7 @@ def model_card(name: str, words: int, dim: int | None, metadata: Mapping[str, An
 
 
 def card_of(path: Path) -> Path:
-    """Where the card of a model lies: README.md in its folder, or NAME.md next to its file.
+    """The path of a model's card: README.md in its folder, or NAME.md beside its file.
 
     >>> card_of(Path("vectors.bin")).as_posix()
     'vectors.bin.md'
@@ -62,10 +60,10 @@ def card_of(path: Path) -> Path:
 
 
 def write_card(path: Path, page: str) -> Path:
-    """Writes a card beside a model. Returns where it lies."""
-    place = card_of(path)
-    place.write_text(page, encoding="utf-8")
-    return place
+    """Writes the card of a model. Returns its path."""
+    card = card_of(path)
+    card.write_text(page, encoding="utf-8")
+    return card
 
 
 def _flat(values: object) -> dict[str, Any]:

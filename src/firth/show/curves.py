@@ -1,14 +1,16 @@
-"""The curves of a training as a picture: an SVG file that browsers and Markdown show, drawn without any library."""
+"""Training curves as SVG, drawn without a plotting library."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
 
+from firth.show.numbers import abbreviate
+
 Point = tuple[float, float]
 Points = Sequence[Point]
 WIDTH, LEFT, RIGHT = 640, 64, 16
-DASH, LETTER = 20, 6  # of the legend: a dash with the blank behind it, and the room for a letter
+DASH, LETTER = 20, 6  # of the legend: width of a dash with its gap, and of a letter
 INK, PALE, TRAINED, HELD_OUT = "#44515c", "#dfe5ea", "#4c8dae", "#d1603d"
 HEAD = (
     '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {height}" width="{width}" height="{height}" '
@@ -16,47 +18,47 @@ HEAD = (
 )
 
 
-def draw_curves(curve: Sequence[Mapping[str, float]], looks: Sequence[Mapping[str, float]] = ()) -> str:
-    """Perplexity in training and on a held-out text, the learning rate and the gradient's length, over tokens read.
+def draw_curves(curve: Sequence[Mapping[str, float]], evaluations: Sequence[Mapping[str, float]] = ()) -> str:
+    """Perplexity on training and held-out text, the learning rate and the gradient norm, by tokens.
 
     >>> picture = draw_curves([{"tokens": 0, "perplexity": 90, "rate": 1, "norm": 2}], [{"tokens": 5, "average": 80}])
     >>> picture.startswith("<svg") and picture.count("<polyline")
     4
     """
     trained = [(point["tokens"], point["perplexity"]) for point in curve]
-    held_out = [(point["tokens"], point["average"]) for point in looks]
+    held_out = [(point["tokens"], point["average"]) for point in evaluations]
     last = max([x for x, _ in (*trained, *held_out)], default=1.0) or 1.0
     parts = [HEAD.format(width=WIDTH, height=430, ink=INK)]
     parts.append(f'<rect width="{WIDTH}" height="430" fill="white"/>')
     parts += _panel("perplexity", (24, 230), last, [(trained, TRAINED, 1.2), (held_out, HELD_OUT, 2.0)])
-    for x, y in _laid(held_out, (24, 230), last, [*trained, *held_out]):
+    for x, y in _position(held_out, (24, 230), last, [*trained, *held_out]):
         parts.append(f'<circle cx="{x:.1f}" cy="{y:.1f}" r="2.6" fill="{HELD_OUT}"/>')
     parts += _legend([("in training", TRAINED), *([("held out", HELD_OUT)] if held_out else [])])
     parts += _panel("learning rate", (286, 50), last, [([(p["tokens"], p["rate"]) for p in curve], INK, 1.2)])
     parts += _panel("gradient", (356, 50), last, [([(p["tokens"], p["norm"]) for p in curve], INK, 1.0)])
-    parts.append(_text(WIDTH - RIGHT, 424, f"{_short(last)} tokens", "end"))
+    parts.append(_text(WIDTH - RIGHT, 424, f"{abbreviate(last)} tokens", "end"))
     return "\n".join([*parts, "</svg>"]) + "\n"
 
 
 def _panel(title: str, span: tuple[int, int], last: float, lines: Sequence[tuple[Points, str, float]]) -> list[str]:
-    """One picture on logarithmic paper: a title, some marks at the left, and lines."""
+    """One plot with a logarithmic y axis: a title, ticks and lines."""
     top, height = span
     every = [point for points, _, _ in lines for point in points]
     parts = [_text(LEFT, top - 6, title, "start", bold=True)]
     frame = f'x="{LEFT}" y="{top}" width="{WIDTH - LEFT - RIGHT}" height="{height}"'
     parts.append(f'<rect {frame} fill="none" stroke="{PALE}"/>')
-    for value in _marks([y for _, y in every], 5 if height > 100 else 2):
-        ((_, y),) = _laid([(0, value)], span, last, every)
+    for value in _ticks([y for _, y in every], 5 if height > 100 else 2):
+        ((_, y),) = _position([(0, value)], span, last, every)
         parts.append(f'<path d="M{LEFT} {y:.1f}H{WIDTH - RIGHT}" stroke="{PALE}"/>')
-        parts.append(_text(LEFT - 6, y + 4, _short(value), "end"))
+        parts.append(_text(LEFT - 6, y + 4, abbreviate(value), "end"))
     for points, color, thick in lines:
-        path = " ".join(f"{x:.1f},{y:.1f}" for x, y in _laid(points, span, last, every))
+        path = " ".join(f"{x:.1f},{y:.1f}" for x, y in _position(points, span, last, every))
         parts.append(f'<polyline points="{path}" fill="none" stroke="{color}" stroke-width="{thick}"/>')
     return parts
 
 
-def _laid(points: Points, span: tuple[int, int], last: float, every: Points) -> list[Point]:
-    """Where points lie in a panel, whose height is the logarithm of all values in it."""
+def _position(points: Points, span: tuple[int, int], last: float, every: Points) -> list[Point]:
+    """The pixels of points in a panel, whose y axis covers the logarithms of all values in it."""
     top, height = span
     values = [_log(y) for _, y in every]
     low, high = min(values, default=0.0), max(values, default=1.0)
@@ -69,8 +71,8 @@ def _log(value: float) -> float:
     return math.log(max(value, 1e-12)) if math.isfinite(value) else 0.0
 
 
-def _marks(values: Sequence[float], most: int) -> list[float]:
-    """Round numbers between the least and the greatest value: 1, 2 and 5 times powers of ten, or powers alone."""
+def _ticks(values: Sequence[float], most: int) -> list[float]:
+    """Round numbers between the smallest and the largest value: 1, 2 and 5 times powers of ten."""
     kept = [value for value in values if math.isfinite(value) and value > 0]
     if not kept:
         return []
@@ -83,7 +85,7 @@ def _marks(values: Sequence[float], most: int) -> list[float]:
 
 
 def _legend(names: Sequence[tuple[str, str]]) -> list[str]:
-    """A dash and a name for each line, the last one at the right edge; each takes the room that its name needs."""
+    """A dash and a name for each line, aligned to the right edge."""
     parts: list[str] = []
     x = WIDTH - RIGHT
     for name, color in reversed(names):
@@ -97,15 +99,3 @@ def _legend(names: Sequence[tuple[str, str]]) -> list[str]:
 def _text(x: float, y: float, words: str, anchor: str, *, bold: bool = False) -> str:
     weight = ' font-weight="600"' if bold else ""
     return f'<text x="{x:.0f}" y="{y:.0f}" text-anchor="{anchor}"{weight}>{words}</text>'
-
-
-def _short(value: float) -> str:
-    """A number in a few characters.
-
-    >>> _short(1_250_000), _short(0.0005)
-    ('1.25M', '0.0005')
-    """
-    for size, letter in ((1e9, "G"), (1e6, "M"), (1e3, "k")):
-        if abs(value) >= size:
-            return f"{value / size:.3g}{letter}"
-    return f"{value:.3g}"

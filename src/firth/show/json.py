@@ -1,4 +1,4 @@
-"""Values as JSON has them."""
+"""Values as plain JSON."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import numpy as np
 
 
 def to_json(value: Any) -> Any:
-    """Plain JSON: NumPy numbers become numbers, what is not a finite number becomes null, odd bytes are replaced.
+    """Plain JSON: NumPy values become numbers and lists, NaN and infinity become null, lone surrogates are replaced.
 
     >>> to_json({"cosine": np.float32(0.5), "ratio": float("inf"), "words": ("a", "b")})
     {'cosine': 0.5, 'ratio': None, 'words': ['a', 'b']}

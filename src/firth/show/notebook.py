@@ -1,4 +1,4 @@
-"""How word vectors introduce themselves: in one line, in the terminal, in a notebook."""
+"""Facts about a model as a table, in the terminal and in a notebook."""
 
 from __future__ import annotations
 
@@ -10,35 +10,22 @@ from rich.table import Table
 from rich.text import Text
 
 Fact = tuple[str, str]
-UNITS = ("bytes", "kB", "MB", "GB", "TB")
-
-
-def format_bytes(size: float) -> str:
-    """A size for people.
-
-    >>> format_bytes(480_000_000), format_bytes(12)
-    ('480 MB', '12 bytes')
-    """
-    unit = 0
-    while size >= 1000 and unit < len(UNITS) - 1:
-        size, unit = size / 1000, unit + 1
-    return f"{size:.3g} {UNITS[unit]}"
 
 
 def make_printable(word: str) -> str:
-    """A word whose odd bytes, kept as lone surrogates, can be shown."""
+    """A word that can be printed: bytes that were not UTF-8, kept as lone surrogates, become question marks."""
     return word.encode("utf-8", "replace").decode("utf-8")
 
 
 def describe_origin(metadata: Mapping[str, Any]) -> str:
-    """Where vectors came from, as far as their metadata tells."""
-    told = [metadata[name] for name in ("source", "path", "recipe", "format", "model") if metadata.get(name)]
-    told = [one.get("name", "") if isinstance(one, Mapping) else one for one in told]
-    return ", ".join(str(one) for one in told if one)
+    """The origin of vectors, as far as their metadata has it."""
+    values = [metadata[name] for name in ("source", "path", "recipe", "format", "model") if metadata.get(name)]
+    values = [value.get("name", "") if isinstance(value, Mapping) else value for value in values]
+    return ", ".join(str(value) for value in values if value)
 
 
 def as_table(title: str, facts: Sequence[Fact]) -> Table:
-    """The facts as a small table for the terminal."""
+    """The facts as a table for the terminal."""
     table = Table(title=title, show_header=False, title_justify="left")
     table.add_column(style="bold")
     table.add_column()
@@ -48,7 +35,7 @@ def as_table(title: str, facts: Sequence[Fact]) -> Table:
 
 
 def as_html(title: str, facts: Sequence[Fact]) -> str:
-    """The facts as a table for a notebook; right-to-left words stand as they should.
+    """The facts as an HTML table for a notebook; right-to-left words have their direction.
 
     >>> as_html("Tea", [("words", "<unk>")])
     '<table><caption>Tea</caption><tr><th>words</th><td dir="auto">&lt;unk&gt;</td></tr></table>'

@@ -1,7 +1,4 @@
-"""Pictures for the terminal: tables, bars, heat maps, word maps and progress, in characters that degrade well.
-
-Functions here return something that rich can print; nothing here computes a result.
-"""
+"""Output for the terminal: tables, bars, heat maps, scatter plots and progress bars, for rich to print."""
 
 from __future__ import annotations
 
@@ -22,6 +19,7 @@ from rich.table import Table
 from rich.text import Text
 
 from firth.progress import Progress, Report
+from firth.show.numbers import abbreviate
 
 EIGHTHS = " ▏▎▍▌▋▊▉█"
 
@@ -40,7 +38,7 @@ def bar(share: float, width: int = 24, *, ascii: bool = False) -> str:
 
 @dataclass(frozen=True)
 class Bar:
-    """A bar that rich prints: in blocks, or in # where the terminal has only ASCII."""
+    """A bar that rich prints: in blocks, or in # if the terminal has only ASCII."""
 
     share: float
     width: int = 24
@@ -53,8 +51,8 @@ class Bar:
 
 
 def table(title: str, columns: Sequence[str], rows: Sequence[Sequence[object]]) -> Table:
-    """A plain table; numbers stand right, words left."""
-    made = _frame(title)
+    """A plain table: numbers are right-aligned, words left-aligned."""
+    made = _new_table(title)
     for i, name in enumerate(columns):
         numeric = bool(rows) and all(isinstance(row[i], (int, float, np.number)) for row in rows)
         made.add_column(name, justify="right" if numeric else "left", overflow="fold")
@@ -63,12 +61,12 @@ def table(title: str, columns: Sequence[str], rows: Sequence[Sequence[object]]) 
     return made
 
 
-def _frame(title: str) -> Table:
+def _new_table(title: str) -> Table:
     return Table(title=title or None, box=box.SIMPLE_HEAD, title_justify="left", title_style="bold")
 
 
 def cell_text(value: object) -> str:
-    """A number or word as a cell: thousands grouped, small floats with four digits, nothing for None.
+    """A value as the text of a cell: thousands are grouped, floats have four digits, None is a dash.
 
     >>> cell_text(1234567), cell_text(0.73219), cell_text(None)
     ('1,234,567', '0.7322', '–')
@@ -92,15 +90,15 @@ def bars(
     header: tuple[str, str] = ("word", "value"),
     width: int = 24,
 ) -> Table:
-    """Words with values and a bar each; the longest bar is the largest value."""
+    """Words with their values and bars; the longest bar is the largest value."""
     largest = max((abs(value) for _, value in pairs), default=0.0) or 1.0
     return table(title, [*header, ""], [(word, value, Bar(abs(value) / largest, width)) for word, value in pairs])
 
 
 def heat(title: str, matrix: NDArray[np.floating], rows: Sequence[str], columns: Sequence[str]) -> Table:
-    """A small matrix, the larger numbers in stronger color."""
+    """A small matrix as a heat map: larger numbers have a stronger color."""
     largest = float(np.max(np.abs(matrix), initial=0.0)) or 1.0
-    made = _frame(title)
+    made = _new_table(title)
     made.add_column("")
     for name in columns:
         made.add_column(Text(name), justify="right")
@@ -116,7 +114,7 @@ def heat(title: str, matrix: NDArray[np.floating], rows: Sequence[str], columns:
 
 
 def scatter(words: Sequence[str], points: NDArray[np.floating], *, width: int = 72, height: int = 18) -> str:
-    """Words laid on a grid by two coordinates; a word that would cover another moves to a free line nearby.
+    """Words on a grid by two coordinates. A word that would overlap another moves to the nearest free line.
 
     >>> print(scatter(["tea", "dog"], np.array([[0.0, 0.0], [1.0, 1.0]]), width=12, height=2))
              dog
@@ -128,8 +126,8 @@ def scatter(words: Sequence[str], points: NDArray[np.floating], *, width: int = 
     for word, (x, y) in zip(words, (points - low) / span):
         room = max(0, width - len(word))
         column = round(float(x) * room)
-        wanted = round((1 - float(y)) * (height - 1))
-        for line in sorted(range(height), key=lambda i: abs(i - wanted)):
+        target = round((1 - float(y)) * (height - 1))
+        for line in sorted(range(height), key=lambda i: abs(i - target)):
             left, right = max(0, column - 1), column + len(word) + 1
             if all(cell == " " for cell in grid[line][left:right]):
                 grid[line][column : column + len(word)] = list(word)
@@ -138,34 +136,26 @@ def scatter(words: Sequence[str], points: NDArray[np.floating], *, width: int = 
 
 
 class _Rate(Column):
-    """Units a second, over the whole task."""
+    """Units per second, over the whole task."""
 
     def render(self, task: Task) -> Text:
         speed = task.finished_speed or task.speed
         if not speed:
             return Text("")
         unit = str(task.fields.get("unit", ""))
-        return Text(f"{_short(speed)} {unit}/s", style="cyan")
+        return Text(f"{abbreviate(speed)} {unit}/s", style="cyan")
 
 
 class _Values(Column):
-    """What else the work reports: words, loss, learning rate."""
+    """Other values of a report, such as the loss and the learning rate."""
 
     def render(self, task: Task) -> Text:
-        return Text("  ".join(f"{name} {_short(value)}" for name, value in task.fields.get("values", {}).items()))
-
-
-def _short(value: float) -> str:
-    """A number in a few characters: 1234567 is 1.23M."""
-    for size, letter in ((1e9, "G"), (1e6, "M"), (1e3, "k")):
-        if abs(value) >= size:
-            return f"{value / size:.3g}{letter}"
-    return f"{value:.3g}"
+        return Text("  ".join(f"{name} {abbreviate(value)}" for name, value in task.fields.get("values", {}).items()))
 
 
 @contextmanager
 def progress(shown: bool = True) -> Iterator[Report]:
-    """Progress bars with rate and time left, on standard error and only where somebody watches."""
+    """Progress bars with rate and remaining time, on standard error and only in a terminal."""
     console = Console(stderr=True)
     if not shown or not console.is_terminal:
         yield lambda progress: None
@@ -183,5 +173,5 @@ def progress(shown: bool = True) -> Iterator[Report]:
 
 
 def stdout() -> Console:
-    """The console for results. Width follows the terminal; colors only where a terminal shows them."""
+    """The console for results, as wide as the terminal; it has colors only in a terminal."""
     return Console(file=sys.stdout, soft_wrap=False, highlight=False)

@@ -1,4 +1,4 @@
-"""What a study found: tables and charts for people, values for programs, and the words that say how it was obtained."""
+"""The findings of a study: a page with text, tables and charts, and all values as JSON."""
 
 from __future__ import annotations
 
@@ -20,10 +20,10 @@ PACKAGES = "firth", "numpy", "torch", "numba"
 
 
 @dataclass(frozen=True)
-class Table:
-    """A table with a title; a note may stand below it.
+class ResultTable:
+    """A table with a title and an optional note below it.
 
-    >>> print(Table("Tea", ("leaf", "minutes"), (("black", 4.0), ("green", None))).as_markdown())
+    >>> print(ResultTable("Tea", ("leaf", "minutes"), (("black", 4.0), ("green", None))).as_markdown())
     **Tea**
     <BLANKLINE>
     | leaf | minutes |
@@ -38,58 +38,60 @@ class Table:
     note: str = ""
 
     def as_markdown(self) -> str:
-        """The table as Markdown; numbers stand right."""
-        right = [place for place in range(len(self.columns)) if self._is_numeric(place)]
+        """The table as Markdown; columns of numbers are right-aligned."""
+        right = [column for column in range(len(self.columns)) if self._is_numeric(column)]
         cells = [[format_cell(cell) for cell in row] for row in self.rows]
         table = markdown_table(self.columns, cells, right=right)
         return "\n\n".join([f"**{self.title}**", table, *([self.note] if self.note else [])])
 
-    def _is_numeric(self, place: int) -> bool:
-        cells = [row[place] for row in self.rows if row[place] is not None]
+    def _is_numeric(self, column: int) -> bool:
+        cells = [row[column] for row in self.rows if row[column] is not None]
         return bool(cells) and all(isinstance(cell, (int, float)) for cell in cells)
 
 
 @dataclass(frozen=True)
 class Findings:
-    """What a study found, ready to be written."""
+    """The page and the values of a study."""
 
     name: str
     title: str
     about: str
-    tables: tuple[Table, ...]
+    tables: tuple[ResultTable, ...]
     charts: Mapping[str, Chart] = field(default_factory=dict)
     values: Mapping[str, Any] = field(default_factory=dict)
 
     def as_markdown(self) -> str:
-        """Everything as one page; the charts are files that lie beside it."""
+        """The page; it refers to the charts as files in the same folder."""
         parts = [f"# {self.title}", self.about.strip(), *(table.as_markdown() for table in self.tables)]
         parts += [f"![{chart.title}]({self.name}-{name}.svg)" for name, chart in self.charts.items()]
         return "\n\n".join(parts) + "\n"
 
     def as_json(self) -> dict[str, Any]:
-        """The tables and all values, with the versions of what summed them up."""
-        told = {"study": self.name, "title": self.title, "versions": versions()}
-        return told | {"tables": [asdict(table) for table in self.tables]} | dict(self.values)
+        """The tables and all values, with the versions of Python and the packages."""
+        head = {"study": self.name, "title": self.title, "versions": versions()}
+        return head | {"tables": [asdict(table) for table in self.tables]} | dict(self.values)
 
     def write(self, folder: Name) -> list[Path]:
-        """Writes the page, the values and the charts into a folder; says which files these are."""
-        place = Path(folder)
-        place.mkdir(parents=True, exist_ok=True)
-        page, values = place / f"{self.name}.md", place / f"{self.name}.json"
+        """Writes the page, the values and the charts into a folder; returns the paths of the files."""
+        out = Path(folder)
+        out.mkdir(parents=True, exist_ok=True)
         data = json.dumps(to_json(self.as_json()), ensure_ascii=False, indent=1, allow_nan=False)
-        texts = {page: self.as_markdown(), values: data + "\n"}
+        texts = {out / f"{self.name}.md": self.as_markdown(), out / f"{self.name}.json": data + "\n"}
         for path, text in texts.items():
             with atomic_file(path) as target:
                 target.write_text(text, encoding="utf-8")
-        pictures = [place / f"{self.name}-{name}.{kind}" for name in self.charts for kind in ("svg", "png")]
-        for name, chart in self.charts.items():
-            for kind in ("svg", "png"):
-                draw(chart, place / f"{self.name}-{name}.{kind}")
-        return [page, values, *pictures]
+        pictures = {
+            out / f"{self.name}-{name}.{suffix}": chart
+            for name, chart in self.charts.items()
+            for suffix in ("svg", "png")
+        }
+        for path, chart in pictures.items():
+            draw(chart, path)
+        return [*texts, *pictures]
 
 
 def format_cell(cell: Cell) -> str:
-    """A cell as people read it: four places that count, a dash for nothing.
+    """A cell as text: numbers with four significant digits, a dash for None.
 
     >>> format_cell(81.4000001), format_cell(0.012345), format_cell(None), format_cell("tea"), format_cell(12)
     ('81.4', '0.01235', '–', 'tea', '12')
@@ -102,7 +104,7 @@ def format_cell(cell: Cell) -> str:
 
 
 def versions() -> dict[str, str]:
-    """Python and the packages here, which results may depend on.
+    """The versions of Python and of the packages that results may depend on.
 
     >>> sorted(versions())[-2:]
     ['python', 'torch']

@@ -1,4 +1,4 @@
-"""Every study by name, in one visible table. A study's file is imported when it is asked for.
+"""Every study by name, in one table. The module of a study is imported when the study is used.
 
 >>> list(STUDIES)
 ['table1', 'layers', 'weights', 'senses', 'pos', 'play', 'samples', 'contexts', 'families']
@@ -14,15 +14,15 @@ if TYPE_CHECKING:
     from firth.studies.study import Study
 
 STUDIES = {
-    "table1": "firth.studies.table1:Table1",
-    "layers": "firth.studies.layers:Layers",
-    "weights": "firth.studies.weights:Weights",
-    "senses": "firth.studies.senses:Senses",
-    "pos": "firth.studies.pos:PartsOfSpeech",
-    "play": "firth.studies.play:Play",
-    "samples": "firth.studies.samples:Samples",
-    "contexts": "firth.studies.contexts:Contexts",
-    "families": "firth.studies.families:Families",
+    "table1": "firth.studies.tasks.table1:Table1",
+    "layers": "firth.studies.tasks.layers:Layers",
+    "weights": "firth.studies.tasks.weights:LayerWeights",
+    "senses": "firth.studies.probing.senses:Senses",
+    "pos": "firth.studies.probing.pos:PartsOfSpeech",
+    "play": "firth.studies.probing.play:Play",
+    "samples": "firth.studies.tasks.samples:Samples",
+    "contexts": "firth.studies.probing.contexts:Contexts",
+    "families": "firth.studies.families.study:Families",
 }
 
 

@@ -1,7 +1,4 @@
-"""What studies find and leave on disk: files of the data folder, and results that cost time.
-
-A result is kept in a file as soon as it is there, so that who was stopped goes on behind it.
-"""
+"""Files of studies: their data, and results that are stored as soon as they are computed."""
 
 from __future__ import annotations
 
@@ -17,33 +14,33 @@ from firth.files import atomic_file
 TEXT = "data/corpora/en-01.txt.xz"  # the English text of the studies
 
 
-def kept(path: Path, of: Mapping[str, Any], compute: Callable[[], Any]) -> Any:
-    """What a file holds if it is a result of the same options, and else what is computed now, which is put there.
+def load_or_compute(path: Path, identity: Mapping[str, Any], compute: Callable[[], Any]) -> Any:
+    """The result stored in a file if it has the same identity; otherwise it is computed and stored there.
 
     >>> import tempfile
     >>> file = Path(tempfile.mkdtemp()) / "sum.json"
-    >>> kept(file, {"of": 3}, lambda: {"sum": 6}), kept(file, {"of": 3}, lambda: {"sum": -1})
+    >>> load_or_compute(file, {"n": 3}, lambda: {"sum": 6}), load_or_compute(file, {"n": 3}, lambda: {"sum": -1})
     ({'sum': 6}, {'sum': 6})
-    >>> kept(file, {"of": 4}, lambda: {"sum": 10})
+    >>> load_or_compute(file, {"n": 4}, lambda: {"sum": 10})
     {'sum': 10}
     """
-    options = json.loads(json.dumps(dict(of)))
+    identity = json.loads(json.dumps(dict(identity)))
     if path.is_file():
         try:
-            held = json.loads(path.read_bytes())
+            stored = json.loads(path.read_bytes())
         except ValueError:
-            held = None  # not ours, or not whole: computed anew
-        if isinstance(held, dict) and held.get("of") == options and "result" in held:
-            return held["result"]
+            stored = None  # incomplete or another file
+        if isinstance(stored, dict) and stored.get("of") == identity and "result" in stored:
+            return stored["result"]
     result = json.loads(json.dumps(compute()))
     with atomic_file(path) as file:
-        file.write_text(json.dumps({"of": options, "result": result}), encoding="utf-8")
+        file.write_text(json.dumps({"of": identity, "result": result}), encoding="utf-8")
     return result
 
 
 def data_file(name: str) -> Path:
-    """A file of the data folder."""
+    """The path of a file in the data folder."""
     path = data.folder() / name
     if not path.exists():
-        raise OptionError(f"the data folder has no {name}. It is looked for in {data.folder()}")
+        raise OptionError(f"the data folder has no {name}. The folder is {data.folder()}")
     return path

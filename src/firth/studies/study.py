@@ -1,8 +1,9 @@
-"""A study: options, and one function that runs it. What it finds is a value that can be written and read."""
+"""The base class of studies: options, and `run`, which returns findings."""
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, fields, replace
 from pathlib import Path
 from typing import Any, ClassVar, Self
@@ -10,15 +11,16 @@ from typing import Any, ClassVar, Self
 from firth.options import Recipe
 from firth.progress import Report, silent
 from firth.runtime import Runtime
-from firth.studies.findings import Findings
+from firth.show.charts import Chart
+from firth.studies.findings import Findings, ResultTable
 
 
 @dataclass(frozen=True)
 class Study(Recipe, ABC):
-    """A question about word representations, answered by a table and a picture.
+    """A question about word representations, answered by tables and charts.
 
-    `quick` names the options of a version that is over within a minute: it shows that all works, and its numbers mean
-    little. What is computed on the way is kept in the folder `work`; a study that was stopped goes on from there.
+    `quick` are the options of a version that takes about a minute; it shows that the study works, and its numbers mean
+    little. Intermediate results are stored in the folder `work`, so that an interrupted study can be continued.
     """
 
     name: ClassVar[str]
@@ -27,9 +29,15 @@ class Study(Recipe, ABC):
 
     @abstractmethod
     def run(self, work: Path, runtime: Runtime, report: Report = silent) -> Findings:
-        """Runs it, as far as that has not been done before."""
+        """Runs the study; results that are already in `work` are not computed again."""
 
-    def made_quick(self) -> Self:
-        """The short version of this study; options that are not at their defaults stay as they are."""
-        asked = {field.name for field in fields(self) if getattr(self, field.name) != field.default}
-        return replace(self, **{name: value for name, value in self.quick.items() if name not in asked})
+    def make_quick(self) -> Self:
+        """The quick version of this study; options that differ from their defaults are not changed."""
+        changed = {field.name for field in fields(self) if getattr(self, field.name) != field.default}
+        return replace(self, **{name: value for name, value in self.quick.items() if name not in changed})
+
+    def findings(
+        self, about: str, tables: Iterable[ResultTable], charts: Mapping[str, Chart], values: Mapping[str, Any]
+    ) -> Findings:
+        """The findings under the name and title of this study."""
+        return Findings(self.name, self.title, about, tuple(tables), charts, values)

@@ -17,7 +17,7 @@ from torch import Tensor, nn
 from firth.errors import OptionError
 from firth.files import Name
 from firth.formats import native
-from firth.neural.inference.embed import Sentences
+from firth.neural.inference.layers_of import Sentences
 from firth.neural.inference.sentence_arrays import Floats
 from firth.pretrained.shipped import locate_task
 from firth.progress import Progress, Report, silent

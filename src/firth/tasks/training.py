@@ -1,4 +1,4 @@
-"""How a task is learnt from examples: the options, and the one function that does it. The loop is in `fitting.py`."""
+"""The training of a task from examples: its options and `fit`. The loop is in `training_loop.py`."""
 
 from __future__ import annotations
 
@@ -6,7 +6,6 @@ import hashlib
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any, Literal
 
 import numpy as np
@@ -14,8 +13,6 @@ import torch
 
 from firth.errors import OptionError
 from firth.files import Name
-from firth.neural.training.checkpoints import Checkpoints
-from firth.neural.training.record import Watch
 from firth.options import Recipe, option
 from firth.progress import Report, silent
 from firth.runtime import Runtime
@@ -24,36 +21,45 @@ from firth.tasks.model import TaskModel, seed_torch
 from firth.tasks.sources import Sources
 from firth.tasks.task import Task
 from firth.tasks.training_loop import TaskTraining
-from firth.training.checkpoints import interrupted_error, stopping
+from firth.training.monitor import Monitor
 
-NEVER_COUNTED = ("epochs", "patience", "cache", "log_every", "save_every")  # they do not change a step
-NAMES = ("static", "elmo")  # what lies there counts, not where it lies
+NOT_IN_IDENTITY = ("epochs", "patience", "cache", "log_every", "save_every")  # they do not change a step
+SOURCES = ("static", "elmo")  # identified by their contents, not by their paths
 
 
 @dataclass(frozen=True)
 class Training(Recipe):
-    """How a task is learnt."""
+    """The options of training a task."""
 
-    epochs: int = option(30, "times that the examples are learnt from, at most", minimum=1)
-    batch: int = option(32, "examples of a step; a task of documents has one document", minimum=1)
-    optimizer: Literal["adam", "adadelta", "adagrad", "sgd"] = option("adam", "how weights follow their gradients")
-    learning_rate: float = option(1e-3, "step size", minimum=0)
-    halve_after: int | None = option(None, "halve the step size after so many epochs without progress", minimum=1)
-    decay: float = option(0.0, "weight decay (L2) of all weights", minimum=0)
-    clip: float = option(5.0, "bound of the gradient's length; 0: none", minimum=0)
-    average: float = option(
-        0.0, "judge and keep a running mean of the weights, which keeps so much", minimum=0, maximum=1
+    epochs: int = option(30, "Maximum number of passes over the training examples.", minimum=1)
+    batch: int = option(32, "Batch size in examples. A task of documents always uses one document.", minimum=1)
+    optimizer: Literal["adam", "adadelta", "adagrad", "sgd"] = option("adam", "Optimizer.")
+    learning_rate: float = option(1e-3, "Learning rate.", minimum=0)
+    halve_after: int | None = option(
+        None, "Halve the learning rate after this many epochs without improvement. Default: never.", minimum=1
     )
-    patience: int | None = option(5, "stop after so many epochs without progress on the dev set", minimum=1)
-    share: float = option(1.0, "learn from this share of the examples, drawn by the seed", minimum=0, maximum=1)
-    cache: float = option(2.0, "gigabytes for what a frozen biLM has said of sentences", minimum=0)
-    log_every: int = option(20, "steps between lines of the log", minimum=1)
-    save_every: int = option(0, "steps between checkpoints; 0: every epoch, and every ten minutes", minimum=0)
-    seed: int = option(1, "where the random numbers start", minimum=0, maximum=2**32)
+    decay: float = option(0.0, "Weight decay (L2) of all weights.", minimum=0)
+    clip: float = option(5.0, "Maximum gradient norm; 0 disables clipping.", minimum=0)
+    average: float = option(
+        0.0,
+        "Evaluate and save an exponential moving average of the weights with this decay; 0 disables it.",
+        minimum=0,
+        maximum=1,
+    )
+    patience: int | None = option(
+        5, "Stop after this many epochs in a row without improvement on the dev set.", minimum=1
+    )
+    share: float = option(1.0, "Train on this fraction of the examples, drawn at random.", minimum=0, maximum=1)
+    cache: float = option(2.0, "Gigabytes of memory for cached layers of a frozen biLM.", minimum=0)
+    log_every: int = option(20, "Steps between lines of the log.", minimum=1)
+    save_every: int = option(
+        0, "Steps between checkpoints; 0 saves every ten minutes. Each epoch is saved too.", minimum=0
+    )
+    seed: int = option(1, "Seed of the random numbers.", minimum=0, maximum=2**32)
 
 
 def apply_defaults(task: type[Task], recipe: type[Recipe], given: dict[str, Any]) -> dict[str, Any]:
-    """Options of an `Embedding` or of a `Training`: those that are given, and those that the task is used to."""
+    """The given options of an `Embedding` or a `Training`, and the task's own defaults for the others."""
     names = recipe.__dataclass_fields__
     return {name: value for name, value in task.defaults.items() if name in names} | given
 
@@ -72,33 +78,30 @@ def fit(
     log: Name | None = None,
     sources: Sources | None = None,
 ) -> TaskModel:
-    """The model that learns a task from examples; with `dev`, the weights with the best score there are kept.
+    """Trains a model for a task. With `dev` examples, the model has the weights with the best score on them.
 
-    With `checkpoint`, a folder, a run that was killed goes on where it was, unless `resume` is False. `log` is a file
-    of JSON lines; with a checkpoint there is one in its folder. `sources` are the models that the embedding names,
-    where they are open already.
+    `checkpoint` names a folder: a killed training continues from there, unless `resume` is False. `log` is a file of
+    JSON lines; with a checkpoint, it defaults to log.jsonl in that folder. `sources` are the models that the embedding
+    names, if they are already open.
     """
     training, runtime = training or Training(), runtime or Runtime.from_env()
     sources = sources or Sources.open(embedding.static, embedding.elmo)
     examples = task.training_examples(draw_share(train, training.share, training.seed))
     if not examples:
-        raise OptionError("there is no example to learn from")
+        raise OptionError("there are no training examples")
     labels = task.learn_labels(examples)
     with seed_torch(training.seed):
         sentences = [words for example in examples for words in example.sentences]
         inputs = build_inputs(embedding, sources, sentences, int(training.cache * 1e9))
         model = TaskModel(task, labels, inputs, task.network(inputs.sizes, labels))
-    kept = None
-    if checkpoint is not None:
-        kept = Checkpoints(Path(checkpoint), identity_of(model, training, examples, dev), resume=resume)
-        log = Path(checkpoint) / "log.jsonl" if log is None else log
+    identity = describe_training(model, training, examples, dev) if checkpoint is not None else {}
     runtime.join()
-    with limit_threads(runtime.threads), stopping(kept is not None) as is_asked_to_stop:
-        watch = Watch(report, kept, None if log is None else Path(log), is_asked_to_stop)
-        run = TaskTraining(model.to(runtime.place), examples, dev, training, runtime, watch)
-        history = run.run()
-    if run.stopped:
-        raise interrupted_error(checkpoint)
+    watching = Monitor.open(identity, report=report, checkpoint=checkpoint, resume=resume, log=log)
+    with limit_threads(runtime.threads), watching as monitor:
+        loop = TaskTraining(model.to(runtime.place), examples, dev, training, runtime, monitor)
+        history = loop.run()
+        if loop.stopped:
+            raise monitor.interruption()
     model.metadata = {"training": training.as_dict(), "examples": {"train": len(examples), "dev": len(dev)}}
     model.metadata |= {"dev": history.best, "epochs": history.epochs, "layer_shares": model.inputs.shares}
     model.metadata["words_per_second"] = round(history.words_per_second, 1)
@@ -108,7 +111,7 @@ def fit(
 
 @contextmanager
 def limit_threads(count: int) -> Iterator[None]:
-    """torch works with so many threads inside, and afterwards with as many as before."""
+    """Sets the number of torch threads for the `with` block."""
     before = torch.get_num_threads()
     torch.set_num_threads(count)
     try:
@@ -118,7 +121,7 @@ def limit_threads(count: int) -> Iterator[None]:
 
 
 def draw_share(examples: Sequence[Any], share: float, seed: int) -> Sequence[Any]:
-    """A share of the examples, at least one, in their order; a larger share holds all of a smaller one.
+    """A random fraction of the examples, at least one, in order. A larger share contains all of a smaller one.
 
     >>> draw_share("abcdefgh", 0.25, 1), draw_share("abcdefgh", 0.5, 1)
     (['c', 'g'], ['a', 'c', 'g', 'h'])
@@ -127,20 +130,20 @@ def draw_share(examples: Sequence[Any], share: float, seed: int) -> Sequence[Any
         return examples
     count = max(1, round(share * len(examples)))
     chosen = np.random.default_rng([seed, len(examples)]).permutation(len(examples))[:count]
-    return [examples[place] for place in sorted(chosen.tolist())] if examples else examples
+    return [examples[index] for index in sorted(chosen.tolist())] if examples else examples
 
 
-def identity_of(model: TaskModel, training: Training, train: Sequence[Any], dev: Sequence[Any]) -> dict[str, Any]:
-    """What makes this training this one: a checkpoint of another is refused."""
-    options = {name: value for name, value in training.as_dict().items() if name not in NEVER_COUNTED}
-    texts = {"train": fingerprint_of(train), "dev": fingerprint_of(dev)}
+def describe_training(model: TaskModel, training: Training, train: Sequence[Any], dev: Sequence[Any]) -> dict[str, Any]:
+    """What a checkpoint of this training must agree with."""
+    options = {name: value for name, value in training.as_dict().items() if name not in NOT_IN_IDENTITY}
+    texts = {"train": fingerprint_examples(train), "dev": fingerprint_examples(dev)}
     words = {"sources": model.inputs.sources.fingerprints()}
-    words |= {f"embedding {name}": one for name, one in model.embedding.as_dict().items() if name not in NAMES}
+    words |= {f"embedding {name}": one for name, one in model.embedding.as_dict().items() if name not in SOURCES}
     return {"recipe": model.task.name, **model.task.as_dict(), **options, **texts, **words}
 
 
-def fingerprint_of(examples: Sequence[Any]) -> str:
-    """A short name for exactly these examples."""
+def fingerprint_examples(examples: Sequence[Any]) -> str:
+    """A hash of the examples."""
     digest = hashlib.sha256()
     for example in examples:
         digest.update(repr(example).encode("utf-8", "surrogatepass"))

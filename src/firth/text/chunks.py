@@ -7,7 +7,8 @@ last sentence then goes on in the next chunk. Where only an empty line ends a se
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from threading import Lock
 from typing import IO
@@ -18,13 +19,17 @@ from numpy.typing import NDArray
 from firth.errors import FormatError
 from firth.files import LONGEST_LINE, Name, open_with_position
 from firth.kernels import text_to_ids as kernel
-from firth.text.vocabulary import Vocabulary, rank
+from firth.text.tokenize import EncodedTokens
+from firth.text.vocabulary import Vocabulary, rank, to_bytes
 
 CHUNK = 1 << 20
 BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 PADDING = b" " * kernel.PADDING
+NO_LENGTHS, NO_MARKS = np.empty(0, np.int32), np.empty(0, np.uint8)
+NO_IDS = np.empty(0, np.uint32)
 
 Ids = NDArray[np.uint32]
+Bytes = NDArray[np.uint8]
 Cuts = tuple[
     tuple[bytes, ...], ...
 ]  # marks after which text may be cut; the second kind only where the first is absent
@@ -128,7 +133,7 @@ class WordTable:
     >>> ids, ends = table.scan(bytearray(b"to be or\\nnot to be" + PADDING), 18)
     >>> ids.tolist(), ends.tolist()
     ([0, 1, 2, 3, 0, 1], [3])
-    >>> table.ranked()[0]
+    >>> table.rank_words()[0]
     Vocabulary(4 words, 6 tokens: be, to, not, …)
     """
 
@@ -144,13 +149,27 @@ class WordTable:
         return int(self.state[kernel.WORDS])
 
     def scan(self, data: bytearray | bytes, size: int, is_continued: bool = False) -> tuple[Ids, Ids]:
-        """The ids of data[:size], after which blanks lie, and the number of ids before each line's end."""
-        text = np.frombuffer(data, np.uint8)
-        ids, ends = np.empty(size // 2 + 1, np.uint32), np.empty(size // 2 + 2, np.uint32)
-        self.state[: kernel.WORDS] = 0
+        """The ids of the words in data[:size], with PADDING behind it, and the number of ids before each line's end."""
         self.state[kernel.OPEN] = is_continued
+        return self._scan(np.frombuffer(data, np.uint8), size, size // 2 + 1, NO_LENGTHS, NO_MARKS)
+
+    def count(self, blocks: Iterable[EncodedTokens]) -> tuple[Ids, Ids]:
+        """The ids of tokens, and the number of ids before each sentence's end; one block is in memory at a time."""
+        ids, ends, tokens = [NO_IDS], [NO_IDS], 0
+        for data, lengths, last in blocks:
+            padded = np.concatenate([data, np.frombuffer(PADDING, np.uint8)])
+            found, edges = self._scan(padded, len(data), len(lengths), lengths, last)
+            ids.append(found)
+            ends.append(edges + np.uint32(tokens))
+            tokens += len(found)
+        return np.concatenate(ids), np.concatenate(ends)
+
+    def _scan(self, text: Bytes, size: int, most: int, lengths: NDArray[np.int32], last: Bytes) -> tuple[Ids, Ids]:
+        ids, ends = np.empty(most, np.uint32), np.empty(most + 1, np.uint32)
+        self.state[[kernel.AT, kernel.TOKENS, kernel.SENTENCES]] = 0
         while True:
-            kernel.scan(text, size, self.slots, self.entries, self.starts, self.blob, self.state, ids, ends)
+            table = self.slots, self.entries, self.starts, self.blob, self.state
+            kernel.scan(text, size, lengths, last, *table, ids, ends)
             at = int(self.state[kernel.AT])
             if at >= size:
                 return ids[: self.state[kernel.TOKENS]], ends[: self.state[kernel.SENTENCES]]
@@ -179,44 +198,70 @@ class WordTable:
         kernel.absorb(*theirs, self.slots, self.entries, self.starts, self.blob, self.state, renamed)
         return renamed
 
-    def ranked(self) -> tuple[Vocabulary, Ids]:
+    def fold(self, change: Callable[[str], str]) -> tuple[WordTable, Ids]:
+        """A table of the words as `change` spells them, with equal ones counted together, and each word's id there.
+
+        >>> table = WordTable(0)
+        >>> _ = table.scan(b"The tea of the day" + PADDING, 18)
+        >>> folded, ids = table.fold(str.lower)
+        >>> len(folded), ids.tolist()
+        (4, [0, 1, 2, 0, 3])
+        """
+        starts, ends, _ = self._words()
+        text = to_bytes(change("\n".join(Vocabulary.from_arrays(self.blob, starts, ends))))
+        folded = WordTable(self.number, len(self.entries))
+        ids, _ = folded.scan(text + PADDING, len(text))
+        folded.entries[: len(folded), 3] = 0
+        np.add.at(folded.entries[:, 3], ids, self.entries[: len(self), 3])
+        return folded, ids
+
+    def rank_words(self) -> tuple[Vocabulary, Ids]:
         """The words as a vocabulary by falling count, and the rank of each id."""
-        words = len(self)
-        starts, counts = self.starts[:words], self.entries[:words, 3].astype(np.int64)
-        ends = starts + self.entries[:words, 2].astype(np.int64)
+        starts, ends, counts = self._words()
         blob = self.blob[: self.state[kernel.USED]]
         order = rank(blob, starts, ends, counts)
-        ranks = np.empty(words, np.uint32)
-        ranks[order] = np.arange(words, dtype=np.uint32)
+        ranks = np.empty(len(order), np.uint32)
+        ranks[order] = np.arange(len(order), dtype=np.uint32)
         return Vocabulary.from_arrays(blob, starts[order], ends[order], counts[order]), ranks
+
+    def _words(self) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
+        """Where in the blob each word starts and ends, and its count."""
+        starts, (lengths, counts) = self.starts[: len(self)], self.entries[: len(self), 2:].astype(np.int64).T
+        return starts, starts + lengths, counts
 
 
 class Tables:
-    """One table a worker: a worker takes one that is free, or makes one."""
+    """One table per worker: a worker takes one that is free, or makes one."""
 
     def __init__(self) -> None:
         self.all: list[WordTable] = []
         self._free: list[WordTable] = []
         self._lock = Lock()
 
-    def scan(self, data: bytearray | bytes, size: int, is_continued: bool = False) -> tuple[int, Ids, Ids]:
-        """The number of the table that was free, and the ids and sentence ends that it gave."""
+    @contextmanager
+    def free(self) -> Iterator[WordTable]:
+        """A table that no other worker uses at the same time."""
         with self._lock:
             if not self._free:
                 self._free.append(WordTable(len(self.all)))
                 self.all.append(self._free[-1])
             table = self._free.pop()
-        ids, ends = table.scan(data, size, is_continued)
+        yield table
         with self._lock:
             self._free.append(table)
-        return table.number, ids, ends
 
-    def merge(self) -> tuple[Vocabulary, dict[int, Ids]]:
+    def merge(self, fold: Callable[[str], str] | None = None) -> tuple[Vocabulary, dict[int, Ids]]:
         """One vocabulary of all tables, and for each table the final id of each of its words.
 
         The result does not depend on which worker saw which chunk: counts add up, and a rank needs nothing else.
+        With `fold`, words that it spells alike are one word.
         """
         base, *others = sorted(self.all, key=len, reverse=True) or [WordTable(0)]
         renamed = {table.number: base.absorb(table) for table in others}
-        vocabulary, ranks = base.ranked()
+        if fold is None:
+            vocabulary, ranks = base.rank_words()
+        else:
+            folded, ids = base.fold(fold)
+            vocabulary, ranks = folded.rank_words()
+            ranks = ranks[ids]
         return vocabulary, {base.number: ranks} | {number: ranks[ids] for number, ids in renamed.items()}

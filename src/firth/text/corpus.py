@@ -29,7 +29,7 @@ from firth.progress import Progress, Report, silent
 from firth.runtime import Runtime
 from firth.text.chunks import AT_BLANKS, AT_LINES, AT_PARAGRAPHS, CHUNK, PADDING, Chunk, Scan, Tables, chunks
 from firth.text.tokenfile import VERSION, TokenFile, TokenWriter, vocabulary_path
-from firth.text.tokenize import Tokenizer
+from firth.text.tokenize import EncodedTokens, Tokenizer
 from firth.text.vocabulary import Vocabulary
 
 Errors = Literal["strict", "replace"]
@@ -180,7 +180,8 @@ class Corpus:
                 self._write(writer, scan)
                 done += scan.size
                 report(Progress("reading", done, total, unit, {"words": writer.tokens}))
-            vocabulary, numbers = tables.merge()
+            normalizer = self.tokenizer.normalizer
+            vocabulary, numbers = tables.merge(normalizer.fold if normalizer and normalizer.fold_case else None)
             writer.renumber(numbers, self.runtime)
             writer.finish(len(vocabulary))
             vocabulary.save(vocabulary_path(path))
@@ -238,24 +239,28 @@ class Corpus:
         if broken >= 0:
             data = self._decode(chunk).encode() + PADDING
             size = len(data) - len(PADDING)
-        found = tables.scan(data, size, chunk.is_continued)
-        return Scan(*found, size=chunk.read, is_last=chunk.is_last)
+        with tables.free() as table:
+            return Scan(
+                table.number, *table.scan(data, size, chunk.is_continued), size=chunk.read, is_last=chunk.is_last
+            )
 
     def _scan_running(self, tables: Tables, chunk: Chunk) -> Scan:
-        lines = self.tokenizer.to_lines(self._decode(chunk))
-        found = tables.scan(lines + PADDING, len(lines))
-        return Scan(*found, size=chunk.read, is_last=chunk.is_last)
+        text = self._decode(chunk)
+        with tables.free() as table:
+            ids, ends = table.count(self.tokenizer.encode(text))
+        return Scan(table.number, ids, ends, size=chunk.read, is_last=chunk.is_last)
 
     def _scan_documents(self, tables: Tables, chunk: Chunk) -> Scan:
         found = self._scan_texts(tables, [(text, (chunk.path, line)) for text, line in self._split(chunk)])
         return Scan(found.table, found.ids, found.ends, found.documents, chunk.read, chunk.is_last)
 
     def _scan_texts(self, tables: Tables, texts: list[tuple[str, tuple[str, int | None]]]) -> Scan:
-        lines = [self.tokenizer.to_lines(self._whole(text, *place)) for text, place in texts]
-        sentences = np.array([line.count(b"\n") for line in lines], np.int64)
-        joined = b"".join(lines) + PADDING
-        found = tables.scan(joined, len(joined) - len(PADDING))
-        return Scan(*found, documents=sentences, size=sum(len(text) for text, _ in texts))
+        documents = [list(self.tokenizer.encode(self._whole(text, *place))) for text, place in texts]
+        sentences = [sum(np.count_nonzero(block.last) for block in document) for document in documents]
+        size = sum(len(text) for text, _ in texts)
+        with tables.free() as table:
+            ids, ends = table.count([EncodedTokens.join(itertools.chain(*documents))])
+        return Scan(table.number, ids, ends, np.array(sentences, np.int64), size)
 
     def _whole(self, text: str, name: str, line: int | None) -> str:
         """The text, if every character of it can be written; half a surrogate pair cannot."""

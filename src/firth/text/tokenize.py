@@ -8,7 +8,7 @@ line is a sentence, and nothing else is done.
 from __future__ import annotations
 
 import unicodedata
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any, Literal, NamedTuple, Self
@@ -22,11 +22,25 @@ from firth.options import Recipe, option
 from firth.text.abbreviations import abbreviation_table
 from firth.text.character_classes import character_classes
 from firth.text.normalize import Normalizer, blocks
-from firth.text.vocabulary import to_bytes
+from firth.text.vocabulary import to_bytes, to_word
 
 Ids = NDArray[np.int64]
 BLOCK = 1 << 18  # characters handled at once: what the kernels touch then stays near the processor
 STANDARD = Normalizer()
+
+
+class EncodedTokens(NamedTuple):
+    """Tokens as UTF-8 with nothing between them: the bytes of each, and whether it ends a sentence."""
+
+    data: NDArray[np.uint8]
+    lengths: NDArray[np.int32]
+    last: NDArray[np.uint8]
+
+    @classmethod
+    def join(cls, blocks: Iterable[EncodedTokens]) -> EncodedTokens:
+        """The tokens of all blocks in one."""
+        none = cls(np.empty(0, np.uint8), np.empty(0, np.int32), np.empty(0, np.uint8))
+        return cls(*map(np.concatenate, zip(none, *blocks)))
 
 
 class Token(NamedTuple):
@@ -51,7 +65,7 @@ class Tokenizer(Recipe):
     """
 
     mode: Literal["running", "whitespace"] = option("running", "running text, or text with spaces between the tokens")
-    normalizer: Normalizer | None = option(STANDARD, "how characters are unified first; none in whitespace mode")  # noqa: RUF009
+    normalizer: Normalizer | None = option(STANDARD, "how characters are unified first; none in whitespace mode")
     paragraphs: bool = option(False, "a single line end is a space, and only an empty line ends a sentence")
     abbreviations: tuple[str, ...] = option((), "more words that keep their period, such as 'Bhf.'")
 
@@ -76,7 +90,7 @@ class Tokenizer(Recipe):
         ['¿', 'Qué', '?', 'می\u200cروم', '،', '東', '京', 'タワー']
         """
         text = self._spelled(text)
-        starts, ends, _ = self._scan(text)
+        starts, ends, _ = self._scan(_code_points(text))
         return [self._folded(text[start:end]) for start, end in zip(starts.tolist(), ends.tolist())]
 
     def spans(self, text: str) -> list[Token]:
@@ -103,15 +117,24 @@ class Tokenizer(Recipe):
         >>> Tokenizer(mode="whitespace").to_lines("a  b\\r\\n\\n c")
         b'a b\\nc\\n'
         """
-        text = self._spelled(text)
-        if self.mode == "whitespace":
-            lines = self._squeezed(text)
-        else:
-            border = "\n\n" if self.paragraphs else "\n"
-            lines = b"".join(map(self._written, blocks(text, border, BLOCK)))
-        if self.normalizer is None or not self.normalizer.fold_case:
-            return lines
-        return to_bytes(self.normalizer.fold(lines.decode("utf-8", "surrogateescape")))
+        lines = []
+        for data, lengths, last in self.encode(text):
+            separators = np.where(last, ord("\n"), ord(" ")).astype(np.uint8)
+            lines.append(np.insert(data, np.cumsum(lengths), separators).tobytes())
+        return to_bytes(self._folded(to_word(b"".join(lines))))
+
+    def encode(self, text: str) -> Iterator[EncodedTokens]:
+        """The tokens of a text in blocks of whole sentences; their case is not folded yet.
+
+        >>> next(Tokenizer().encode("It's late")).lengths
+        array([2, 2, 4], dtype=int32)
+        """
+        for block in blocks(self._spelled(text), "\n\n" if self.paragraphs else "\n", BLOCK):
+            codes = _code_points(block)
+            starts, ends, last = self._scan(codes)
+            data, lengths = np.empty(4 * len(codes), np.uint8), np.empty(len(starts), np.int32)
+            size = lines_kernel.write_tokens(codes, starts, ends, data, lengths)
+            yield EncodedTokens(data[:size].copy(), lengths, last.copy())
 
     def _spelled(self, text: str) -> str:
         return text if self.normalizer is None else self.normalizer.spell(text)
@@ -122,7 +145,7 @@ class Tokenizer(Recipe):
 
     def _tokens(self, text: str) -> tuple[list[Token], NDArray[np.uint8]]:
         spelled = self._spelled(text)
-        starts, ends, last = self._scan(spelled)
+        starts, ends, last = self._scan(_code_points(spelled))
         sources, stops = starts, ends
         if self.normalizer is not None and spelled != text:
             offsets = self.normalizer.spell_aligned(text)[1]
@@ -130,9 +153,8 @@ class Tokenizer(Recipe):
         words = [self._folded(spelled[start:end]) for start, end in zip(starts.tolist(), ends.tolist())]
         return [Token(*each) for each in zip(words, sources.tolist(), stops.tolist())], last
 
-    def _scan(self, text: str) -> tuple[Ids, Ids, NDArray[np.uint8]]:
-        codes = np.frombuffer(text.encode("utf-32-le", "surrogatepass"), np.uint32)
-        starts, ends = np.empty(len(codes), np.int64), np.empty(len(codes), np.int64)
+    def _scan(self, codes: NDArray[np.uint32]) -> tuple[Ids, Ids, NDArray[np.uint8]]:
+        starts, ends = np.empty((2, len(codes)), np.int64)
         last = np.zeros(len(codes), np.uint8)
         if self.mode == "whitespace":
             count = lines_kernel.split_blanks(codes, self.paragraphs, starts, ends, last)
@@ -141,17 +163,9 @@ class Tokenizer(Recipe):
             count = kernel.scan(codes, character_classes(), keys, values, self.paragraphs, starts, ends, last)
         return starts[:count], ends[:count], last[:count]
 
-    def _written(self, text: str) -> bytes:
-        starts, ends, last = self._scan(text)
-        codes = np.frombuffer(text.encode("utf-32-le", "surrogatepass"), np.uint32)
-        out = np.empty(4 * len(codes) + len(starts), np.uint8)
-        size = lines_kernel.write_lines(codes, starts, ends, last, len(starts), out)
-        return out[:size].tobytes()
 
-    def _squeezed(self, text: str) -> bytes:
-        raw = np.frombuffer(to_bytes(text), np.uint8)
-        out = np.empty(len(raw) + 1, np.uint8)
-        return out[: lines_kernel.squeeze(raw, self.paragraphs, out)].tobytes()
+def _code_points(text: str) -> NDArray[np.uint32]:
+    return np.frombuffer(text.encode("utf-32-le", "surrogatepass"), np.uint32)
 
 
 def _tight(text: str, firsts: Ids, ends: Ids) -> Ids:

@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from firth.errors import FormatError, OptionError, UnknownWord
-from firth.files import PACKINGS, Name, open_bytes, write_bytes
+from firth.files import COMPRESSIONS, Name, open_bytes, write_bytes
 from firth.kernels import words as kernel
 
 Bytes = NDArray[np.uint8]
@@ -261,7 +261,7 @@ class Vocabulary(Sequence[str]):
 
         All counts zero means that they were never known.
         """
-        raw = _unpacked(path) if Path(path).suffix[1:] in PACKINGS.values() else _mapped(path)
+        raw = _unpacked(path) if Path(path).suffix[1:] in COMPRESSIONS.values() else _mapped(path)
         if not raw:
             return cls(())
         blob = np.frombuffer(raw, np.uint8)

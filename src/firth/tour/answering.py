@@ -1,4 +1,4 @@
-"""The end of the tour: the six tasks, each asked one question."""
+"""The last step of the tour: the tasks that have a pretrained model, each on its sample text."""
 
 from __future__ import annotations
 
@@ -7,49 +7,39 @@ from typing import Any
 from rich.console import Group, RenderableType
 from rich.text import Text
 
-from firth.pretrained.shipped import EXAMPLES
+from firth.pretrained import shipped
 from firth.tour.context import without_torch
-from firth.tour.materials import Materials, Step
-
-ABOUT = {
-    "ner": "which words are names?",
-    "srl": "who did what to whom?",
-    "coref": "which words speak of the same thing?",
-    "qa": "where is the answer?",
-    "entailment": "does the second follow from the first?",
-    "sentiment": "good or bad?",
-}
+from firth.tour.materials import Materials, TourStep
 
 
-def six_tasks(luggage: Materials) -> Step:
-    """Names, roles, coreference, questions, entailment and sentiment, on a sentence or two each."""
+def run_tasks(materials: Materials) -> TourStep:
+    """Applies the pretrained models of the tasks to their sample texts."""
     title = "Six tasks"
-    if not luggage.has_torch:
+    if not materials.has_torch:
         return without_torch(
             title, "Names, roles, coreference, questions, entailment, sentiment: the networks need torch."
         )
     from firth.tasks.model import open_task
     from firth.tasks.pictures import draw_answer
+    from firth.tasks.registry import TASKS
     from firth.tasks.sources import Sources
     from firth.tasks.training import limit_threads
 
     pictures: list[RenderableType] = []
     values: dict[str, Any] = {}
     with limit_threads(1):  # so little work is not worth sharing
-        sources = Sources.open("glove-en", "elmo-en")  # which all six stand on
-        for name, texts in EXAMPLES.items():
+        sources = Sources.open("glove-en", "elmo-en")  # the input of all six
+        for name in [name for name in TASKS if name in shipped.tasks()]:
             model = open_task(name, sources=sources)
-            examples = model.task.ask(*texts)
+            task, examples = model.task, model.task.ask(*model.task.sample)
             pairs = list(zip(examples, model.predict(examples)))
-            heading = Text.assemble(("\n" if pictures else "") + name, ": ", (ABOUT[name], "dim"), style="bold")
-            pictures += [heading, *(draw_answer(model.task, *pair) for pair in pairs)]
-            values[name] = [model.task.describe(*pair) for pair in pairs]
-    first, *_ = EXAMPLES["ner"]
-    return Step(
+            heading = Text.assemble(("\n" if pictures else "") + name, ": ", (task.question, "dim"), style="bold")
+            pictures += [heading, *(draw_answer(task, *pair) for pair in pairs)]
+            values[name] = [task.describe(*pair) for pair in pairs]
+    return TourStep(
         title,
-        "Small networks that learnt on top of these vectors. Each answers one question about a text; `firth task` "
-        "learns more of them.",
+        "Small networks that were trained on top of these vectors; `firth task` trains your own.",
         Group(*pictures),
-        f'firth predict ner "{first}"',
+        'firth predict ner "Elon Musk founded SpaceX."',
         values,
     )

@@ -1,4 +1,4 @@
-"""The steps of the tour that read words in their sentences; they need torch, and say so where it is missing."""
+"""Steps of the tour on words in context. They need torch."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ from firth.bulk.embedder import embedder
 from firth.show import terminal
 from firth.show.terminal import Bar
 from firth.text.tokenize import Tokenizer
-from firth.tour.materials import Materials, Step
+from firth.tour.materials import Materials, TourStep
 from firth.vectors.neighbors import cosine
 from firth.vectors.occurrences import find_marked_word
 
-# One meaning twice and another once: the first is compared with the others.
+# The first and second sentence share a sense of the word, the third has another.
 CONTEXTS = (
     "We sat on the [bank] of the river and watched the water .",
     "The boat came to rest against the muddy [bank] .",
@@ -24,15 +24,15 @@ DRINKS = (
     "She made strong tea for the guests .",
     "She made powerful tea for the guests .",
 )
-BEGUN = "The river"
+PROMPT = "The river"
 
 
-VECTORS_IN_CONTEXT = "A contextual model gives a word a vector for each sentence it is in. Such models need torch."
+VECTORS_IN_CONTEXT = "A contextual model gives a word another vector in each sentence. Such models need torch."
 
 
-def without_torch(title: str, sentence: str = VECTORS_IN_CONTEXT) -> Step:
-    """What stands where a network would speak."""
-    return Step(
+def without_torch(title: str, sentence: str = VECTORS_IN_CONTEXT) -> TourStep:
+    """The step that replaces another one if torch is not installed."""
+    return TourStep(
         title,
         sentence,
         Text("skipped: torch is not installed", style="dim"),
@@ -41,54 +41,54 @@ def without_torch(title: str, sentence: str = VECTORS_IN_CONTEXT) -> Step:
     )
 
 
-def contexts(luggage: Materials) -> Step:
-    """One word in two meanings, layer by layer."""
+def compare_contexts(materials: Materials) -> TourStep:
+    """Compares the vectors of one word in two senses, layer by layer."""
     title = 'The two banks of "bank"'
-    if luggage.contextual is None:
+    if materials.contextual is None:
         return without_torch(title)
-    name, model = luggage.contextual
+    name, model = materials.contextual
     split = [find_marked_word(text, Tokenizer()) for text in CONTEXTS]
     embedded = embedder(model, "all")([words for words, _ in split])
     first, same, other = (array[:, place] for array, (_, place) in zip(embedded, split))
-    alike, unlike = ([cosine(a, b) for a, b in zip(first, one)] for one in (same, other))
-    rows = [(f"layer {layer}", a, Bar(a, 12), b, Bar(b, 12)) for layer, (a, b) in enumerate(zip(alike, unlike))]
+    same_use, other_use = ([cosine(a, b) for a, b in zip(first, one)] for one in (same, other))
+    rows = [(f"layer {layer}", a, Bar(a, 12), b, Bar(b, 12)) for layer, (a, b) in enumerate(zip(same_use, other_use))]
     columns = ["", CONTEXTS[1], "", CONTEXTS[2], ""]
-    return Step(
+    return TourStep(
         title,
-        "ELMo gives a word a vector for each sentence. Layer 0 knows the spelling alone, so that its cosine is 1; from "
-        "layer 1 on the sentence speaks too.",
+        "ELMo gives a word another vector in each sentence. Layer 0 depends on the spelling only, so its cosine is 1; "
+        "the layers above it depend on the sentence.",
         terminal.table(escape(f"cosine with {CONTEXTS[0]}"), [escape(name) for name in columns], rows),
-        f"firth index {name} {luggage.name} --out words.index && "
+        f"firth index {name} {materials.name} --out words.index && "
         f'firth neighbors {name} --context "{CONTEXTS[0]}" --index words.index',
-        {"contexts": list(CONTEXTS), "same_use": alike, "other_use": unlike},
+        {"contexts": list(CONTEXTS), "same_use": same_use, "other_use": other_use},
     )
 
 
-def likely_sentences(luggage: Materials) -> Step:
-    """What a biLM thinks of sentences, and one that it makes."""
+def score_with_bilm(materials: Materials) -> TourStep:
+    """Scores sentences with a biLM, and generates one."""
     title = "Strong tea, powerful tea"
-    if luggage.contextual is None:
+    if materials.contextual is None:
         return without_torch(title)
-    name, model = luggage.contextual
+    name, model = materials.contextual
     if model.softmax is None:
-        return Step(
+        return TourStep(
             title,
-            f"{name} came without the softmax that tells words, so it can neither judge nor make sentences.",
+            f"{name} has no softmax, so it can neither score nor generate sentences.",
             Text("skipped: no softmax", style="dim"),
             "firth tour",
             {"skipped": True},
         )
     scores = [(text, one.per_word) for text, one in zip(DRINKS, model.score([text.split() for text in DRINKS]))]
-    made = " ".join([BEGUN, *model.generate(BEGUN, length=30, seed=0, temperature=0.6, top_k=20)])
+    generated = " ".join([PROMPT, *model.generate(PROMPT, length=30, seed=0, temperature=0.6, top_k=20)])
     quoted = " ".join(f'"{text}"' for text in DRINKS)
-    return Step(
+    return TourStep(
         title,
-        "The same model reads forwards and backwards: it knows which words keep company, and how a sentence may go on.",
+        "The same model is a language model in both directions: it scores sentences and generates text.",
         Group(
             terminal.bars("", scores, header=("sentence", "probability per word")),
-            Text(f"generated: {made}", style="italic"),
+            Text(f"generated: {generated}", style="italic"),
         ),
-        f'firth score {name} {quoted} && firth generate {name} "{BEGUN}" --count 1 --length 30 --seed 0 '
+        f'firth score {name} {quoted} && firth generate {name} "{PROMPT}" --count 1 --length 30 --seed 0 '
         "--temperature 0.6 --top-k 20",
-        {"scores": dict(scores), "generated": made},
+        {"scores": dict(scores), "generated": generated},
     )

@@ -1,4 +1,4 @@
-"""What the steps of the tour are, and what they share: a text, and what has been made of it so far."""
+"""A step of the tour, and the materials that all steps share: the text, its corpus and its models."""
 
 from __future__ import annotations
 
@@ -31,8 +31,8 @@ ELMO = "elmo-en"
 
 
 @dataclass(frozen=True)
-class Step:
-    """One stop of the walk: what it shows, in a sentence, a picture, a command and plain values."""
+class TourStep:
+    """One step of the tour: an explanation, a picture, the command that makes it, and its values."""
 
     title: str
     sentence: str
@@ -43,7 +43,7 @@ class Step:
 
 @dataclass(frozen=True)
 class Materials:
-    """What the steps share: the text, and what has been made of it so far."""
+    """What the steps share: the text, its corpus, and the models that were trained on it."""
 
     paths: tuple[str, ...]
     folder: Path
@@ -51,37 +51,39 @@ class Materials:
 
     @property
     def name(self) -> str:
-        """The text as the commands of the tour name it."""
+        """The name of the text in the commands of the tour."""
         return " ".join(self.paths) or os.path.relpath(str(files("firth").joinpath(OWN)))
 
     @cached_property
     def corpus(self) -> Corpus:
-        """Every line a document, words in small letters."""
+        """The text as a corpus: a document per line, in lower case."""
         tokenizer = Tokenizer(normalizer=Normalizer(fold_case=True))
         if self.paths:
             return Corpus(self.paths, tokenizer=tokenizer, documents="line")
-        return Corpus.of([line for line in own_text().splitlines() if line], tokenizer=tokenizer)
+        return Corpus.of([line for line in read_own_text().splitlines() if line], tokenizer=tokenizer)
 
     @cached_property
     def words(self) -> tuple[str, ...]:
-        """Twelve words worth looking at: ours, or the most frequent of the user's text that carry meaning."""
+        """Twelve words to show: a fixed list, or the most frequent content words of the user's text."""
         if not self.paths:
             return OWN_WORDS
         stop = set(ENGLISH_STOP_WORDS)
         frequent = self.corpus.vocabulary[:2000]
         chosen = [word for word in frequent if len(word) > 2 and word.isalpha() and word not in stop][:12]
         if len(chosen) < 3:
-            raise OptionError(f"{self.name}: too little text for a tour. Give a text of some hundred words or more")
+            raise OptionError(
+                f"{self.name}: the text is too small for a tour. Use a text of at least a few hundred words"
+            )
         return tuple(chosen)
 
     @property
     def has_torch(self) -> bool:
-        """Whether there is what networks run on."""
+        """Whether torch is installed."""
         return find_spec("torch") is not None
 
     @cached_property
     def contextual(self) -> tuple[str, Any] | None:
-        """A contextual model and its name: the one given, else the one that comes with firth; None without torch."""
+        """The name of a contextual model and the model, or None without torch."""
         if not self.has_torch:
             return None
         name = ELMO if self.elmo is None else self.elmo
@@ -89,10 +91,10 @@ class Materials:
 
     @cached_property
     def counts(self) -> CountMatrix:
-        made = Counts(kind="co-occurrence", window=5, weighting="flat").fit(self.corpus)
-        if not isinstance(made, CountMatrix):
-            raise TypeError(f"co-occurrence made a {type(made).__name__}")
-        return made
+        counts = Counts(kind="co-occurrence", window=5, weighting="flat").fit(self.corpus)
+        if not isinstance(counts, CountMatrix):
+            raise TypeError(f"co-occurrence made a {type(counts).__name__}")
+        return counts
 
     @cached_property
     def vectors(self) -> WordVectors:
@@ -100,10 +102,10 @@ class Materials:
         meaningful = [word for word in frequent if word.isalpha() and word not in ENGLISH_STOP_WORDS]
         dim = min(40, len(meaningful))
         recipe = Counts(kind="svd", window=2, dim=dim, min_count=2, stop_words="english", punctuation=False, seed=1)
-        made = recipe.fit(self.corpus)
-        if not isinstance(made, WordVectors):
-            raise TypeError(f"svd made a {type(made).__name__}")
-        return made
+        vectors = recipe.fit(self.corpus)
+        if not isinstance(vectors, WordVectors):
+            raise TypeError(f"svd made a {type(vectors).__name__}")
+        return vectors
 
     @property
     def fasttext_recipe(self) -> FastText:
@@ -118,6 +120,6 @@ class Materials:
         return Ngram(order=3).fit(self.corpus)
 
 
-def own_text() -> str:
-    """The small text that firth brings along."""
+def read_own_text() -> str:
+    """The text that comes with firth."""
     return files("firth").joinpath(OWN).read_text(encoding="utf-8")

@@ -1,8 +1,4 @@
-"""`firth tour`: a walk through what firth does, each step one picture and the one command that makes it.
-
-A step is a function from the traveller's things (the text, its corpus) to a `Step`; `STEPS` is the walk. A new
-capability adds its function there.
-"""
+"""`firth tour`: the steps of the tour, in order. To add a step, write a function and add it to `STEPS`."""
 
 from __future__ import annotations
 
@@ -10,44 +6,52 @@ import tempfile
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
-from firth.tour.answering import six_tasks
-from firth.tour.context import contexts, likely_sentences
-from firth.tour.counting import company, neighbors, ratios, tfidf, tokens, vocabulary, word_map
-from firth.tour.learning import analogies, formats, sentences, trained, unseen
-from firth.tour.materials import Materials, Step
+from firth.tour.answering import run_tasks
+from firth.tour.context import compare_contexts, score_with_bilm
+from firth.tour.counting import (
+    compare_ratios,
+    count_cooccurrence,
+    count_words,
+    draw_map,
+    find_neighbors,
+    tokenize,
+    weight_by_tfidf,
+)
+from firth.tour.learning import convert_formats, embed_unseen_word, score_sentences, solve_analogies, train_vectors
+from firth.tour.materials import Materials, TourStep
 
-Build = Callable[[Materials], Step]
-STEPS: tuple[Build, ...] = (
-    tokens,
-    vocabulary,
-    tfidf,
-    company,
-    ratios,
-    neighbors,
-    word_map,
-    trained,
-    unseen,
-    analogies,
-    sentences,
-    formats,
-    contexts,
-    likely_sentences,
-    six_tasks,
+MakeStep = Callable[[Materials], TourStep]
+STEPS: tuple[MakeStep, ...] = (
+    tokenize,
+    count_words,
+    weight_by_tfidf,
+    count_cooccurrence,
+    compare_ratios,
+    find_neighbors,
+    draw_map,
+    train_vectors,
+    embed_unseen_word,
+    solve_analogies,
+    score_sentences,
+    convert_formats,
+    compare_contexts,
+    score_with_bilm,
+    run_tasks,
 )
 
 
-def walk(
-    paths: Sequence[str] = (), visit: Callable[[int, Step], None] | None = None, *, elmo: str | None = None
-) -> list[Step]:
-    """All steps on these texts, or on our own; `visit` sees each with its number as soon as it is made.
+def run_tour(
+    paths: Sequence[str] = (), visit: Callable[[int, TourStep], None] | None = None, *, elmo: str | None = None
+) -> list[TourStep]:
+    """All steps on these texts, or on the text that comes with firth.
 
-    `elmo` is where a contextual model lies, for the step that needs one.
+    `visit` is called with each step and its number as soon as it is made. `elmo` is a contextual model.
     """
-    made = []
+    steps = []
     with tempfile.TemporaryDirectory(prefix="firth-tour-") as folder:
-        luggage = Materials(tuple(paths), Path(folder), elmo)
-        for number, build in enumerate(STEPS, start=1):
-            made.append(build(luggage))
+        materials = Materials(tuple(paths), Path(folder), elmo)
+        for number, make_step in enumerate(STEPS, start=1):
+            steps.append(make_step(materials))
             if visit is not None:
-                visit(number, made[-1])
-    return made
+                visit(number, steps[-1])
+    return steps

@@ -1,15 +1,20 @@
-"""A training that is stopped goes on: its arrays and its place lie in a folder that is whole at every moment."""
+"""Checkpoints: named arrays and a JSON state in a folder that is complete at every moment.
+
+    config.json             which training this is, its state, and the name of the arrays file that belongs to it
+    state-STEP.safetensors  the arrays: weights, optimizer moments, recurrent states
+    best-STEP.safetensors   the weights with the best validation score so far, where the training evaluates
+
+`config.json` is replaced last and atomically. After a kill or a power failure, either the old or the new checkpoint
+can be read. Arrays are NumPy arrays; trainings in torch convert at their border (`neural/training/loop.py`).
+"""
 
 from __future__ import annotations
 
 import errno
 import json
 import os
-import signal
-import threading
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -21,132 +26,129 @@ from safetensors.numpy import save_file
 from firth.errors import FormatError, OptionError
 from firth.files import Name, atomic_file
 
-CONFIG = "config.json"
-KEYS = {"arrays", "identity", "step", "losses", "counts", "held_out"}
+CONFIG, LOG, KIND = "config.json", "log.jsonl", "checkpoint"
+KEYS = {"arrays", "identity", "state"}
+Arrays = Mapping[str, NDArray[Any]]
 
 
-@dataclass
-class Position:
-    """How far training has come: steps done, the loss and count of each epoch so far, and the held-out losses."""
+class Checkpoints:
+    """The checkpoint folder of one training.
 
-    step: int
-    losses: list[float]
-    counts: list[int]
-    held_out: list[float] = field(default_factory=list)
-
-    @property
-    def curve(self) -> list[float]:
-        """The mean loss of a prediction, by epoch."""
-        return [loss / max(1, count) for loss, count in zip(self.losses, self.counts)]
-
-
-def save_checkpoint(
-    folder: Name, arrays: Mapping[str, NDArray[Any]], identity: Mapping[str, Any], position: Position
-) -> None:
-    """Writes a checkpoint.
-
-    The arrays get a name of their own, and `config.json`, which is replaced in one step, says which arrays are meant:
-    whenever the power goes out, either the old checkpoint is there or the new one.
+    `identity` describes the training: options, corpus fingerprint and the like. A checkpoint with another identity is
+    refused, and a folder that holds anything else is never written to. With `resume=False`, `restore` finds nothing.
     """
-    place = Path(folder)
-    _check_kind(place)
-    name = f"state-{position.step}.safetensors"
-    state = {"library": "firth", "kind": "checkpoint", "arrays": name, "identity": identity, **vars(position)}
-    with atomic_file(place / name) as draft:
+
+    def __init__(self, folder: Name, identity: Mapping[str, Any], *, resume: bool = True) -> None:
+        self.folder, self.resume = Path(folder), resume
+        self.identity: dict[str, Any] = json.loads(json.dumps(identity))
+        if self.folder.exists() and not self.folder.is_dir():
+            raise OptionError(f"{folder}: is a file, but checkpoints need a folder. Choose another name")
+        others = [path.name for path in self.folder.glob("*") if not _is_checkpoint_file(path.name)]
+        if others:
+            raise OptionError(f"{folder}: the folder holds other files ({others[0]}). Choose another name or empty it")
+        self._read_config()
+
+    def save(self, arrays: Arrays, state: Mapping[str, Any]) -> None:
+        """Writes a checkpoint. The previous one is deleted once this one is complete."""
+        name = f"state-{state['step']}.safetensors"
+        self._write(name, arrays)
+        config = {"library": "firth", "kind": KIND, "arrays": name, "identity": self.identity, "state": state}
+        with atomic_file(self.folder / CONFIG) as draft:
+            draft.write_text(json.dumps(config, indent=1) + "\n", encoding="ascii")
+            _flush(draft)
+        for old in (*self.folder.glob("state-*.safetensors"), *self.folder.glob(".*.part")):  # parts: of killed runs
+            if old.name != name:
+                old.unlink(missing_ok=True)
+
+    def save_best(self, arrays: Arrays, step: int) -> None:
+        """Writes the best weights so far, those of `step`. Older best weights stay until `remove_best`."""
+        self._write(f"best-{step}.safetensors", arrays)
+
+    def remove_best(self, *, except_step: int | None) -> None:
+        """Deletes all best weights but those of one step."""
+        for old in self.folder.glob("best-*.safetensors"):
+            if old.name != f"best-{except_step}.safetensors":
+                old.unlink(missing_ok=True)
+
+    def restore(self) -> tuple[dict[str, NDArray[Any]], dict[str, Any]] | None:
+        """The arrays and the state of the checkpoint, or None if there is none."""
+        config = self._find()
+        return None if config is None else (self._read(config["arrays"]), config["state"])
+
+    def restore_into(self, arrays: Arrays) -> dict[str, Any] | None:
+        """Fills the arrays in place, one at a time, and returns the state, or None if there is no checkpoint."""
+        config = self._find()
+        if config is None:
+            return None
+        with self._open(config["arrays"]) as file:
+            for name, array in arrays.items():
+                array[...] = file.get_tensor(name)
+        state: dict[str, Any] = config["state"]
+        return state
+
+    def read_best(self, step: int) -> dict[str, NDArray[Any]]:
+        """The best weights, which are those of `step`."""
+        return self._read(f"best-{step}.safetensors")
+
+    def _find(self) -> dict[str, Any] | None:
+        """The configuration of a checkpoint to resume from; None if there is none or it is not wanted."""
+        config = self._read_config() if self.resume else None
+        if config is None:
+            return None
+        theirs = config["identity"]
+        names = sorted(self.identity.keys() | theirs.keys())
+        different = [name for name in names if self.identity.get(name) != theirs.get(name)]
+        if different:
+            raise OptionError(
+                f"{self.folder}: the checkpoint is of another training: it differs in {', '.join(different)}. "
+                "Choose another folder, or start again with resume=False"
+            )
+        return config
+
+    def _read_config(self) -> dict[str, Any] | None:
+        path = self.folder / CONFIG
+        if not path.exists():
+            return None
         try:
-            save_file({key: np.ascontiguousarray(array) for key, array in arrays.items()}, draft)
-        except SafetensorError as error:  # which also stands for a disk that is full
-            raise OSError(errno.EIO, f"the checkpoint could not be written: {error}", str(place / name)) from error
-        _flush(draft)
-    with atomic_file(place / CONFIG) as draft:
-        draft.write_text(json.dumps(state, indent=2) + "\n", encoding="ascii")
-        _flush(draft)
-    for old in (*place.glob("state-*.safetensors"), *place.glob(".*.part")):  # drafts are of runs that were killed
-        if old.name != name:
-            old.unlink(missing_ok=True)
+            config = json.loads(path.read_bytes())
+        except ValueError as error:
+            raise FormatError(path, f"is not JSON: {error}") from error
+        if not isinstance(config, dict) or not str(config.get("kind")).endswith(KIND):
+            raise OptionError(f"{self.folder}: holds something else than a checkpoint. Choose another folder")
+        if config["kind"] != KIND or not config.keys() >= KEYS:
+            problem = "is a checkpoint that this version of firth cannot read"
+            raise FormatError(path, problem, cure="Choose another folder, or empty this one to start again")
+        return config
+
+    def _write(self, name: str, arrays: Arrays) -> None:
+        path = self.folder / name
+        with atomic_file(path) as draft:
+            try:
+                save_file({key: np.asarray(array, order="C") for key, array in arrays.items()}, draft)
+            except SafetensorError as error:  # also raised when the disk is full
+                problem = f"the checkpoint could not be written: {error}"
+                raise OSError(errno.ENOSPC if "No space" in str(error) else errno.EIO, problem, str(path)) from error
+            _flush(draft)
+
+    def _read(self, name: str) -> dict[str, NDArray[Any]]:
+        with self._open(name) as file:
+            return {key: file.get_tensor(key) for key in file.keys()}  # noqa: SIM118 (not a mapping)
+
+    @contextmanager
+    def _open(self, name: str) -> Iterator[Any]:
+        path = self.folder / Path(name).name
+        try:
+            with safe_open(path, framework="numpy") as file:
+                yield file
+        except (OSError, SafetensorError, ValueError) as error:
+            cure = "Choose another folder, or empty this one to start again"
+            raise FormatError(path, f"the arrays of the checkpoint cannot be read: {error}", cure=cure) from error
+
+
+def _is_checkpoint_file(name: str) -> bool:
+    return name in (CONFIG, LOG) or name.startswith((".", "state-", "best-"))
 
 
 def _flush(path: Path) -> None:
     with open(path, "r+b") as file:
         os.fsync(file.fileno())
-
-
-def _check_kind(folder: Path) -> None:
-    """A folder that holds other things than a checkpoint is never written to."""
-    if folder.exists() and not folder.is_dir():
-        raise OptionError(f"{folder}: is a file, but a folder is needed for the checkpoint. Choose another name")
-    if not folder.is_dir() or not any(folder.iterdir()):
-        return
-    if (folder / CONFIG).exists():
-        _read(folder)
-    elif not all(path.name.startswith((".", "state-")) for path in folder.iterdir()):
-        raise OptionError(f"{folder}: the folder holds other files. Choose another name or empty it")
-
-
-def _read(folder: Path) -> dict[str, Any]:
-    path = folder / CONFIG
-    try:
-        state = json.loads(path.read_bytes())
-    except ValueError as error:
-        raise FormatError(path, f"is not JSON: {error}") from error
-    if not isinstance(state, dict) or state.get("kind") != "checkpoint":
-        raise OptionError(f"{folder}: holds something else than a checkpoint. Choose another folder")
-    if not state.keys() >= KEYS:
-        raise FormatError(path, f"does not tell the {', '.join(sorted(KEYS - state.keys()))} of its training")
-    return state
-
-
-def restore_checkpoint(
-    folder: Name, arrays: Mapping[str, NDArray[Any]], identity: Mapping[str, Any]
-) -> Position | None:
-    """Fills the arrays from a checkpoint and says how far it had come; None where there is no checkpoint yet."""
-    place = Path(folder)
-    _check_kind(place)
-    if not (place / CONFIG).exists():
-        return None
-    state = _read(place)
-    wanted = json.loads(json.dumps(identity))
-    different = [name for name in wanted if state["identity"].get(name) != wanted[name]]
-    if different:
-        raise OptionError(
-            f"{folder}: the checkpoint is of another training: it differs in {', '.join(different)}. "
-            "Choose another folder, or start anew with resume=False"
-        )
-    path = place / Path(state["arrays"]).name
-    try:
-        with safe_open(path, framework="numpy") as file:
-            for name, array in arrays.items():
-                array[...] = file.get_tensor(name)
-    except (OSError, SafetensorError, ValueError) as error:
-        raise FormatError(path, f"does not hold the arrays of this training: {error}") from error
-    return Position(state["step"], state["losses"], state["counts"], state["held_out"])
-
-
-def interrupted_error(folder: Name | None) -> KeyboardInterrupt:
-    """What to raise when Ctrl-C stops a training: it says where the state is kept."""
-    if folder is None or not (Path(folder) / CONFIG).exists():
-        return KeyboardInterrupt()
-    return KeyboardInterrupt(f"{folder} keeps what was done, and the same command goes on from there")
-
-
-@contextmanager
-def stopping(wanted: bool) -> Iterator[Callable[[], bool]]:
-    """A function that says whether Ctrl-C was pressed; a second Ctrl-C stops at once.
-
-    A block that is interrupted in the middle could be neither counted nor repeated, so the first Ctrl-C waits for it.
-    """
-    asked = threading.Event()
-    if not wanted or threading.current_thread() is not threading.main_thread():
-        yield asked.is_set
-        return
-
-    def on_interrupt(number: int, frame: Any) -> None:
-        if asked.is_set():
-            raise KeyboardInterrupt
-        asked.set()
-
-    before = signal.signal(signal.SIGINT, on_interrupt)
-    try:
-        yield asked.is_set
-    finally:
-        signal.signal(signal.SIGINT, before)

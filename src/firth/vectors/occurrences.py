@@ -19,6 +19,7 @@ from firth.errors import OptionError, UnknownWord
 from firth.runtime import Runtime
 from firth.serialization import Parts
 from firth.show import notebook
+from firth.show.numbers import format_bytes
 from firth.text.tokenize import Tokenizer
 from firth.text.vocabulary import Vocabulary
 from firth.vectors.rows import Ids, Rows, rows_from, rows_of, rows_to
@@ -161,7 +162,7 @@ class Occurrences:
             ("occurrences", f"{len(self):,}"),
             ("words", f"{len(self.vocabulary):,}"),
             ("sentences", f"{len(self.starts) - 1:,}"),
-            ("rows", f"{self.dim} × {self.rows.dtype_name}, {notebook.format_bytes(self.rows.nbytes)}"),
+            ("rows", f"{self.dim} × {self.rows.dtype_name}, {format_bytes(self.rows.nbytes)}"),
             ("model", str(self.metadata.get("model", ""))),
             ("layers", str(self.metadata.get("layers", ""))),
         ]

@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 from firth.errors import OptionError, UnknownWord
 from firth.serialization import Parts
 from firth.show import notebook
+from firth.show.numbers import format_bytes
 from firth.text.vocabulary import Vocabulary
 from firth.vectors.neighbors import Neighbors, unit_rows
 from firth.vectors.rows import DenseRows, Floats, Ids, Int8Rows, Rows, rows_from, rows_of, rows_to
@@ -198,7 +199,7 @@ class WordVectors(Neighbors):
         facts = [
             ("words", f"{len(self):,}"),
             ("dim", str(self.dim)),
-            ("rows", f"{self.rows.dtype_name}, {notebook.format_bytes(self.rows.nbytes)}"),
+            ("rows", f"{self.rows.dtype_name}, {format_bytes(self.rows.nbytes)}"),
             ("from", notebook.describe_origin(self.metadata)),
             ("first", first),
         ]

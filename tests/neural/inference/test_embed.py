@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 import json
 import random
+from dataclasses import replace
 from pathlib import Path
 
 import h5py
@@ -16,11 +17,11 @@ from hypothesis import strategies as st
 
 from firth.errors import OptionError, UnknownWord
 from firth.formats.registry import load
+from firth.neural import device
 from firth.neural.architecture import PRESETS
 from firth.neural.bilm import BiLM
-from firth.neural.inference import embed as embedding
 from firth.neural.inference import sentence_arrays, token_vectors
-from firth.neural.layers import WordTable
+from firth.neural.layers import WordEmbedding
 from firth.neural.mix import ScalarMix
 from firth.progress import Progress
 from firth.text.vocabulary import Vocabulary
@@ -73,7 +74,7 @@ def test_a_state_goes_on_where_it_was_left(data: Path) -> None:
     rest, end = bilm.embed(sentences[12:], stateful=True, batch_size=3, state=state)
     for one, other in zip(whole, first + rest):
         assert np.array_equal(one, other)
-    assert torch.equal(last.cells, end.cells)
+    assert torch.equal(last.cell, end.cell)
 
 
 @settings(max_examples=25)
@@ -146,7 +147,7 @@ def test_arrays_do_not_hold_on_to_their_batch() -> None:
 def test_blocks_have_the_arrays_of_their_sentences_however_many_are_begun_ahead(
     monkeypatch: pytest.MonkeyPatch, layers: object, pooling: object, ahead: int
 ) -> None:
-    monkeypatch.setattr(embedding, "AHEAD", ahead)
+    monkeypatch.setattr(device, "CPU", replace(device.CPU, batches_ahead=ahead))
     blocks = [[["tea", "and", "rain"], [], ["tea"]], [], [["rain"] * 7, ["fog"]], [["tea"]]]
     choices = {"layers": layers, "pooling": pooling, "batch_tokens": 9}
     found = list(tiny().embed_blocks(iter(blocks), **choices))
@@ -174,19 +175,18 @@ def test_a_number_too_large_for_float16_is_an_error(pooling: object) -> None:
         tiny().embed([["tea"]], layers=mix, pooling=pooling, dtype="float16")
 
 
-def test_large_results_are_copied_in_pieces_that_are_views_of_no_batch(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(sentence_arrays, "PIECE", 40 * 8)
+def test_large_results_are_copied_in_pieces_that_are_views_of_no_batch() -> None:
     rows, lengths = np.arange(2 * 60 * 4, dtype=np.float32).reshape(-1, 4), np.array([9, 0, 30, 1, 20, 0])
-    wanted = sentence_arrays.divided(rows, lengths, 2)
-    found = sentence_arrays.copied_in_pieces(rows, lengths, 2)
+    wanted = sentence_arrays.split_arrays(rows, lengths, 2)
+    found = sentence_arrays.copy_arrays(rows, lengths, 2, 40 * 8)
     assert [array.shape for array in found] == [array.shape for array in wanted]
     assert all(np.array_equal(a, b) for a, b in zip(found, wanted))
     assert not any(np.shares_memory(array, rows) for array in found)
-    assert sentence_arrays.copied_in_pieces(rows[:0], lengths[:0], None) == []
+    assert sentence_arrays.copy_arrays(rows[:0], lengths[:0], None, 40 * 8) == []
 
 
 def test_a_word_that_cannot_be_encoded_is_not_remembered() -> None:
-    table = WordTable(4, Vocabulary(["tea", "rain"]), None)
+    table = WordEmbedding(4, Vocabulary(["tea", "rain"]), None)
     torch.nn.init.ones_(table.table)
     known = token_vectors.TokenVectors()
     for _ in range(2):
@@ -198,15 +198,15 @@ def test_a_word_that_cannot_be_encoded_is_not_remembered() -> None:
 
 def test_words_are_kept_within_bounds_and_encoded_once(monkeypatch: pytest.MonkeyPatch) -> None:
     bilm = BiLM(PRESETS["tiny"])
-    monkeypatch.setattr(token_vectors, "ROOM", 64 * 16 * 4)  # 64 words
+    monkeypatch.setattr(device, "CPU", replace(device.CPU, cached_bytes=64 * 16 * 4))  # 64 words
     for start in range(0, 300, 10):
         words = [f"word{number}" for number in range(start, start + 10)]
         (found,) = bilm.embed([words], layers=0)
         with torch.no_grad():
             assert np.allclose(found[:, :16], bilm.encoder(words).numpy(), atol=1e-6)
-        assert len(bilm.known_words.rows) <= 64
+        assert len(bilm.token_vectors.rows) <= 64
     bilm.embed([["y" * 1000]])
-    assert max(map(len, bilm.known_words.rows)) < 1000
+    assert max(map(len, bilm.token_vectors.rows)) < 1000
 
 
 def test_what_comes_back_can_be_used_in_training_whatever_mode_it_was_made_in() -> None:

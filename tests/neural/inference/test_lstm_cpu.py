@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 
 from firth.neural.bilm import Architecture, BiLM
 from firth.neural.inference import lstm_cpu
-from firth.neural.inference.cnn_cpu import FastCnn
-from firth.neural.inference.lstm_cpu import FastLayers
+from firth.neural.inference.cnn_cpu import CnnCpu
+from firth.neural.inference.lstm_cpu import LayersCpu
 from firth.neural.layers import CharacterCnn
 from firth.runtime import Runtime
 
@@ -83,15 +83,15 @@ def test_a_sentence_has_the_same_bits_alone_and_in_any_batch_or_order(precision)
 def test_groups_threads_and_tables_change_nothing(lengths, threads, together):
     bilm, count = model(), sum(lengths)
     rng = np.random.default_rng(3)
-    vectors, words = rng.standard_normal((5, 10)).astype(np.float32), rng.integers(0, 5, count)
-    expected = FastLayers(bilm, runtime=Runtime(1)).run(vectors, lengths, words)
+    vectors, words = torch.from_numpy(rng.standard_normal((5, 10)).astype(np.float32)), rng.integers(0, 5, count)
+    expected = LayersCpu(bilm, runtime=Runtime(1)).run(vectors, lengths, words)
     with pytest.MonkeyPatch.context() as changed:
         changed.setattr(lstm_cpu, "TOGETHER", together)
         changed.setattr(lstm_cpu, "TABLE", 0)
         changed.setattr(lstm_cpu, "AHEAD", together)
-        found = FastLayers(bilm, runtime=Runtime(threads)).run(vectors[words], lengths)
+        found = LayersCpu(bilm, runtime=Runtime(threads)).run(vectors[words], lengths)
     assert found.shape == (3, count, 20)
-    assert np.array_equal(found, expected)
+    assert torch.equal(found, expected)
 
 
 @pytest.mark.parametrize("precision", ["bfloat16", "int8"])
@@ -144,12 +144,12 @@ def test_words_of_every_length_have_the_vectors_of_the_reference():
     words = ["x" * n for n in range(60)] + ["<S>", "</S>", "čaj", "漢字" * 9, "🙂"]
     with torch.inference_mode():
         expected = cnn(words)
-    assert (FastCnn(cnn)(words) - expected).abs().max() < 1e-6
-    assert FastCnn(cnn)([]).shape == (0, 10)
+    assert (CnnCpu(cnn)(words) - expected).abs().max() < 1e-6
+    assert CnnCpu(cnn)([]).shape == (0, 10)
 
 
 def test_a_word_has_the_same_bits_alone_and_among_others():
-    encoder = FastCnn(model().encoder, Runtime(2))
+    encoder = CnnCpu(model().encoder, Runtime(2))
     words = ["tea", "rain", "cup", "of", "The", "a", "the"]
     together = encoder(words)
     assert all(torch.equal(encoder([word])[0], vector) for word, vector in zip(words, together))

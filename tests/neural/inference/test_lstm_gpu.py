@@ -9,8 +9,9 @@ import torch
 from firth.errors import OptionError
 from firth.neural.architecture import Architecture
 from firth.neural.bilm import BiLM
-from firth.neural.inference.embed import padded_rows
-from firth.neural.inference.lstm_gpu import GpuCnn, GpuLayers
+from firth.neural.inference.cnn_gpu import CnnGpu
+from firth.neural.inference.embed import pad_rows
+from firth.neural.inference.lstm_gpu import LayersGpu
 
 DEVICE = "cuda" if torch.cuda.is_available() else "cpu"
 LENGTHS = [9, 9, 5, 3, 2]
@@ -25,8 +26,8 @@ def both(bilm: BiLM, precision: str) -> tuple[torch.Tensor, torch.Tensor]:
     """All layers by the fast path and by the reference, (layers, tokens, 2 · dim)."""
     vectors = torch.randn(sum(LENGTHS), bilm.architecture.dim, generator=torch.Generator().manual_seed(1)).to(DEVICE)
     with torch.no_grad():
-        found = GpuLayers(bilm, precision).run(vectors, LENGTHS)
-        plain, _ = bilm.contextualize(padded_rows(vectors, LENGTHS), torch.tensor(LENGTHS, device=DEVICE))
+        found = LayersGpu(bilm, precision).run(vectors, LENGTHS)
+        plain, _ = bilm.contextualize(pad_rows(vectors, LENGTHS), torch.tensor(LENGTHS, device=DEVICE))
     return found, torch.cat([plain[:, row, :length] for row, length in enumerate(LENGTHS)], 1)
 
 
@@ -52,7 +53,7 @@ def test_words_stand_for_vectors() -> None:
     vectors = torch.randn(4, bilm.architecture.dim, device=DEVICE)
     words = np.random.default_rng(1).integers(0, 4, sum(LENGTHS)).tolist()
     with torch.no_grad():
-        layers = GpuLayers(bilm, "float32")
+        layers = LayersGpu(bilm, "float32")
         torch.testing.assert_close(
             layers.run(vectors, LENGTHS, words), layers.run(vectors[words], LENGTHS), atol=1e-6, rtol=0
         )
@@ -60,11 +61,11 @@ def test_words_stand_for_vectors() -> None:
 
 def test_a_precision_that_a_gpu_does_not_have_is_refused() -> None:
     with pytest.raises(OptionError, match="Use float32 or bfloat16"):
-        GpuLayers(model(), "int8")
+        LayersGpu(model(), "int8")
 
 
 def test_words_are_encoded_as_the_reference_encodes_them() -> None:
     bilm = model()
     words = ["tea", "", "a", "x" * 60, "چای", "<S>"]
     with torch.no_grad(), torch.backends.cudnn.flags(enabled=False):
-        torch.testing.assert_close(GpuCnn(bilm.encoder)(words), bilm.encoder(words), atol=1e-6, rtol=0)
+        torch.testing.assert_close(CnnGpu(bilm.encoder)(words), bilm.encoder(words), atol=1e-6, rtol=0)

@@ -8,7 +8,7 @@ from torch import Tensor
 
 from firth.neural.architecture import Architecture
 from firth.neural.bilm import BiLM
-from firth.neural.state import State
+from firth.neural.state import BiLMState
 from firth.neural.training.lstm import Dropout, run_layers, run_layers_reference
 
 STEPS, ROWS = 7, 3
@@ -22,14 +22,14 @@ def bilm(**more: object) -> BiLM:
     return made.double()
 
 
-def given(model: BiLM, seed: int = 1) -> tuple[Tensor, Tensor, State, Tensor]:
+def given(model: BiLM, seed: int = 1) -> tuple[Tensor, Tensor, BiLMState, Tensor]:
     rng = torch.Generator().manual_seed(seed)
     dim, cell, layers = model.architecture.dim, model.architecture.cell, model.architecture.layers
 
     def drawn(*shape: int) -> Tensor:
         return torch.randn(*shape, generator=rng, dtype=torch.float64)
 
-    state = State(drawn(2, layers, ROWS, cell), drawn(2, layers, ROWS, dim))
+    state = BiLMState(drawn(2, layers, ROWS, cell), drawn(2, layers, ROWS, dim))
     fresh = torch.rand(STEPS, ROWS, generator=rng) < 0.3
     forward, backward = drawn(STEPS, ROWS, dim).requires_grad_(), drawn(STEPS, ROWS, dim).requires_grad_()
     return forward, backward, state, fresh
@@ -60,7 +60,7 @@ def test_the_fast_layers_have_the_numbers_and_the_gradients_of_the_reference(
         weights = torch.linspace(-1, 1, ahead.numel(), dtype=torch.float64).view_as(ahead)
         loss = (ahead * weights).sum() + (behind * weights.flip(0)).square().sum()
         inside = [forward, backward, *model.forward_layers.parameters(), *model.backward_layers.parameters()]
-        found.append([ahead, behind, after.cells, after.said, *torch.autograd.grad(loss, inside)])
+        found.append([ahead, behind, after.cell, after.hidden, *torch.autograd.grad(loss, inside)])
     for plain, fast in zip(*found):
         assert torch.allclose(plain, fast, rtol=1e-10, atol=1e-10)
 
@@ -88,8 +88,8 @@ def test_a_text_cut_in_two_is_read_like_one_when_the_state_goes_on() -> None:
         second = run_layers(model, forward[4:], backward[4:], first[2], None, fresh[4:])
     for direction in (0, 1):
         assert torch.allclose(whole[direction], torch.cat([first[direction], second[direction]]), atol=1e-12)
-    assert torch.allclose(whole[2].cells, second[2].cells, atol=1e-12)
-    assert torch.allclose(whole[2].said, second[2].said, atol=1e-12)
+    assert torch.allclose(whole[2].cell, second[2].cell, atol=1e-12)
+    assert torch.allclose(whole[2].hidden, second[2].hidden, atol=1e-12)
 
 
 def test_where_it_is_fresh_nothing_from_before_is_remembered() -> None:

@@ -9,7 +9,7 @@ import torch
 from torch import nn
 
 from firth.neural.softmax import sparse_rows
-from firth.neural.training.optimizers import Kind, Optimizer, Schedule, all_reduce_gradients, clip_gradients
+from firth.neural.training.optimizers import Kind, Optimizer, WarmupSchedule, all_reduce_gradients, clip_gradients
 from firth.runtime import Runtime
 
 
@@ -88,4 +88,4 @@ def test_the_bound_counts_sparse_rows_too_and_rows_met_twice_once() -> None:
 
 
 def test_a_rate_without_rise_and_fall_never_changes() -> None:
-    assert {Schedule(0.2).rate(step, step / 10) for step in (0, 3, 10)} == {0.2}
+    assert {WarmupSchedule(0.2).rate(step, step / 10) for step in (0, 3, 10)} == {0.2}

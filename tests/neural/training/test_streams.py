@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from firth.errors import OptionError
-from firth.neural.training.streams import LONGEST, Batch, Streams, cut_long
+from firth.neural.training.streams import LONGEST, StreamBatch, Streams, cut_long
 from firth.text.corpus import Corpus
 from firth.text.tokenfile import TokenFile
 from firth.text.tokenize import Tokenizer
@@ -20,7 +20,7 @@ def tokens_of(lines: list[str]) -> TokenFile:
     return Corpus.of(["\n".join(lines)], tokenizer=LINES).tokens()
 
 
-def named(tokens: TokenFile, batch: Batch) -> list[list[list[str]]]:
+def named(tokens: TokenFile, batch: StreamBatch) -> list[list[list[str]]]:
     """What is read, as words, row by row, forwards and backwards."""
     names = [*tokens.vocabulary.words, "<S>", "</S>"]
     both = [batch.words[part].T.tolist() for part in (batch.forward, batch.backward)]

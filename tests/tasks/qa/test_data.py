@@ -83,7 +83,7 @@ def test_questions_about_one_passage_share_it_and_may_have_no_answers(tmp_path: 
         (paragraph(question(("", 3))), "the answer '' is not in the context"),
         (
             paragraph(question(is_impossible=True)),
-            "has no answer. Only questions with answers are supported, as in SQuAD 1.1",
+            "has no answer. Only questions with answers",
         ),
         (paragraph(question(("Denver", 25)), context=" "), "the context has no words"),
         (paragraph({"id": "1", "question": " ", "answers": []}), "the question has no words"),

@@ -6,7 +6,7 @@ import pytest
 import torch
 from torch import Tensor
 
-from firth.tasks.srl.alternating_lstm import AlternatingLstm, Highway, HighwayLayer, LstmLayer, Plan
+from firth.tasks.srl.alternating_lstm import AlternatingLstm, Highway, HighwayLayer, LstmLayer, PackedPlan
 
 LENGTHS = torch.tensor([2, 5, 0, 3])
 
@@ -61,7 +61,7 @@ def test_the_slopes_are_those_of_small_steps(reader: AlternatingLstm) -> None:
 def test_the_slopes_hold_with_dropout_too() -> None:
     torch.manual_seed(1)
     layer = HighwayLayer(4, 3).double()
-    plan = Plan.of(torch.tensor([3, 2, 2, 1]), torch.device("cpu"))
+    plan = PackedPlan.of(torch.tensor([3, 2, 2, 1]), torch.device("cpu"))
     words = torch.randn(8, 4, dtype=torch.float64, requires_grad=True)
     kept = torch.tensor([[2.0, 0, 2], [0, 2, 2], [2, 2, 0]], dtype=torch.float64)
     for backwards in (False, True):
@@ -86,8 +86,8 @@ def test_dropout_leaves_out_the_same_numbers_at_all_words_of_a_sentence(reader: 
 
 
 def test_a_plan_says_which_word_was_read_before() -> None:
-    plan = Plan.of(torch.tensor([3, 2, 1]), torch.device("cpu"))  # a0 b0 c0 a1 b1 a2
+    plan = PackedPlan.of(torch.tensor([3, 2, 1]), torch.device("cpu"))  # a0 b0 c0 a1 b1 a2
     assert plan.row.tolist() == [0, 1, 2, 0, 1, 0]
-    assert plan.heard[0].tolist() == [6, 6, 6, 0, 1, 3]
-    assert plan.heard[1].tolist() == [3, 4, 6, 5, 6, 6]
+    assert plan.previous[0].tolist() == [6, 6, 6, 0, 1, 3]
+    assert plan.previous[1].tolist() == [3, 4, 6, 5, 6, 6]
     assert plan.mirror.tolist() == [5, 4, 2, 3, 1, 0]

@@ -1,4 +1,4 @@
-"""What the fast path has made of a model's weights, kept as long as the weights stay what they are."""
+"""The weights of a biLM packed for inference, cached until the weights change."""
 
 from __future__ import annotations
 
@@ -8,58 +8,53 @@ from typing import TYPE_CHECKING, Any
 
 from torch import Tensor
 
-from firth.neural.inference.cnn_cpu import FastCnn
-from firth.neural.inference.lstm_cpu import FastLayers
-from firth.neural.inference.lstm_gpu import GpuCnn, GpuLayers
-from firth.neural.inference.token_vectors import Encoder, version_of
+from firth.neural.inference.cnn_cpu import CnnCpu
+from firth.neural.inference.cnn_gpu import CnnGpu
+from firth.neural.inference.lstm_cpu import LayersCpu
+from firth.neural.inference.lstm_gpu import LayersGpu
+from firth.neural.inference.token_vectors import WordEncoder, version_of
 from firth.neural.layers import CharacterCnn
 
 if TYPE_CHECKING:
     from firth.neural.bilm import BiLM
 
 
-class Packed:
-    """The fast encoder of a biLM, and its fast layers in the precision that was last asked for."""
+class WeightCache:
+    """The inference twins of a biLM's encoder and of its LSTM layers, in the last precision that was used.
+
+    This is the one place that decides whether the biLM runs on the CPU kernels or on those of a GPU.
+    """
 
     def __init__(self) -> None:
         self.lock = threading.Lock()
-        self.kept: dict[str, tuple[Any, Any]] = {}
+        self.entries: dict[str, tuple[Any, Any]] = {}
 
-    def __deepcopy__(self, memo: Any) -> Packed:
-        return Packed()  # a copy of a model packs its own
+    def __deepcopy__(self, memo: Any) -> WeightCache:
+        return WeightCache()  # a copy of a model packs its own weights
 
-    def __reduce__(self) -> tuple[type[Packed], tuple[()]]:
-        return Packed, ()
+    def __reduce__(self) -> tuple[type[WeightCache], tuple[()]]:
+        return WeightCache, ()
 
-    def encoder(self, bilm: BiLM) -> Encoder:
-        """What turns words into vectors: fast where it is a character CNN, else the encoder itself."""
+    def encoder(self, bilm: BiLM) -> WordEncoder:
+        """The twin of a character CNN; other encoders run as they are."""
         encoder = bilm.encoder
         if not isinstance(encoder, CharacterCnn):
             return encoder
-        if encoder.table.is_cuda:
-            return GpuCnn(encoder)
-        made: Encoder = self._keep("encoder", "", encoder.parameters(), lambda: FastCnn(encoder))
-        return made
+        make = CnnGpu if encoder.table.is_cuda else CnnCpu
+        found: WordEncoder = self._find("encoder", make, encoder.parameters(), lambda: make(encoder))
+        return found
 
-    def layers(self, bilm: BiLM, precision: str) -> FastLayers:
-        """The LSTMs of a biLM on a CPU."""
-        made: FastLayers = self._keep("layers", precision, lstm_weights(bilm), lambda: FastLayers(bilm, precision))
-        return made
+    def layers(self, bilm: BiLM, precision: str) -> LayersCpu | LayersGpu:
+        """The twin of the LSTM layers."""
+        weights = [*bilm.forward_layers.parameters(), *bilm.backward_layers.parameters()]
+        make = LayersGpu if weights[0].is_cuda else LayersCpu
+        found: LayersCpu | LayersGpu = self._find("layers", (make, precision), weights, lambda: make(bilm, precision))
+        return found
 
-    def gpu_layers(self, bilm: BiLM, precision: str) -> GpuLayers:
-        """The LSTMs of a biLM on a GPU."""
-        made: GpuLayers = self._keep("gpu", precision, lstm_weights(bilm), lambda: GpuLayers(bilm, precision))
-        return made
-
-    def _keep(self, name: str, kind: str, weights: Iterable[Tensor], make: Callable[[], Any]) -> Any:
-        key = (kind, *((one.data_ptr(), version_of(one)) for one in weights))
+    def _find(self, name: str, kind: object, weights: Iterable[Tensor], make: Callable[[], Any]) -> Any:
+        key = (kind, *((weight.data_ptr(), version_of(weight)) for weight in weights))
         with self.lock:
-            if name not in self.kept or self.kept[name][0] != key:
-                self.kept.pop(name, None)  # before the new one takes as much memory
-                self.kept[name] = key, make()
-            return self.kept[name][1]
-
-
-def lstm_weights(bilm: BiLM) -> list[Tensor]:
-    """The numbers of both stacks of LSTMs."""
-    return [*bilm.forward_layers.parameters(), *bilm.backward_layers.parameters()]
+            if name not in self.entries or self.entries[name][0] != key:
+                self.entries.pop(name, None)  # before the new one takes as much memory
+                self.entries[name] = key, make()
+            return self.entries[name][1]

@@ -1,6 +1,6 @@
-"""The character CNN on a CPU, fast: the same numbers as `CharacterCnn` gives, to 1e-6.
+"""The character CNN for inference on a CPU: the values of `CharacterCnn` to 1e-6, faster.
 
-The filters add up rows of a table (see `kernels/character_cnn.py`), which is less work than the highways behind them.
+The filters add rows of a table (see `kernels/character_cnn.py`), which is less work than the highway layers after them.
 """
 
 from __future__ import annotations
@@ -16,33 +16,33 @@ from firth.kernels import character_cnn as kernel
 from firth.kernels import matmul
 from firth.kernels.matmul import BLOCK
 from firth.kernels.simd_float import LANES, matrix
-from firth.neural.inference.lstm_cpu import numbers_of
+from firth.neural.inference.lstm_cpu import to_array
 from firth.neural.layers import CharacterCnn, Highway
 from firth.runtime import Runtime
 from firth.text.character_ids import FILL
 
 Floats = NDArray[np.float32]
-SIDES = BLOCK // 2  # features whose gates and whose transforms fill a block
+SIDES = BLOCK // 2  # features whose gates and transforms fill a block
 
 
-class FastCnn:
-    """A character CNN as it is now.
+class CnnCpu:
+    """A character CNN with its current weights packed.
 
     >>> cnn = CharacterCnn(4, filters=((1, 4), (2, 8)), highways=1)
-    >>> FastCnn(cnn)(["tea", "rain"]).shape
+    >>> CnnCpu(cnn)(["tea", "rain"]).shape
     torch.Size([2, 4])
     """
 
     def __init__(self, cnn: CharacterCnn, runtime: Runtime | None = None) -> None:
         self.runtime = runtime or Runtime.from_env()
         self.cnn = cnn
-        self.filters = [Filters(cnn.table, conv) for conv in cnn.filters if isinstance(conv, nn.Conv1d)]
+        self.filters = [FilterTable(cnn.table, conv) for conv in cnn.filters if isinstance(conv, nn.Conv1d)]
         self.features = sum(filters.count for filters in self.filters)
-        self.highways = [Product(*interleaved(highway)) for highway in cnn.highways if isinstance(highway, Highway)]
-        self.projection = None if cnn.projection is None else Product(*weights_of(cnn.projection))
+        self.highways = [PackedLinear(*interleave(highway)) for highway in cnn.highways if isinstance(highway, Highway)]
+        self.projection = None if cnn.projection is None else PackedLinear(*weights_of(cnn.projection))
 
     def parameters(self) -> Iterator[nn.Parameter]:
-        """The numbers that this was made from."""
+        """The weights of the CNN."""
         return self.cnn.parameters()
 
     def __call__(self, words: Sequence[str]) -> Tensor:
@@ -55,12 +55,12 @@ class FastCnn:
         return torch.from_numpy(np.concatenate([np.zeros((0, dim), np.float32), *vectors]))
 
     def encode(self, ids: NDArray[np.int32], lengths: NDArray[np.int64]) -> Floats:
-        """The vectors of spelled words, (n, dim)."""
+        """The vectors of words from their character ids, (n, dim)."""
         x = matrix(len(ids), -(-self.features // SIDES) * SIDES)
         end = 0
         for filters in self.filters:
             end += filters.count
-            x[:, end - filters.count : end] = filters.answers(ids, lengths)
+            x[:, end - filters.count : end] = filters.max_pool(ids, lengths)
         if self.cnn.activation is torch.relu:
             np.maximum(x, 0, out=x)
         else:
@@ -70,25 +70,25 @@ class FastCnn:
         return x[:, : self.features] if self.projection is None else self.projection(x)[:, : self.projection.columns]
 
 
-class Filters:
+class FilterTable:
     """The filters of one width."""
 
     def __init__(self, characters: Tensor, conv: nn.Conv1d) -> None:
         self.count, _, self.width = conv.weight.shape
-        # What each filter answers to each character at each of its places: (places · characters, filters).
-        answers = torch.einsum("cd,fdj->jcf", characters.detach().double(), conv.weight.detach().double())
+        # The product of each filter with each character at each position: (positions · characters, filters).
+        products = torch.einsum("cd,fdj->jcf", characters.detach().double(), conv.weight.detach().double())
         self.table = matrix(self.width * len(characters), self.count)
-        self.table[:, : self.count] = answers.reshape(-1, self.count).float().numpy()
-        self.bias = np.zeros(self.count, np.float32) if conv.bias is None else numbers_of(conv.bias)
+        self.table[:, : self.count] = products.reshape(-1, self.count).float().numpy()
+        self.bias = np.zeros(self.count, np.float32) if conv.bias is None else to_array(conv.bias)
 
-    def answers(self, ids: NDArray[np.int32], lengths: NDArray[np.int64]) -> Floats:
-        """The highest answer of each filter to each word."""
+    def max_pool(self, ids: NDArray[np.int32], lengths: NDArray[np.int64]) -> Floats:
+        """The maximum of each filter over the windows of each word."""
         highest = np.empty((len(ids), self.table.shape[1]), np.float32)
-        kernel.answers(ids, lengths, self.table, self.width, highest)
+        kernel.max_pool(ids, lengths, self.table, self.width, highest)
         return highest[:, : self.count] + self.bias
 
 
-class Product:
+class PackedLinear:
     """weight · x + bias for many x, in float32."""
 
     def __init__(self, weight: Floats, bias: Floats) -> None:
@@ -98,17 +98,17 @@ class Product:
         self.bias.reshape(-1)[: self.columns] = bias
 
     def __call__(self, x: Floats) -> Floats:
-        """The products, (n, columns filled up to whole blocks)."""
+        """The products, (n, columns padded to whole blocks)."""
         blocks, count = len(self.bias), len(x)
         out = np.empty((count, blocks * BLOCK), np.float32)
-        room = matmul.room(count, self.matrix[0])
-        matmul.write_down(x, count, room)
-        matmul.multiply(self.matrix, self.bias, (0, blocks), room, count, out.reshape(-1, BLOCK), blocks, 1)
+        rows = matmul.allocate_rows(count, self.matrix[0])
+        matmul.convert_rows(x, count, rows)
+        matmul.multiply(self.matrix, self.bias, (0, blocks), rows, count, out.reshape(-1, BLOCK), blocks, 1)
         return out
 
 
-def interleaved(highway: Highway) -> tuple[Floats, Floats]:
-    """Weight and bias of both sides of a highway, 16 rows of the transform and 16 of the gate in turn."""
+def interleave(highway: Highway) -> tuple[Floats, Floats]:
+    """Weight and bias of a highway layer: 16 rows of the transform and 16 of the gate in turn."""
     both = []
     for part in zip(weights_of(highway.transform), weights_of(highway.gate)):
         size = len(part[0])
@@ -120,4 +120,4 @@ def interleaved(highway: Highway) -> tuple[Floats, Floats]:
 
 
 def weights_of(linear: nn.Linear) -> tuple[Floats, Floats]:
-    return numbers_of(linear.weight), numbers_of(linear.bias)
+    return to_array(linear.weight), to_array(linear.bias)

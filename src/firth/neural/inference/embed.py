@@ -1,8 +1,7 @@
-"""Sentences to vectors in bulk: each distinct word is encoded once, sentences of like length run together.
+"""Embeds sentences: an array of vectors for each.
 
-What comes out does not depend on what else was asked for: a sentence has the same vectors alone, in any batch and in
-any order. `embed_in_turn` is the exception, and is asked for by name: it reads batches as the original programs did,
-each row going on from what it remembers of the batch before.
+The arrays of a sentence do not depend on the other sentences. `embed_in_turn` is the exception: it runs batches in
+their order, as the original programs did, and each row starts from the state that the batch before left.
 """
 
 from __future__ import annotations
@@ -18,39 +17,41 @@ from torch import Tensor
 from torch.nn.utils.rnn import pad_sequence
 
 from firth.errors import OptionError
+from firth.neural.device import work_sizes
+from firth.neural.inference.layers_of import (
+    LayerBatch,
+    Precision,
+    Sentences,
+    encode_tokens,
+    run_batches,
+    to_word_lists,
+)
 from firth.neural.inference.sentence_arrays import (
     TOO_LARGE,
     Floats,
     Numbers,
     Pooling,
-    copied,
-    copied_in_pieces,
-    divided,
+    copy_arrays,
     pool,
-    pooled,
-    rows_of_words,
+    pool_arrays,
+    split_arrays,
+    word_rows,
 )
 from firth.neural.inference.transfer import Arrive, PinnedTransfer, to_device
 from firth.neural.mix import ScalarMix
-from firth.neural.state import State
+from firth.neural.state import BiLMState
 from firth.progress import Progress, Report, silent
-from firth.text.character_ids import BEGIN, END
-from firth.text.tokenize import Tokenizer
 
 if TYPE_CHECKING:
     from firth.neural.bilm import BiLM
 
 Layers = Literal["mix", "all", "top"] | int | ScalarMix
-Precision = Literal["float32", "bfloat16", "int8"]
 Dtype = Literal["float32", "float16"]
-Sentences = Iterable[str | Sequence[str]]
-BATCH_TOKENS, GPU_BATCH_TOKENS = 4096, 32_768  # a GPU needs more to be busy
-AHEAD, GPU_AHEAD = 0, 2  # batches that are begun before the one that is given
 
 
 @dataclass(frozen=True)
-class Choice:
-    """What is asked for of each sentence, and how it is computed; see `BiLM.embed`."""
+class EmbeddingOptions:
+    """The options of `BiLM.embed`."""
 
     layers: Layers = "mix"
     pooling: Pooling | None = None
@@ -60,11 +61,11 @@ class Choice:
 
 
 @dataclass(frozen=True)
-class Batch:
-    """Sentences on their way through the LSTMs: where they stand in their block, and how many words they have.
+class EmbeddingBatch:
+    """A batch of a block of sentences that has been started: the places of its sentences and their lengths in words.
 
-    `arrive` waits for their vectors, (rows, 2 · dim): of each sentence its words, layer by layer. `arrays` are those of
-    the whole block; all are there when its last batch is.
+    `arrive` waits for the vectors, (rows, 2 · dim): of each sentence its words, layer by layer. `arrays` are those of
+    the whole block, complete when its last batch is.
     """
 
     arrays: list[Floats]
@@ -74,91 +75,81 @@ class Batch:
     is_last: bool
 
 
-def embed(bilm: BiLM, sentences: Sentences, choice: Choice, report: Report = silent) -> list[Floats]:
+def embed(bilm: BiLM, sentences: Sentences, options: EmbeddingOptions, report: Report = silent) -> list[Floats]:
     """An array for each sentence; see `BiLM.embed`."""
-    check(bilm, choice)
+    check(bilm, options)
     lists = to_word_lists(sentences)
     total, done, arrays = sum(map(len, lists)), 0, []
-    for batch in in_flight(bilm, [lists], choice):
+    for batch in start_batches(bilm, [lists], options):
         arrays = batch.arrays
-        put_in_place(bilm, batch, choice, shared=False)
+        finish(bilm, batch, options, shared=False)
         done += int(batch.lengths.sum())
         report(Progress("embedding", done, total, "tokens"))
     return arrays
 
 
-def embed_blocks(bilm: BiLM, blocks: Iterable[Sentences], choice: Choice) -> Iterator[list[Floats]]:
+def embed_blocks(bilm: BiLM, blocks: Iterable[Sentences], options: EmbeddingOptions) -> Iterator[list[Floats]]:
     """The arrays of each block of sentences; see `BiLM.embed_blocks`."""
-    check(bilm, choice)
-    for batch in in_flight(bilm, map(to_word_lists, blocks), choice):
-        put_in_place(bilm, batch, choice, shared=True)
+    check(bilm, options)
+    for batch in start_batches(bilm, map(to_word_lists, blocks), options):
+        finish(bilm, batch, options, shared=True)
         if batch.is_last:
             yield batch.arrays
 
 
-def in_flight(bilm: BiLM, blocks: Iterable[list[list[str]]], choice: Choice) -> Iterator[Batch]:
-    """The batches of all blocks, the longest sentences of a block first; an empty block is an empty batch.
+def start_batches(bilm: BiLM, blocks: Iterable[list[list[str]]], options: EmbeddingOptions) -> Iterator[EmbeddingBatch]:
+    """The batches of all blocks, the longest sentences of a block first. An empty block is an empty batch.
 
-    On a GPU the next batches are begun before the last one is given, be they of the same block or not, so that the GPU
-    computes while its results are put in order.
+    On a GPU the next batches, of this block or the next, are started before a batch is given, so that the GPU computes
+    while the CPU puts results in order.
     """
     device = next(bilm.parameters()).device
-    ahead = GPU_AHEAD if device.type == "cuda" else AHEAD
-    courier, begun = PinnedTransfer(device), deque[Batch]()
+    ahead = work_sizes(device).batches_ahead
+    transfer, started = PinnedTransfer(device), deque[EmbeddingBatch]()
     for lists in blocks:
-        arrays = [np.empty(0, np.float32)] * len(lists)
-        lengths = np.fromiter(map(len, lists), np.int64, len(lists))
-        parts = list(batches(lengths + 2, budget(device, choice))) or [[]]
-        for number, places in enumerate(parts, start=1):
-            arrive = begin(bilm, [lists[place] for place in places], choice, courier)
-            begun.append(Batch(arrays, places, lengths[places], arrive, number == len(parts)))
-            if len(begun) > ahead:
-                yield begun.popleft()
-    yield from begun
-
-
-def budget(device: torch.device, choice: Choice) -> int:
-    """The tokens of a batch."""
-    if choice.batch_tokens is not None:
-        return choice.batch_tokens
-    return GPU_BATCH_TOKENS if device.type == "cuda" else BATCH_TOKENS
+        arrays, done = [np.empty(0, np.float32)] * len(lists), 0
+        if not lists:
+            none = np.empty((0, 2 * bilm.architecture.dim), np.float32)
+            started.append(EmbeddingBatch(arrays, [], np.zeros(0, np.int64), lambda none=none: none, True))  # type: ignore[misc]
+        for batch in run_batches(bilm, lists, options.batch_tokens, options.precision):
+            done += len(batch.places)
+            arrive = start_transfer(batch, options, transfer)
+            started.append(EmbeddingBatch(arrays, batch.places, batch.lengths, arrive, done == len(lists)))
+            del batch  # frees its layers before the next batch runs
+            if len(started) > ahead:
+                yield started.popleft()
+    yield from started
 
 
 @torch.no_grad()
-def begin(bilm: BiLM, lists: list[list[str]], choice: Choice, courier: PinnedTransfer) -> Arrive:
-    """Sends sentences, the longest first, through the LSTMs. What comes back waits for their rows."""
-    if not lists:
-        return lambda: np.empty((0, 2 * bilm.architecture.dim), np.float32)
-    vectors, words = distinct_vectors(bilm, lists)
-    lengths = np.fromiter(map(len, lists), np.int64, len(lists)) + 2
-    chosen = choose(contextual_layers(bilm, vectors, lengths, choice.precision, words), choice.layers)
+def start_transfer(batch: LayerBatch, options: EmbeddingOptions, transfer: PinnedTransfer) -> Arrive:
+    """Sends the chosen layers of the words of a batch to the CPU. The result waits for them, sentence by sentence."""
+    chosen = choose(batch.layers, options.layers)
     rows = chosen.reshape(-1, chosen.shape[-1])
-    rows = rows[to_device(rows_of_words(lengths, len(rows) // len(words)), rows.device)]
-    if choice.dtype == "float32" or choice.pooling is not None:
-        return courier.fetch(rows)
+    rows = rows[to_device(word_rows(batch.lengths + 2, len(rows) // batch.layers.shape[1]), rows.device)]
+    if options.dtype == "float32" or options.pooling is not None:
+        return transfer.fetch(rows)
     halves = rows.half()
-    come, too_large = courier.fetch(halves), courier.fetch(halves.isinf().any())
+    result, too_large = transfer.fetch(halves), transfer.fetch(halves.isinf().any())
 
     def arrive() -> Floats:
         if too_large():
             raise OptionError(TOO_LARGE)
-        return come()
+        return result()
 
     return arrive
 
 
-def put_in_place(bilm: BiLM, batch: Batch, choice: Choice, *, shared: bool) -> None:
-    """Cuts what has arrived into the arrays of sentences: copies, or views where the memory may be shared."""
+def finish(bilm: BiLM, batch: EmbeddingBatch, options: EmbeddingOptions, *, shared: bool) -> None:
+    """Splits the vectors of a batch into the arrays of its sentences: copies, or views where memory may be shared."""
     rows, lengths = batch.arrive(), batch.lengths
-    layers = bilm.architecture.layers + 1 if choice.layers == "all" else None
-    if choice.pooling is not None:
-        found = pooled(rows, lengths, layers, choice.pooling, choice.dtype)
+    layers = bilm.architecture.layers + 1 if options.layers == "all" else None
+    if options.pooling is not None:
+        found = pool_arrays(rows, lengths, layers, options.pooling, options.dtype)
     elif shared:
-        found = divided(rows, lengths, layers)
-    elif next(bilm.parameters()).is_cuda:
-        found = copied_in_pieces(rows, lengths, layers)
+        found = split_arrays(rows, lengths, layers)
     else:
-        found = copied(rows, lengths, layers)
+        found = copy_arrays(rows, lengths, layers, work_sizes(next(bilm.parameters()).device).copied_bytes)
     for place, array in zip(batch.places, found):
         batch.arrays[place] = array
 
@@ -167,14 +158,14 @@ def embed_in_turn(
     bilm: BiLM,
     sentences: Sentences,
     *,
-    state: State | None = None,
+    state: BiLMState | None = None,
     batch_size: int = 64,
     layers: Layers = "mix",
     pooling: Pooling | None = None,
-) -> tuple[list[Floats], State]:
-    """Arrays of sentences read in batches, in their order, row r of a batch going on from row r of the one before.
+) -> tuple[list[Floats], BiLMState]:
+    """The arrays of sentences that run in batches, in their order, and the final state.
 
-    The state that is left comes with them, to go on from there.
+    Row r of a batch starts from the state of row r of the batch before.
     """
     check_choices(bilm, layers, pooling, "float32")
     if batch_size < 1:
@@ -186,7 +177,7 @@ def embed_in_turn(
         for start in range(0, len(lists), batch_size):
             batch = lists[start : start + batch_size]
             lengths = [len(words) + 2 for words in batch]
-            padded = padded_rows(token_vectors(bilm, batch), lengths)
+            padded = pad_rows(encode_tokens(bilm, batch), lengths)
             found, state = bilm.contextualize(padded, torch.tensor(lengths, device=padded.device), state)
             chosen = choose(found, layers).cpu().numpy()
             for row, length in enumerate(lengths):
@@ -194,126 +185,29 @@ def embed_in_turn(
     return arrays, state
 
 
-def contextual_layers(
-    bilm: BiLM,
-    vectors: Tensor,
-    lengths: Sequence[int] | Numbers,
-    precision: Precision,
-    words: Numbers | None = None,
-) -> Tensor:
-    """All layers of sentences, (layers + 1, tokens, 2 · dim), from their words' vectors, (tokens, dim).
-
-    Sentences lie one behind the other without padding, the longest first, each with its <S> and </S>. With `words` the
-    vectors are those of distinct words, and `words` says which of them stands where. This is the one place that decides
-    how the LSTMs are run.
-    """
-    if vectors.device.type == "cpu":
-        return torch.from_numpy(bilm.packed.layers(bilm, precision).run(vectors.numpy(), lengths, words))
-    return bilm.packed.gpu_layers(bilm, precision).run(vectors, lengths, words)
+def pad_rows(vectors: Tensor, lengths: Sequence[int]) -> Tensor:
+    """The tokens of sentences one after another, (tokens, dim), as rows padded with zeros, (rows, time, dim)."""
+    return pad_sequence(list(torch.split(vectors, list(lengths))), batch_first=True)
 
 
-def padded_rows(vectors: Tensor, lengths: Sequence[int]) -> Tensor:
-    """Sentences that lie one behind the other, (tokens, dim), as rows with zeros behind them, (rows, time, dim)."""
-    ends = np.cumsum(lengths).tolist()
-    return pad_sequence([vectors[end - length : end] for end, length in zip(ends, lengths)], batch_first=True)
-
-
-def token_vectors(bilm: BiLM, lists: Sequence[Sequence[str]]) -> Tensor:
-    """The vectors of the words of sentences, <S> and </S> around each, one behind the other, (tokens, dim)."""
-    vectors, words = distinct_vectors(bilm, lists)
-    return vectors[to_device(words, vectors.device)]
-
-
-def distinct_vectors(bilm: BiLM, lists: Sequence[Sequence[str]]) -> tuple[Tensor, Numbers]:
-    """The vectors of the distinct words of sentences, <S> and </S> around each, and which of them stands where."""
-    table, rows = bilm.known_words.find(bilm.packed.encoder(bilm), [(BEGIN, END), *lists])
-    tokens = framed(rows[2:], np.fromiter(map(len, lists), np.int64, len(lists)), rows[0], rows[1])
-    there = np.zeros(len(table), bool)
-    there[tokens] = True
-    distinct = np.flatnonzero(there)
-    return table[to_device(distinct, table.device)], (np.cumsum(there) - 1)[tokens]
-
-
-def framed(words: Numbers, lengths: Numbers, begin: int, end: int) -> Numbers:
-    """Sentences that lie one behind the other, each between a begin and an end.
-
-    >>> framed(np.array([5, 6, 7]), np.array([2, 0, 1]), 1, 2).tolist()
-    [1, 5, 6, 2, 1, 2, 1, 7, 2]
-    """
-    ends = np.cumsum(lengths + 2)
-    tokens, inside = np.empty(len(words) + 2 * len(lengths), np.int64), np.ones(len(words) + 2 * len(lengths), bool)
-    for places, mark in ((ends - lengths - 2, begin), (ends - 1, end)):
-        tokens[places], inside[places] = mark, False
-    tokens[inside] = words
-    return tokens
-
-
-def batches(lengths: Sequence[int] | Numbers, batch_tokens: int) -> Iterator[list[int]]:
-    """The places of sentences in batches, the longest first; a batch is no larger than the budget, padding counted.
-
-    A sentence that is longer than the budget is a batch of its own.
-
-    >>> list(batches([3, 9, 4, 3], 9))
-    [[1], [2, 0], [3]]
-    """
-    if batch_tokens < 1:
-        raise OptionError(f"batch_tokens is {batch_tokens}, but must be at least 1")
-    order = np.argsort(-np.asarray(lengths, np.int64), kind="stable").tolist()
-    start = 0
-    while start < len(order):
-        count = max(1, batch_tokens // int(lengths[order[start]]))
-        yield order[start : start + count]
-        start += count
-
-
-def to_word_lists(sentences: Sentences) -> list[list[str]]:
-    """Sentences as lists of words; one that is a string is cut into words, as one sentence.
-
-    >>> to_word_lists(["It's late.", ["As", "it", "is."]])
-    [['It', "'s", 'late', '.'], ['As', 'it', 'is.']]
-    >>> to_word_lists("It's late.")
-    Traceback (most recent call last):
-    firth.errors.OptionError: the sentences are one string, but must be a list. For one sentence write [text]
-    """
-    if isinstance(sentences, (str, bytes)):
-        raise OptionError("the sentences are one string, but must be a list. For one sentence write [text]")
-    tokenizer = Tokenizer()
-    lists = []
-    for place, sentence in enumerate(sentences):
-        words = tokenizer.words(sentence) if isinstance(sentence, str) else _listed(sentence, place)
-        lists.append(words)
-    return lists
-
-
-def _listed(sentence: object, place: int) -> list[str]:
-    try:
-        if isinstance(sentence, Iterable) and not isinstance(sentence, bytes):
-            words = list(sentence)
-            "".join(words)  # the quickest way to see that all of them are strings
-            return words
-    except TypeError:
-        pass
-    raise OptionError(f"sentence {place} is {sentence!r:.80}, but must be text or a list of words")
-
-
-def check(bilm: BiLM, choice: Choice) -> None:
-    """Refuses what cannot be chosen, before any work is done."""
-    check_choices(bilm, choice.layers, choice.pooling, choice.precision)
-    if choice.dtype not in get_args(Dtype):
-        raise OptionError(f"dtype is {choice.dtype!r}, but must be one of {', '.join(get_args(Dtype))}")
+def check(bilm: BiLM, options: EmbeddingOptions) -> None:
+    """Refuses options that are not possible, before any work is done."""
+    check_choices(bilm, options.layers, options.pooling, options.precision)
+    if options.dtype not in get_args(Dtype):
+        raise OptionError(f"dtype is {options.dtype!r}, but must be one of {', '.join(get_args(Dtype))}")
 
 
 def check_choices(bilm: BiLM, layers: Layers, pooling: Pooling | None, precision: Precision) -> None:
-    """Refuses what cannot be chosen, before any work is done."""
+    """Refuses layers, poolings and precisions that do not exist."""
     top = bilm.architecture.layers
     if isinstance(layers, ScalarMix):
         if layers.normalized:
             raise OptionError(
-                "a mix with normalization depends on all sentences of a batch, so it gives none vectors of its own. "
+                "a mix with normalization depends on all sentences of a batch, so no sentence has vectors of its own. "
                 "Run the batch yourself: layers, lengths, _ = bilm(sentences), then mix(layers, mask)"
             )
         if len(layers.weights) != top + 1:
-            raise OptionError(f"the mix is one of {len(layers.weights)} layers, but this biLM has {top + 1}")
+            raise OptionError(f"the mix is for {len(layers.weights)} layers, but this biLM has {top + 1}")
     elif layers not in ("mix", "all", "top", *range(top + 1)) or isinstance(layers, bool):
         raise OptionError(f"layers is {layers!r}, but must be 'mix', 'all', 'top', a number from 0 to {top}, or a mix")
     if pooling is not None and pooling not in get_args(Pooling):
@@ -323,7 +217,7 @@ def check_choices(bilm: BiLM, layers: Layers, pooling: Pooling | None, precision
 
 
 def choose(found: Tensor, layers: Layers) -> Tensor:
-    """The layers that are asked for, of (layers + 1, ..., 2 · dim): all of them, one, or a mix."""
+    """The chosen layers of (layers + 1, ..., 2 · dim): all of them, one, or a mix."""
     if isinstance(layers, ScalarMix):
         return layers.mixed(found)
     if layers == "all":

@@ -1,11 +1,11 @@
-"""The layers of a biLM on a CPU, fast. The numbers are those of the reference, `BiLM.contextualize`, to 1e-6.
+"""The LSTM layers of a biLM for inference on a CPU: the values of the reference, `BiLM.contextualize`, to 1e-6.
 
-What makes it fast, and is exact: nothing is computed for padding; the product of a word's vector with the first layer's
-weights is made once for each distinct word; the gates are worked out while their sums are still near the processor
-(see `kernels/lstm.py`); each direction runs in a thread of its own. Two lower precisions are there to be asked for:
-bfloat16 and int8 round what is multiplied, not what is summed up or remembered.
+It is fast because nothing is computed for padding, the product of a word's vector with the first layer's weights is
+made once for each distinct word, the gates are computed while their sums are in registers (see `kernels/lstm.py`), and
+each direction runs in its own thread. The precisions bfloat16 and int8 round what is multiplied; sums and states stay
+in float32.
 
-A row's numbers do not depend on the other rows, not even in the last bit.
+The values of a row do not depend on the other rows, not even in the last bit.
 """
 
 from __future__ import annotations
@@ -31,121 +31,121 @@ if TYPE_CHECKING:
 
 Floats = NDArray[np.float32]
 Numbers = NDArray[np.int64]
-TOGETHER = 96  # rows that are read at the same time: enough to be worth fetching the weights for
-AHEAD = 64  # words whose products with a layer's weights are made at once, where there is no table of all words
+TOGETHER = 96  # sentences that run together: enough to be worth loading the weights
+AHEAD = 64  # words whose input products are made at once, where there is no table of all words
 TABLE = 192 << 20  # bytes of such a table, for one direction
 
 
-class FastLstm:
+class LstmCpu:
     """One direction of one layer, its weights packed for `kernels/lstm.py`."""
 
     def __init__(self, lstm: ProjectedLstm, precision: str) -> None:
         self.dim, self.cell = lstm.dim, lstm.cell
         self.norm = lstm.norm
-        self.input = matmul.pack(kernel.interleave(numbers_of(lstm.input)), precision)
-        self.bias = kernel.interleave(numbers_of(lstm.bias)).reshape(-1, BLOCK)
-        self.recurrent = matmul.pack(kernel.interleave(numbers_of(lstm.recurrent)), precision)
-        projection = np.zeros((0, lstm.cell), np.float32) if lstm.projection is None else numbers_of(lstm.projection)
+        self.input = matmul.pack(kernel.interleave(to_array(lstm.input)), precision)
+        self.bias = kernel.interleave(to_array(lstm.bias)).reshape(-1, BLOCK)
+        self.recurrent = matmul.pack(kernel.interleave(to_array(lstm.recurrent)), precision)
+        projection = np.zeros((0, lstm.cell), np.float32) if lstm.projection is None else to_array(lstm.projection)
         self.projection = matmul.pack(projection, precision)
         self.clips = tuple(np.float32(clip or np.inf) for clip in (lstm.cell_clip, lstm.projection_clip))
 
-    def table(self, vectors: Floats) -> Floats:
-        """What the gates hear of each input, bias included, a row for each of them in each block of columns."""
+    def multiply_inputs(self, vectors: Floats) -> Floats:
+        """The products of inputs for the gates, with the bias: a row for each input in each block of columns."""
         if self.norm is not None:
             weight, bias = self.norm.weight.detach(), self.norm.bias.detach()
             scaled = functional.layer_norm(torch.from_numpy(vectors), weight.shape, weight, bias, self.norm.eps)
             vectors = scaled.numpy()
         blocks, count = len(self.bias), len(vectors)
         table = np.empty((blocks * count, BLOCK), np.float32)
-        room = matmul.room(count, self.input[0])
-        matmul.write_down(vectors, count, room)
-        matmul.multiply(self.input, self.bias, (0, blocks), room, count, table, 1, count)
+        rows = matmul.allocate_rows(count, self.input[0])
+        matmul.convert_rows(vectors, count, rows)
+        matmul.multiply(self.input, self.bias, (0, blocks), rows, count, table, 1, count)
         return table
 
-    def read(self, sizes: Numbers, words: Numbers, vectors: Floats, table: Floats | None = None) -> Floats:
-        """What it says to the words, which are rows of the vectors, step by step, (words, dim).
+    def run(self, sizes: Numbers, words: Numbers, vectors: Floats, table: Floats | None = None) -> Floats:
+        """The hidden states of words, which are rows of the vectors, step by step, (words, dim).
 
-        Without a table that is made already, there is never more of it than for the next few steps.
+        Without a `table` of input products, they are made for a few steps at a time.
         """
         outputs = np.empty((len(words), self.dim), np.float32)
-        reader = Reader(self, int(sizes[0]))
+        scratch = LstmScratch(self, int(sizes[0]))
         if table is not None:
-            reader.read(sizes, words, table, outputs)
+            scratch.run(sizes, words, table, outputs)
             return outputs
         end = 0
-        for steps in parts(sizes, AHEAD):
+        for steps in split_steps(sizes, AHEAD):
             start, end = end, end + int(steps.sum())
-            ahead = self.table(vectors[words[start:end]])
-            reader.read(steps, np.arange(end - start), ahead, outputs[start:end])
+            ahead = self.multiply_inputs(vectors[words[start:end]])
+            scratch.run(steps, np.arange(end - start), ahead, outputs[start:end])
         return outputs
 
 
-class Reader:
-    """What a layer remembers while it reads, and room to work in."""
+class LstmScratch:
+    """The state of a layer while it runs, and buffers for the kernel."""
 
-    def __init__(self, lstm: FastLstm, rows: int) -> None:
+    def __init__(self, lstm: LstmCpu, rows: int) -> None:
         self.lstm = lstm
         cell = stride(lstm.cell)
-        said = len(lstm.projection[0]) * BLOCK or cell
-        self.memory = [matrix(rows, width) for width in (cell, cell, said)]
-        self.heard, self.shown = matmul.room(rows, lstm.recurrent[0]), matmul.room(rows, lstm.projection[0])
+        hidden = len(lstm.projection[0]) * BLOCK or cell
+        self.state = [matrix(rows, width) for width in (cell, cell, hidden)]  # cell, gated, hidden
+        self.hidden_rows = matmul.allocate_rows(rows, lstm.recurrent[0])
+        self.gated_rows = matmul.allocate_rows(rows, lstm.projection[0])
 
-    def read(self, sizes: Numbers, words: Numbers, table: Floats, outputs: Floats) -> None:
-        lstm, (cells, let_out, said) = self.lstm, self.memory
-        multiplied = lstm.recurrent, self.heard, lstm.projection, self.shown
-        kernel.read(sizes, words, table, *multiplied, lstm.clips, cells, let_out, said, outputs)
+    def run(self, sizes: Numbers, words: Numbers, table: Floats, outputs: Floats) -> None:
+        lstm, (cell, gated, hidden) = self.lstm, self.state
+        multiplied = lstm.recurrent, self.hidden_rows, lstm.projection, self.gated_rows
+        kernel.run(sizes, words, table, *multiplied, lstm.clips, cell, gated, hidden, outputs)
 
 
-class FastLayers:
-    """The LSTMs of a biLM, as they are now, in float32, bfloat16 or int8.
+class LayersCpu:
+    """The LSTM layers of a biLM with their current weights, in float32, bfloat16 or int8.
 
     >>> from firth.neural.bilm import Architecture, BiLM
-    >>> fast = FastLayers(BiLM(Architecture.named("tiny")))
-    >>> vectors = np.ones((2, 16), np.float32)  # of two words
-    >>> fast.run(vectors, [3, 1], [0, 1, 0, 1]).shape  # two sentences: three words, then one
-    (3, 4, 32)
+    >>> layers = LayersCpu(BiLM(Architecture.named("tiny")))
+    >>> vectors = torch.ones(2, 16)  # of two words
+    >>> layers.run(vectors, [3, 1], [0, 1, 0, 1]).shape  # two sentences: three words, then one
+    torch.Size([3, 4, 32])
     """
 
     def __init__(self, bilm: BiLM, precision: str = "float32", runtime: Runtime | None = None) -> None:
         self.runtime = runtime or Runtime.from_env()
         self.skip = bilm.architecture.skip
         layers = [layer for layer in (*bilm.forward_layers, *bilm.backward_layers) if isinstance(layer, ProjectedLstm)]
-        packed = self.runtime.map(lambda layer: FastLstm(layer, precision), layers)
+        packed = self.runtime.map(lambda layer: LstmCpu(layer, precision), layers)
         self.directions = packed[: len(packed) // 2], packed[len(packed) // 2 :]
 
     def run(
-        self, vectors: Floats, lengths: Sequence[int] | Numbers, words: Sequence[int] | Numbers | None = None
-    ) -> Floats:
-        """All layers, (layers + 1, tokens, 2 · dim), of sentences that lie one behind the other without padding.
+        self, vectors: Tensor, lengths: Sequence[int] | Numbers, words: Sequence[int] | Numbers | None = None
+    ) -> Tensor:
+        """All layers, (layers + 1, tokens, 2 · dim), of sentences one after another, without padding.
 
-        `vectors` are those of distinct words, and `words` says which of them stands where; without it, each token has
-        its own.
+        `vectors` are those of distinct words and `words` gives the row of each token; without it each token has a row.
         """
-        vectors = np.ascontiguousarray(vectors, np.float32)
-        places = np.arange(len(vectors)) if words is None else np.asarray(words, np.int64)
+        inputs = np.ascontiguousarray(vectors.numpy(), np.float32)
+        places = np.arange(len(inputs)) if words is None else np.asarray(words, np.int64)
         dim = self.directions[0][0].dim
         layers = np.empty((1 + len(self.directions[0]), len(places), 2 * dim), np.float32)
-        layers[0] = np.tile(vectors, 2)[places]
-        tables = self.runtime.map(lambda lstms: first_table(lstms[0], vectors), self.directions)
+        layers[0] = np.tile(inputs, 2)[places]
+        tables = self.runtime.map(lambda lstms: multiply_all_inputs(lstms[0], inputs), self.directions)
 
-        def read(task: tuple[int, Numbers, Numbers]) -> None:
+        def run_group(task: tuple[int, Numbers, Numbers]) -> None:
             direction, sizes, tokens = task
             lstms, side = self.directions[direction], slice(direction * dim, (direction + 1) * dim)
-            said = lstms[0].read(sizes, places[tokens], vectors, tables[direction])
-            layers[1, tokens, side] = said
+            hidden = lstms[0].run(sizes, places[tokens], inputs, tables[direction])
+            layers[1, tokens, side] = hidden
             for depth, lstm in enumerate(lstms[1:], start=2):
-                new = lstm.read(sizes, np.arange(len(said)), said)
-                said = new + said if self.skip else new
-                layers[depth, tokens, side] = said
+                output = lstm.run(sizes, np.arange(len(hidden)), hidden)
+                hidden = output + hidden if self.skip else output
+                layers[depth, tokens, side] = hidden
 
-        self.runtime.map(read, self.tasks(np.asarray(lengths, np.int64)))
-        return layers
+        self.runtime.map(run_group, self.groups(np.asarray(lengths, np.int64)))
+        return torch.from_numpy(layers)
 
-    def tasks(self, lengths: Numbers) -> Iterator[tuple[int, Numbers, Numbers]]:
-        """Sentences of like length in groups, each once in each direction: its steps' sizes, and the tokens in order.
+    def groups(self, lengths: Numbers) -> Iterator[tuple[int, Numbers, Numbers]]:
+        """Groups of sentences of similar length, once for each direction: the sizes of its steps, its tokens in order.
 
         >>> from firth.neural.bilm import Architecture, BiLM
-        >>> for task in FastLayers(BiLM(Architecture.named("tiny"))).tasks(np.array([1, 3])): print(*task)
+        >>> for group in LayersCpu(BiLM(Architecture.named("tiny"))).groups(np.array([1, 3])): print(*group)
         0 [2 1 1] [1 0 2 3]
         1 [2 1 1] [3 0 2 1]
         """
@@ -155,18 +155,18 @@ class FastLayers:
         for group in np.array_split(order[lengths[order] > 0], max(1, groups)):
             if len(group) == 0:
                 continue
-            sizes, *ways = in_steps(lengths[group], starts[group])
-            for direction, tokens in enumerate(ways):
+            sizes, *orders = order_by_step(lengths[group], starts[group])
+            for direction, tokens in enumerate(orders):
                 yield direction, sizes, tokens
 
 
-def in_steps(lengths: Numbers, starts: Numbers | None = None) -> tuple[Numbers, Numbers, Numbers]:
-    """The tokens of sentences, the longest first, in the order in which they are read side by side.
+def order_by_step(lengths: Numbers, starts: Numbers | None = None) -> tuple[Numbers, Numbers, Numbers]:
+    """The order in which steps run over the tokens of sentences, the longest sentence first.
 
-    How many sentences go on at each step; then the places of the tokens, read forwards, and read backwards. `starts`
-    says where the sentences begin; without it, they lie one behind the other.
+    The number of sentences at each step; then the tokens in forward order, and in backward order. `starts` are the
+    first tokens of the sentences; by default they follow one another.
 
-    >>> [order.tolist() for order in in_steps(np.array([3, 1]))]
+    >>> [order.tolist() for order in order_by_step(np.array([3, 1]))]
     [[2, 1, 1], [0, 3, 1, 2], [2, 3, 1, 0]]
     """
     starts = np.cumsum(lengths) - lengths if starts is None else starts
@@ -176,15 +176,15 @@ def in_steps(lengths: Numbers, starts: Numbers | None = None) -> tuple[Numbers, 
     return sizes, starts[rows] + time, starts[rows] + lengths[rows] - 1 - time
 
 
-def first_table(lstm: FastLstm, vectors: Floats) -> Floats | None:
-    """The table of all words, where it is not too large."""
-    return lstm.table(vectors) if len(vectors) * lstm.bias.nbytes <= TABLE else None
+def multiply_all_inputs(lstm: LstmCpu, vectors: Floats) -> Floats | None:
+    """The input products of all words, unless the table would be too large."""
+    return lstm.multiply_inputs(vectors) if len(vectors) * lstm.bias.nbytes <= TABLE else None
 
 
-def parts(sizes: Numbers, most: int) -> Iterator[Numbers]:
+def split_steps(sizes: Numbers, most: int) -> Iterator[Numbers]:
     """Steps in parts of about `most` words, each at least one step.
 
-    >>> list(parts(np.array([3, 3, 2, 1, 1]), 4))
+    >>> list(split_steps(np.array([3, 3, 2, 1, 1]), 4))
     [array([3]), array([3]), array([2, 1, 1])]
     """
     start, total = 0, 0
@@ -196,7 +196,7 @@ def parts(sizes: Numbers, most: int) -> Iterator[Numbers]:
     yield sizes[start:]
 
 
-def numbers_of(parameter: Tensor) -> Floats:
+def to_array(parameter: Tensor) -> Floats:
     """A parameter as an array."""
     array: Floats = parameter.detach().float().numpy()
     return array

@@ -1,4 +1,4 @@
-"""From the rows of a batch, one behind the other, to an array for each sentence."""
+"""Splits the rows of a batch into an array for each sentence."""
 
 from __future__ import annotations
 
@@ -11,17 +11,18 @@ from numpy.typing import NDArray
 from firth.errors import OptionError
 from firth.runtime import Runtime
 
-Floats = NDArray[Any]  # float32, or float16 where that is asked for
+Floats = NDArray[Any]  # float32 or float16
 Numbers = NDArray[np.int64]
 Pooling = Literal["mean", "max", "first-last"]
 TOO_LARGE = "a number is too large for float16. Use float32"
-PIECE = 8 << 20  # bytes that are copied together: new memory costs least in large pieces
 
 
-def rows_of_words(lengths: Numbers, layers: int) -> Numbers:
-    """Which tokens of layers that lie one behind the other are words, not <S> or </S>: each sentence layer by layer.
+def word_rows(lengths: Numbers, layers: int) -> Numbers:
+    """The rows of words in layers of tokens: sentence by sentence, in each layer by layer, without <S> and </S>.
 
-    >>> rows_of_words(np.array([4, 3]), 2).tolist()
+    `lengths` are those of the sentences in tokens. Row numbers run through the first layer, then the second.
+
+    >>> word_rows(np.array([4, 3]), 2).tolist()
     [1, 2, 8, 9, 5, 12]
     """
     counts = np.repeat(lengths - 2, layers)  # of each sentence in each layer
@@ -30,10 +31,10 @@ def rows_of_words(lengths: Numbers, layers: int) -> Numbers:
     return np.arange(int(counts.sum())) + np.repeat(firsts - np.cumsum(counts) + counts, counts)
 
 
-def divided(rows: Floats, lengths: Numbers, layers: int | None) -> list[Floats]:
-    """The arrays of sentences with so many words, whose rows lie one behind the other; they are views.
+def split_arrays(rows: Floats, lengths: Numbers, layers: int | None) -> list[Floats]:
+    """The rows of each sentence as a view: (length, dim), or (layers, length, dim). `lengths` are in words.
 
-    >>> [array.shape for array in divided(np.zeros((6, 5)), np.array([2, 1]), 2)]
+    >>> [array.shape for array in split_arrays(np.zeros((6, 5)), np.array([2, 1]), 2)]
     [(2, 2, 5), (2, 1, 5)]
     """
     ends = [0, *np.cumsum((layers or 1) * lengths).tolist()]
@@ -41,40 +42,39 @@ def divided(rows: Floats, lengths: Numbers, layers: int | None) -> list[Floats]:
     return views if layers is None else [view.reshape(layers, -1, rows.shape[1]) for view in views]
 
 
-def copied(rows: Floats, lengths: Numbers, layers: int | None) -> list[Floats]:
-    """As `divided`, but each array has its own memory."""
-    return [view.copy() for view in divided(rows, lengths, layers)]
+def copy_arrays(rows: Floats, lengths: Numbers, layers: int | None, piece: int) -> list[Floats]:
+    """As `split_arrays`, in new memory: each array in its own, or pieces of so many bytes for arrays to share.
 
-
-def copied_in_pieces(rows: Floats, lengths: Numbers, layers: int | None) -> list[Floats]:
-    """As `divided`, in new memory that an array shares with its neighbors, some megabytes of them; in threads."""
+    Large pieces, copied in threads, cost least; a small array then keeps its whole piece alive.
+    """
+    if not piece:
+        return [view.copy() for view in split_arrays(rows, lengths, layers)]
     ends = np.cumsum((layers or 1) * lengths)
-    cuts = np.flatnonzero(np.diff(ends * (rows.shape[1] * rows.itemsize) // PIECE, prepend=-1)).tolist()
+    cuts = np.flatnonzero(np.diff(ends * (rows.shape[1] * rows.itemsize) // piece, prepend=-1)).tolist()
 
     def copy(part: tuple[int, int]) -> list[Floats]:
         first, last = part
         start = int(ends[first - 1]) if first else 0
-        return divided(rows[start : int(ends[last - 1])].copy(), lengths[first:last], layers)
+        return split_arrays(rows[start : int(ends[last - 1])].copy(), lengths[first:last], layers)
 
     pieces = Runtime.from_env().map(copy, pairwise([*cuts, len(lengths)]))
     return list(chain.from_iterable(pieces))
 
 
-def pooled(rows: Floats, lengths: Numbers, layers: int | None, pooling: Pooling, dtype: str) -> list[Floats]:
+def pool_arrays(rows: Floats, lengths: Numbers, layers: int | None, pooling: Pooling, dtype: str) -> list[Floats]:
     """One vector for each sentence, or one for each of its layers."""
-    views, runtime = divided(rows, lengths, layers), Runtime.from_env()
+    views, runtime = split_arrays(rows, lengths, layers), Runtime.from_env()
 
-    def some(part: slice) -> list[Floats]:
-        return [rounded(pool(view, pooling), dtype) for view in views[part]]
+    def pool_some(part: slice) -> list[Floats]:
+        return [convert(pool(view, pooling), dtype) for view in views[part]]
 
-    return list(chain.from_iterable(runtime.map(some, runtime.shares(len(views)))))
+    return list(chain.from_iterable(runtime.map(pool_some, runtime.shares(len(views)))))
 
 
 def pool(array: Floats, pooling: Pooling | None) -> Floats:
     """One vector of a sentence's words, (..., length, 2 · dim) to (..., 2 · dim); zeros where it has no words.
 
-    "first-last" is what each direction says when it has read the whole sentence: forwards at the last word, backwards
-    at the first.
+    "first-last" joins the final hidden states of both directions: forward at the last word, backward at the first.
 
     >>> pool(np.array([[1, 2], [3, 4]], np.float32), "first-last")
     array([3., 2.], dtype=float32)
@@ -91,8 +91,8 @@ def pool(array: Floats, pooling: Pooling | None) -> Floats:
     return np.concatenate([array[..., -1, :half], array[..., 0, half:]], -1)
 
 
-def rounded(array: Floats, dtype: str) -> Floats:
-    """The array in its final type; a number that is too large for it is an error, never infinite."""
+def convert(array: Floats, dtype: str) -> Floats:
+    """The array in its final type. A number that is too large for the type is an error, never infinite."""
     try:
         with np.errstate(over="raise"):
             return array.astype(dtype, copy=False)

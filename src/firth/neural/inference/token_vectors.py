@@ -1,4 +1,4 @@
-"""The vectors of words before they meet their neighbors: each is computed once and kept, as long as there is room."""
+"""A cache of the context-free vectors of words: an encoder computes each word once."""
 
 from __future__ import annotations
 
@@ -13,45 +13,44 @@ from numpy.typing import NDArray
 from torch import Tensor
 from torch.nn import Parameter
 
+from firth.neural.device import work_sizes
 from firth.neural.inference.transfer import to_device
 
-ROOM, GPU_ROOM = 128 << 20, 1 << 30  # bytes of words and vectors that are kept
-WORD = 160  # bytes of a word beside its vector: its spelling, and its place among the words
-GROUP, GPU_GROUP = 512, 2048  # words that are encoded together
-LONGEST = 256  # longer words are rare and fill memory, so they are not kept
+WORD = 160  # bytes of a word beside its vector: its spelling and its row number
+LONGEST = 256  # characters; longer words are rare and fill memory, so they are not cached
 
 
-class Encoder(Protocol):
-    """What turns words into vectors: a module, or what the fast path made of it."""
+class WordEncoder(Protocol):
+    """An encoder of words: a module, or its twin for inference."""
 
     def __call__(self, words: Sequence[str], /) -> Tensor: ...
 
     def parameters(self) -> Iterator[Parameter]: ...
 
 
-class Numbers(dict[str, int]):
-    """Every word that is asked for has a number; `new` are the words that were asked for the first time.
+class TokenRows(dict[str, int]):
+    """The row number of each word. Looking up a new word gives it the next row and adds it to `new`.
 
-    >>> numbers = Numbers()
-    >>> [numbers[word] for word in ("tea", "rain", "tea")], numbers.new
+    >>> rows = TokenRows()
+    >>> [rows[word] for word in ("tea", "rain", "tea")], rows.new
     ([0, 1, 0], ['tea', 'rain'])
     """
 
     def __init__(self) -> None:
         self.new: list[str] = []
-        self.given = 0
+        self.count = 0
 
     def __missing__(self, word: str) -> int:
-        number = self[word] = self.given
-        self.given += 1
+        row = self[word] = self.count
+        self.count += 1
         self.new.append(word)
-        return number
+        return row
 
 
 class TokenVectors:
-    """A table of the words that an encoder has met.
+    """A table of the vectors of words.
 
-    When the encoder's numbers change, as they do in training, or the room is used up, it begins anew.
+    It is emptied when the weights of the encoder change, as they do in training, and when it is full.
     """
 
     def __init__(self) -> None:
@@ -59,31 +58,31 @@ class TokenVectors:
         self.forget(())
 
     def __deepcopy__(self, memo: Any) -> TokenVectors:
-        return TokenVectors()  # a copy of a model fills its own
+        return TokenVectors()  # a copy of a model fills its own table
 
     def __reduce__(self) -> tuple[type[TokenVectors], tuple[()]]:
         return TokenVectors, ()
 
-    def forget(self, numbers: tuple[Any, ...]) -> None:
-        """Begins anew, for an encoder with these numbers."""
-        self.numbers = numbers
-        self.rows = Numbers()
+    def forget(self, weights: tuple[Any, ...]) -> None:
+        """Empties the table, for an encoder with these weights."""
+        self.weights = weights
+        self.rows = TokenRows()
         self.table: Tensor | None = None
 
-    def of(self, encoder: Encoder, words: Sequence[str]) -> Tensor:
-        """The vectors of words, (n, dim); a word may stand there many times."""
+    def of(self, encoder: WordEncoder, words: Sequence[str]) -> Tensor:
+        """The vectors of words, (n, dim); words may repeat."""
         table, rows = self.find(encoder, [words])
         return table[to_device(rows, table.device)]
 
-    def find(self, encoder: Encoder, lists: Sequence[Sequence[str]]) -> tuple[Tensor, NDArray[np.int64]]:
-        """A table of vectors, and which of its rows each word has, the lists one behind the other."""
+    def find(self, encoder: WordEncoder, lists: Sequence[Sequence[str]]) -> tuple[Tensor, NDArray[np.int64]]:
+        """A table of vectors, and the row there of each word, one list after another."""
         with self.lock, torch.inference_mode(False), torch.no_grad():  # the table outlives the caller's mode
-            numbers = tuple((one.data_ptr(), one.device, version_of(one)) for one in encoder.parameters())
-            if numbers != self.numbers:
-                self.forget(numbers)
+            weights = tuple((one.data_ptr(), one.device, version_of(one)) for one in encoder.parameters())
+            if weights != self.weights:
+                self.forget(weights)
             rows = self._look_up(lists)
             if self._is_too_large():
-                self.forget(numbers)
+                self.forget(weights)
                 rows = self._look_up(lists)
             self._encode(encoder)
             assert self.table is not None
@@ -95,30 +94,29 @@ class TokenVectors:
     def _is_too_large(self) -> bool:
         if self.table is None or not self.rows.new:
             return False
-        room = GPU_ROOM if self.table.is_cuda else ROOM
-        return self.rows.given * (self.table[0].nbytes + WORD) > room
+        return self.rows.count * (self.table[0].nbytes + WORD) > work_sizes(self.table.device).cached_bytes
 
-    def _encode(self, encoder: Encoder) -> None:
-        """Words of like length together, since an encoder works as long as the longest of them."""
+    def _encode(self, encoder: WordEncoder) -> None:
+        """Encodes the new words, those of similar length together: the longest word of a group sets its cost."""
         new, self.rows.new = sorted(self.rows.new, key=len), []
+        size = work_sizes(next(encoder.parameters()).device).encoded_words
         done = 0
         try:
             while done < len(new):
-                size = GPU_GROUP if self.table is not None and self.table.is_cuda else GROUP
                 group = new[done : done + size]
                 vectors: Tensor = encoder(group)
                 places = np.array([self.rows[word] for word in group])
-                self._roomy(vectors)[to_device(places, vectors.device)] = vectors
+                self._grow(vectors)[to_device(places, vectors.device)] = vectors
                 done += len(group)
         finally:  # also when a word has no vector
             for word in chain(new[done:], [word for word in new[:done] if len(word) > LONGEST]):
                 del self.rows[word]
 
-    def _roomy(self, vectors: Tensor) -> Tensor:
-        """The table, with a row for every number that was given; it grows by doubling."""
+    def _grow(self, vectors: Tensor) -> Tensor:
+        """The table with a row for every word. It grows by doubling."""
         size = 0 if self.table is None else len(self.table)
-        if self.rows.given > size:
-            grown = vectors.new_empty(max(2 * size, self.rows.given), vectors.shape[1])
+        if self.rows.count > size:
+            grown = vectors.new_empty(max(2 * size, self.rows.count), vectors.shape[1])
             if self.table is not None:
                 grown[:size] = self.table
             self.table = grown
@@ -127,5 +125,5 @@ class TokenVectors:
 
 
 def version_of(tensor: Tensor) -> int:
-    """How often a tensor was changed in place, as far as torch counts it."""
+    """How many times a tensor was changed in place, as torch counts it."""
     return 0 if tensor.is_inference() else tensor._version

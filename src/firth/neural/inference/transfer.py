@@ -1,7 +1,7 @@
-"""Between the host and a GPU, both ways by pinned memory, so that neither waits for the other.
+"""Transfers between the CPU and a GPU through pinned memory, so that neither waits for the other.
 
-Pinned memory comes from torch's own store and goes back to it when the last array that looks at it is gone; the store
-gives a piece out again only when the copies that were begun with it are done.
+Pinned memory comes from torch's allocator and returns to it with the last array that uses it. The allocator reuses a
+piece only after the copies from and to it are done.
 """
 
 from __future__ import annotations
@@ -18,24 +18,24 @@ Arrive = Callable[[], NDArray[Any]]
 
 
 def to_device(array: NDArray[Any], device: torch.device) -> Tensor:
-    """The array as a tensor of the device; the way to a GPU is begun, not waited for.
+    """The array as a tensor on the device. A copy to a GPU is started, not waited for.
 
     >>> to_device(np.arange(3), torch.device("cpu"))
     tensor([0, 1, 2])
     """
     tensor = torch.from_numpy(np.ascontiguousarray(array))
-    # Copied from ordinary memory it would first wait until the GPU has done all it was told to do.
+    # A copy from pageable memory would wait for all work of the GPU.
     return tensor.pin_memory().to(device, non_blocking=True) if device.type == "cuda" else tensor.to(device)
 
 
 class PinnedTransfer:
-    """Brings results to the host, beside the work that goes on: on a GPU in a stream of its own."""
+    """Copies results to the CPU while computation goes on: on a GPU in a stream of its own."""
 
     def __init__(self, device: torch.device) -> None:
         self.stream = torch.cuda.Stream(device) if device.type == "cuda" else None  # type: ignore[no-untyped-call]
 
     def fetch(self, result: Tensor) -> Arrive:
-        """A function that waits for the result and gives it as an array; its way to the host begins now.
+        """Starts the copy. The result is a function that waits for it and returns the array.
 
         >>> PinnedTransfer(torch.device("cpu")).fetch(torch.ones(2))()
         array([1., 1.], dtype=float32)
@@ -46,11 +46,11 @@ class PinnedTransfer:
         self.stream.wait_stream(torch.cuda.current_stream(result.device))
         with torch.cuda.stream(self.stream):
             host.copy_(result, non_blocking=True)
-        arrived = self.stream.record_event()
-        result.record_stream(self.stream)  # its memory must not be used again before the copy is done
+        copied = self.stream.record_event()
+        result.record_stream(self.stream)  # keeps its memory from reuse until the copy is done
 
         def arrive() -> NDArray[Any]:
-            arrived.synchronize()
+            copied.synchronize()
             return host.numpy()
 
         return arrive

@@ -1,13 +1,14 @@
-"""The LSTMs of a biLM over streams of words, as training reads them: both directions, all layers, the state carried on.
+"""The LSTM layers of a biLM over streams of words for training: both directions, all layers, the state carried on.
 
-`run_layers_reference` is the reference, written to be read. `run_layers` gives the same numbers sooner: on a CPU with
-the layers of lstm_cpu.py, on a GPU with those of lstm_gpu.py.
+`run_layers_reference` is the reference, written to be read. `run_layers` is the same, faster: on a CPU with the layers
+of lstm_cpu.py, on a GPU with those of lstm_gpu.py.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -15,20 +16,22 @@ import torch
 from torch import Tensor, nn
 
 from firth.neural.layers import CellState, ProjectedLstm
-from firth.neural.state import State
+from firth.neural.state import BiLMState
 from firth.neural.training import lstm_gpu
-from firth.neural.training.lstm_cpu import read_layer
+from firth.neural.training.lstm_cpu import run_layer
 
 if TYPE_CHECKING:
     from firth.neural.bilm import BiLM
 
+RunLayer = Callable[[ProjectedLstm, Tensor, CellState, Tensor | None], tuple[Tensor, CellState]]
+
 
 @dataclass(frozen=True)
 class Dropout:
-    """Sets numbers to zero at random and makes the others larger; which ones depends on the seed, step and place alone.
+    """Dropout whose masks depend on the seed, the step and the place in the model alone.
 
-    Masks are drawn for the whole batch of `rows`, of which those from `first_row` on are here: processes that share a
-    batch drop what one would.
+    Masks are drawn for the whole batch of `rows`; this process has the rows from `first_row` on. So processes that
+    share a batch drop what one process would.
 
     >>> Dropout(0.5, seed=1, step=3, rows=2)(torch.ones(1, 2, 4), 0)
     tensor([[[0., 0., 0., 2.],
@@ -42,97 +45,85 @@ class Dropout:
     first_row: int = 0
 
     def __call__(self, vectors: Tensor, place: int) -> Tensor:
-        """Vectors (steps, rows, dim) with some of their numbers gone. Each place of the model has masks of its own."""
+        """Vectors (steps, rows, dim) after dropout. Each place in the model has its own masks."""
         return vectors * self.mask(vectors, place) if self.rate else vectors
 
     def mask(self, vectors: Tensor, place: int) -> Tensor:
-        """What vectors are multiplied with: 0, or 1 / (1 - rate)."""
+        """The factor of each number: 0, or 1 / (1 - rate)."""
         steps, here, dim = vectors.shape
-        rng = torch.Generator(vectors.device).manual_seed(number_of(self.seed, self.step, place))
-        drawn = torch.rand(steps, self.rows, dim, generator=rng, device=vectors.device)
-        kept = drawn[:, self.first_row : self.first_row + here] >= self.rate
-        return kept.to(vectors.dtype) / (1 - self.rate)
+        rng = torch.Generator(vectors.device).manual_seed(combine_seeds(self.seed, self.step, place))
+        uniform = torch.rand(steps, self.rows, dim, generator=rng, device=vectors.device)
+        is_kept = uniform[:, self.first_row : self.first_row + here] >= self.rate
+        return is_kept.to(vectors.dtype) / (1 - self.rate)
 
 
-def number_of(*numbers: int) -> int:
-    """One number, at random, for several; always the same."""
-    return int(np.random.SeedSequence(numbers).generate_state(1, np.uint64)[0] >> np.uint64(1))
+def combine_seeds(*seeds: int) -> int:
+    """One seed for several numbers."""
+    return int(np.random.SeedSequence(seeds).generate_state(1, np.uint64)[0] >> np.uint64(1))
 
 
 def run_layers(
     bilm: BiLM,
     forward: Tensor,
     backward: Tensor,
-    state: State,
+    state: BiLMState,
     dropout: Dropout | None = None,
     fresh: Tensor | None = None,
-) -> tuple[Tensor, Tensor, State]:
-    """What the top layers say, (steps, rows, dim) for each direction, and the state that is left, without gradients.
+) -> tuple[Tensor, Tensor, BiLMState]:
+    """The top hidden states, (steps, rows, dim) for each direction, and the final state, without gradients.
 
-    `forward` and `backward` are words' vectors in the order that they are read, (steps, rows, dim). Dropout takes from
-    what each layer is given, also where a skip connection adds it, and from what the top layer says. Where `fresh`,
-    (steps, rows), is true the LSTMs forget all before they read on.
+    `forward` and `backward` are the vectors of words in reading order, (steps, rows, dim). Dropout is applied to the
+    inputs of each layer, also where a skip connection adds them, and to the outputs of the top layer. The state is
+    reset where `fresh`, (steps, rows), is true. This is the one place that decides which kernels train the layers.
     """
     if forward.dtype == torch.bfloat16 and lstm_gpu.fits(bilm, forward.device):
-        return lstm_gpu.read_streams(bilm, forward, backward, state, dropout, fresh)
+        return lstm_gpu.run_layers(bilm, forward, backward, state, dropout, fresh)
     weights = next(bilm.forward_layers.parameters())
-    return _read(bilm, forward.to(weights), backward.to(weights), state, dropout, fresh, read_layer)
+    return run_each_layer(run_layer, bilm, forward.to(weights), backward.to(weights), state, dropout, fresh)
 
 
-def run_layers_reference(
+def run_each_layer(
+    run_layer: RunLayer,
     bilm: BiLM,
     forward: Tensor,
     backward: Tensor,
-    state: State,
+    state: BiLMState,
     dropout: Dropout | None = None,
     fresh: Tensor | None = None,
-) -> tuple[Tensor, Tensor, State]:
-    """As `run_layers`: the reference."""
-    return _read(bilm, forward, backward, state, dropout, fresh, step_by_step)
-
-
-ReadLayer = Callable[[ProjectedLstm, Tensor, CellState, Tensor | None], tuple[Tensor, CellState]]
-
-
-def _read(
-    bilm: BiLM,
-    forward: Tensor,
-    backward: Tensor,
-    state: State,
-    dropout: Dropout | None,
-    fresh: Tensor | None,
-    read_layer: ReadLayer,
-) -> tuple[Tensor, Tensor, State]:
-    tops, cells, said = [], [], []
+) -> tuple[Tensor, Tensor, BiLMState]:
+    """As `run_layers`; `run_layer` runs one direction of one layer."""
+    tops, cell, hidden = [], [], []
     directions: list[tuple[nn.ModuleList, Tensor]] = [(bilm.forward_layers, forward), (bilm.backward_layers, backward)]
     for direction, (layers, vectors) in enumerate(directions):
         for depth, layer in enumerate(layers):
             assert isinstance(layer, ProjectedLstm)
             if dropout is not None:
                 vectors = dropout(vectors, direction * (len(layers) + 1) + depth)
-            before = state.cells[direction, depth], state.said[direction, depth]
-            given = vectors if layer.norm is None else layer.norm(vectors)
-            spoken, end = read_layer(layer, given, before, fresh)
-            vectors = spoken + vectors if bilm.architecture.skip and depth > 0 else spoken
-            cells.append(end[0].detach())
-            said.append(end[1].detach())
+            before = state.cell[direction, depth], state.hidden[direction, depth]
+            outputs, after = run_layer(layer, vectors if layer.norm is None else layer.norm(vectors), before, fresh)
+            vectors = outputs + vectors if bilm.architecture.skip and depth > 0 else outputs
+            cell.append(after[0].detach())
+            hidden.append(after[1].detach())
         if dropout is not None:
             vectors = dropout(vectors, direction * (len(layers) + 1) + len(layers))
         tops.append(vectors)
-    after = State(*(torch.stack(parts).view(2, -1, *parts[0].shape) for parts in (cells, said)))
-    return tops[0], tops[1], after
+    end = BiLMState(*(torch.stack(parts).view(2, -1, *parts[0].shape) for parts in (cell, hidden)))
+    return tops[0], tops[1], end
 
 
-def step_by_step(
-    layer: ProjectedLstm, vectors: Tensor, state: CellState, fresh: Tensor | None
+def run_layer_reference(
+    layer: ProjectedLstm, inputs: Tensor, state: CellState, fresh: Tensor | None
 ) -> tuple[Tensor, CellState]:
-    """One layer over vectors (steps, rows, dim), one step after another: what it says, and what it remembers."""
+    """One layer over inputs (steps, rows, dim), step by step: its hidden states and the final state."""
     outputs = []
-    for step in range(len(vectors)):
+    for step in range(len(inputs)):
         if fresh is not None:
-            cells, said = state
-            gone = fresh[step][:, None]
-            state = cells.masked_fill(gone, 0), said.masked_fill(gone, 0)
-        state = layer.step(vectors[step], state)
+            cell, hidden = state
+            is_fresh = fresh[step][:, None]
+            state = cell.masked_fill(is_fresh, 0), hidden.masked_fill(is_fresh, 0)
+        state = layer.step(inputs[step], state)
         outputs.append(state[1])
     return torch.stack(outputs), state
+
+
+run_layers_reference = partial(run_each_layer, run_layer_reference)

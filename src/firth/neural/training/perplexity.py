@@ -1,4 +1,4 @@
-"""How well a biLM tells a text that it was not trained on."""
+"""The perplexity of a biLM on a text."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ from torch import Tensor
 
 from firth.errors import OptionError
 from firth.neural.adaptive_softmax import AdaptiveSoftmax
-from firth.neural.language import Heads
+from firth.neural.language import LanguageModelHead
 from firth.neural.softmax import FullSoftmax, Softmax
 from firth.neural.training.lstm import run_layers
-from firth.neural.training.streams import Batch, Streams
+from firth.neural.training.streams import StreamBatch, Streams
 from firth.neural.training.vocabulary import TrainingVocabulary
 from firth.progress import Progress, Report, silent
 from firth.runtime import Runtime
@@ -26,16 +26,16 @@ from firth.text.tokenfile import TokenFile
 if TYPE_CHECKING:
     from firth.neural.bilm import BiLM
 
-STEPS = 20  # words of a row that are read at a time; nothing depends on it
+STEPS = 20  # words of a row that run at a time; the result does not depend on it
 
 
 @dataclass(frozen=True)
-class Perplexity:
-    """Nats a word, read forwards and backwards, over all words and sentence ends; as if each were one of so many.
+class BiLMPerplexity:
+    """The loss in nats per word of the forward and the backward model, over all words and sentence ends.
 
-    `unknown` of the words are not in the softmax, and count as <UNK>, where that was looked at.
+    `unknown` counts the words that are not in the softmax and are scored as <UNK>; it is None where it was not counted.
 
-    >>> Perplexity(math.log(8), math.log(2), 100).as_dict()
+    >>> BiLMPerplexity(math.log(8), math.log(2), 100).as_dict()
     {'forward': 8.0, 'backward': 2.0, 'average': 4.0, 'words': 100}
     """
 
@@ -51,7 +51,7 @@ class Perplexity:
 
     @property
     def average(self) -> float:
-        """The perplexity of both directions taken together: the geometric mean of theirs."""
+        """The perplexity of both directions together: the geometric mean."""
         return perplexity_of(self.loss)
 
     def as_dict(self) -> dict[str, float]:
@@ -67,11 +67,11 @@ def perplexity_of(loss: float) -> float:
     return math.exp(min(loss, 700.0))
 
 
-class HeldOut:
-    """A text that is read whole, in rows that go on from batch to batch, and never learnt from.
+class HeldOutText:
+    """A held-out text, in rows whose state is carried from batch to batch.
 
-    Every word and every sentence end counts once in each direction, with the exact softmax. `sentences`: nothing is
-    remembered from one sentence to the next, as when sentences are embedded.
+    Every word and every sentence end counts once in each direction, with the exact softmax. With `sentences` the state
+    is reset at each sentence, as when sentences are embedded.
     """
 
     def __init__(
@@ -96,8 +96,8 @@ class HeldOut:
         self.streams = Streams(tokens, targets, rows=rows, steps=steps, lengths=lengths, whole=True, mine=share)
 
     @torch.no_grad()
-    def perplexity(self, report: Report = silent) -> Perplexity:
-        """The perplexity of the biLM as it is now."""
+    def perplexity(self, report: Report = silent) -> BiLMPerplexity:
+        """The perplexity of the biLM with its current weights."""
         device = self.types.device
         sums = torch.zeros(3, dtype=torch.float64, device=device)  # both directions, and how many words
         state = self.bilm.blank(len(self.mine))
@@ -111,20 +111,20 @@ class HeldOut:
             )
             sums += torch.stack(
                 [
-                    self._told(ahead, batch.forward_targets),
-                    self._told(behind, batch.backward_targets),
+                    self._log_prob(ahead, batch.forward_targets),
+                    self._log_prob(behind, batch.backward_targets),
                     (batch.forward_targets >= 0).sum().double(),
                 ]
             )
         self.runtime.add_up([sums])
         forward, backward, words = sums.tolist()
-        return Perplexity(-forward / max(1, words), -backward / max(1, words), int(words))
+        return BiLMPerplexity(-forward / max(1, words), -backward / max(1, words), int(words))
 
-    def _batches(self) -> Iterator[Batch]:
+    def _batches(self) -> Iterator[StreamBatch]:
         return self.streams.read(0) if self.mine else iter(())
 
-    def _told(self, said: Tensor, targets: Tensor) -> Tensor:
-        return self.softmax.log_prob(said.flatten(0, 1), targets.flatten()).double().sum()
+    def _log_prob(self, hidden: Tensor, targets: Tensor) -> Tensor:
+        return self.softmax.log_prob(hidden.flatten(0, 1), targets.flatten()).double().sum()
 
 
 def perplexity(
@@ -135,17 +135,17 @@ def perplexity(
     rows: int = 32,
     runtime: Runtime | None = None,
     report: Report = silent,
-) -> Perplexity:
+) -> BiLMPerplexity:
     """The perplexity of a biLM that has a softmax; see `BiLM.perplexity`."""
-    heads = Heads(bilm)
-    softmax = heads.softmax if isinstance(heads.softmax, AdaptiveSoftmax) else FullSoftmax(heads.softmax)
+    head = LanguageModelHead(bilm)
+    softmax = head.softmax if isinstance(head.softmax, AdaptiveSoftmax) else FullSoftmax(head.softmax)
     tokens = text if isinstance(text, TokenFile) else text.tokens(report)
     if rows < 1:
         raise OptionError(f"rows is {rows}, but must be at least 1")
     if not len(tokens):
         raise OptionError("the text has no words, so there is no perplexity")
     runtime = runtime or Runtime.from_env()
-    held_out = HeldOut(bilm, softmax, tokens, runtime, rows=rows, steps=STEPS, sentences=sentences)
-    is_unknown = held_out.types.targets[: len(tokens.vocabulary)] == heads.unknown
+    held_out = HeldOutText(bilm, softmax, tokens, runtime, rows=rows, steps=STEPS, sentences=sentences)
+    is_unknown = held_out.types.targets[: len(tokens.vocabulary)] == head.unknown
     unknown = int(np.asarray(tokens.vocabulary.counts)[is_unknown].sum())
     return replace(held_out.perplexity(report), unknown=unknown)

@@ -1,274 +1,233 @@
-"""The training loop of a biLM: step after step, looks at a held-out text, a record of it all, and checkpoints.
+"""Pretraining of a biLM: training steps, evaluation on held-out text, log and checkpoints.
 
-All random numbers depend on the seed and the number of the step alone, so a run that was killed and goes on from its
-checkpoint makes, on a CPU, the same steps to the last bit as one that never stopped. Ranks share the rows of a batch.
+All random numbers depend on the seed and the step alone. A training that was killed and resumed from its checkpoint
+makes, on a CPU, the same steps to the last bit as one that never stopped. Ranks share the rows of a batch.
 """
 
 from __future__ import annotations
 
 import math
-import time
 from collections.abc import Iterator
-from dataclasses import dataclass, field
-from typing import Any, Literal
+from dataclasses import dataclass
+from typing import Any
 
 import torch
 from torch import Tensor
 from torch.nn import functional
 
-from firth.errors import Diverged, OptionError
+from firth.errors import OptionError
 from firth.neural.adaptive_softmax import AdaptiveSoftmax
 from firth.neural.bilm import BiLM
-from firth.neural.layers import WordTable
+from firth.neural.layers import WordEmbedding
 from firth.neural.softmax import FullSoftmax, SampledSoftmax, SampledWords, Softmax
-from firth.neural.state import State
-from firth.neural.training.checkpoints import Checkpoints, Tensors, named, without
+from firth.neural.state import BiLMState
+from firth.neural.training.loop import Tensors, TrainingLoop
 from firth.neural.training.lstm import Dropout, run_layers
-from firth.neural.training.optimizers import Kind, Optimizer, Schedule, all_reduce_gradients, clip_gradients
-from firth.neural.training.perplexity import HeldOut
-from firth.neural.training.record import Clock, Log, Record, Watch
-from firth.neural.training.streams import Batch, Streams
+from firth.neural.training.optimizers import Optimizer, WarmupSchedule, all_reduce_gradients, clip_gradients
+from firth.neural.training.options import PretrainingOptions
+from firth.neural.training.perplexity import HeldOutText, perplexity_of
+from firth.neural.training.streams import StreamBatch, Streams
 from firth.neural.training.vocabulary import TrainingVocabulary
 from firth.progress import Progress
 from firth.runtime import Runtime
 from firth.text.tokenfile import TokenFile
+from firth.training.loop import RUNAWAY
+from firth.training.monitor import Clock, Monitor
+from firth.training.record import CurveRecord
 
-RUNAWAY = 10.0  # times the loss of guessing
-SAVE_SECONDS = 600.0
-
-
-@dataclass(frozen=True)
-class Plan:
-    """How a biLM is trained: for so many `steps`, or else `minutes`, or else `epochs`.
-
-    The rows of a batch are worked on in `parts`, one after another. For a `frozen` share of the training the softmax
-    learns alone. Gradients are those of the loss times `loss_times`.
-    """
-
-    batch: int = 128
-    unroll: int = 20
-    parts: int = 1
-    epochs: int = 10
-    steps: int | None = None
-    minutes: float | None = None
-    sentences: bool = False
-    shuffled: bool = True
-    softmax: Literal["full", "sampled", "adaptive"] = "full"
-    negatives: int = 8192
-    optimizer: Kind = "adam"
-    schedule: Schedule = field(default_factory=Schedule)
-    clip: float = 1.0
-    loss_times: float = 1.0
-    decay: float = 0.0
-    dropout: float = 0.1
-    precision: Literal["float32", "bfloat16"] = "float32"
-    seed: int = 1
-    frozen: float = 0.0
-    evaluate_every: int = 0
-    patience: int | None = None
-    log_every: int = 20
-    save_every: int = 0
+FINAL_RATE = 0.05  # of the peak learning rate, at the end of a modern training
 
 
 @dataclass(frozen=True)
-class Ready:
-    """A batch, or a part of one, and what the softmax drew for it."""
+class TrainingBatch:
+    """A batch, or a part of one, and its negative samples."""
 
-    batch: Batch
-    drawn: SampledWords | None
+    batch: StreamBatch
+    negatives: SampledWords | None
 
 
-class Pretraining:
-    """One training of a biLM on a text, ready to `run`."""
+class Pretraining(TrainingLoop[CurveRecord]):
+    """One training of a biLM on a text, ready to `run`. `options` come from `PretrainingOptions.plan`."""
 
     def __init__(
         self,
         bilm: BiLM,
         tokens: TokenFile,
-        plan: Plan,
+        options: PretrainingOptions,
         runtime: Runtime,
         *,
         held_out: TokenFile | None = None,
-        watch: Watch | None = None,
+        monitor: Monitor | None = None,
     ) -> None:
-        if plan.batch < runtime.size * plan.parts:
-            parts = runtime.size * plan.parts
-            raise OptionError(f"a batch of {plan.batch} rows cannot be cut into {parts} parts. Use a larger batch")
-        self.bilm, self.plan, self.runtime, self.watch = bilm.to(runtime.place), plan, runtime, watch or Watch()
-        self.softmax = softmax_for(bilm, plan)
-        self.precision: torch.dtype = getattr(torch, plan.precision)
+        super().__init__(CurveRecord(), runtime, monitor or Monitor())
+        parts = runtime.size * options.accumulation
+        if options.batch < parts:
+            raise OptionError(f"a batch of {options.batch} rows cannot be split into {parts} parts. Use a larger batch")
+        self.bilm, self.options = bilm.to(runtime.place), options
+        self.log_every, self.save_every = options.log_every, options.save_every
+        self.learning_rate, self.clip = options.value("learning_rate"), options.value("clip")
+        final_rate = FINAL_RATE * self.learning_rate if options.is_modern else None
+        self.schedule = WarmupSchedule(self.learning_rate, int(options.value("warmup")), final_rate)
+        self.loss_scale = 1.0 if options.is_modern else float(options.unroll)  # the paper sums over the unrolled steps
+        self.largest_loss = RUNAWAY * math.log(max(2, len(bilm.vocabulary or ())))
+        self.softmax = build_softmax(bilm, options)
+        self.precision: torch.dtype = getattr(torch, options.precision)
         self.types = TrainingVocabulary(bilm, tokens.vocabulary)
+        self.device = self.types.device
         self.streams = Streams(
             tokens,
             self.types.targets,
-            rows=plan.batch,
-            steps=plan.unroll,
+            rows=options.batch,
+            steps=options.unroll,
             lengths=self.types.lengths,
-            seed=plan.seed,
-            shuffled=plan.shuffled,
-            mine=runtime.shard(plan.batch),
-            parts=plan.parts,
+            seed=options.seed,
+            shuffled=options.shuffled,
+            mine=runtime.shard(options.batch),
+            parts=options.accumulation,
         )
         self.states = [bilm.blank(len(rows)) for rows in self.streams.shares]
         self.parameters = dict(bilm.named_parameters())
-        self.optimizer = Optimizer(plan.optimizer, self.parameters, sparse_names(bilm, self.softmax), plan.decay)
+        self.optimizer = Optimizer(
+            "adam" if options.is_modern else "adagrad",
+            self.parameters,
+            sparse_names(bilm, self.softmax),
+            options.value("decay"),
+        )
         self.held_out = None
         if held_out is not None:
-            reading: dict[str, Any] = {"rows": plan.batch, "steps": plan.unroll, "sentences": plan.sentences}
-            self.held_out = HeldOut(bilm, self.softmax, held_out, runtime, **reading, precision=self.precision)
-        self.record = Record()
-        self.waiting: list[Tensor] = []  # losses and norms that are still on the device
-        self.best: Tensors | None = None
+            reading: dict[str, Any] = {"rows": options.batch, "steps": options.unroll}
+            reading |= {"sentences": options.resets_at_sentences, "precision": self.precision}
+            self.held_out = HeldOutText(bilm, self.softmax, held_out, runtime, **reading)
 
     @property
-    def last(self) -> int | None:
-        """The number of steps of the whole training, where minutes do not decide."""
-        if self.plan.steps is None and self.plan.minutes is not None:
+    def total_steps(self) -> int | None:
+        """The number of steps of the whole training; None if its time is limited instead."""
+        if self.options.steps is None and self.options.minutes is not None:
             return None
-        return self.plan.epochs * self.streams.batches if self.plan.steps is None else self.plan.steps
+        return self.options.epochs * self.streams.batches if self.options.steps is None else self.options.steps
 
-    def run(self) -> Record:
-        """Trains to the end. The biLM then has its best weights, where a held-out text tells which these are."""
-        resumed = self.watch.checkpoints is not None and self._restore(self.watch.checkpoints)
-        self.log = Log(self.watch.log if self.runtime.is_main else None, self.record.step)
+    def run(self) -> CurveRecord:
+        """Trains to the end. With held-out text, the biLM then has its best weights."""
+        is_resumed = self.begin()
         self.clock = Clock(self.record.seconds, self.record.tokens)
-        self.elapsed, self.stopped = self.record.seconds, False
-        if not resumed and not self.plan.frozen:
+        self.elapsed = self.record.seconds
+        if not is_resumed and not self.options.frozen:
             self._evaluate()
-        started = self.record.step
-        saved = time.monotonic()
-        last = 1 << 62 if self.last is None else self.last
-        for batches in self.batches(self.record.step, last):
+        first = self.record.step
+        last = 1 << 62 if self.total_steps is None else self.total_steps
+        for parts in self.batches(first, last):
             if self._is_over():
                 break
-            frozen = self._is_frozen()
-            self._step(batches)
-            if self.record.step == started + 1:  # which compiles kernels: time counts from here
-                self._fetch()
+            was_frozen = self._is_frozen()
+            self._step(parts)
+            if self.record.step == first + 1:  # the first step compiles kernels: time counts from here
+                self.fetch_losses()
                 self.clock = Clock(self.record.seconds, self.record.tokens)
-            self._look_around()
-            if self._is_due() or (frozen and not self._is_frozen()):
+            self._check_clock_and_interrupt()
+            if self._is_evaluation_due() or (was_frozen and not self._is_frozen()):
                 self._evaluate()
-            late = self.elapsed_since(saved) > SAVE_SECONDS and not self.plan.save_every
-            due = self.plan.save_every and self.record.step % self.plan.save_every == 0
-            if self.watch.checkpoints is not None and (late or due or self.stopped or self._is_over()):
-                self._keep(self.watch.checkpoints)
-                saved = time.monotonic()
+            if self.is_time_to_save() or self.stopped or self._is_over():
+                self.save()
             if self.stopped:
                 return self.record
-        self._tell()
+        self._write_log()
         if self.best is not None:
-            self.bilm.load_state_dict(self.best)
+            self.load_weights(self.best)
         return self.record
 
-    def batches(self, first: int, last: int) -> Iterator[tuple[Ready, ...]]:
-        """The batches of some steps, each in its parts; a thread keeps ahead of the training."""
-        stream = self.streams.each(self._ready, first, last)
-        return zip(*[stream] * self.plan.parts)
+    def batches(self, first: int, last: int) -> Iterator[tuple[TrainingBatch, ...]]:
+        """The batches of steps `first` to `last`, each in its parts. A thread prepares them ahead of the training."""
+        stream = self.streams.each(self._prepare, first, last)
+        return zip(*[stream] * self.options.accumulation)
 
-    def _ready(self, batch: Batch, step: int) -> Ready:
-        drawn = self.softmax.draw(batch.targets, step)
-        if self.types.device.type == "cpu":
-            return Ready(batch, drawn)
-        return Ready(batch.pinned(), None if drawn is None else drawn.pinned())
+    def _prepare(self, batch: StreamBatch, step: int) -> TrainingBatch:
+        negatives = self.softmax.draw(batch.targets, step)
+        if self.device.type == "cpu":
+            return TrainingBatch(batch, negatives)
+        return TrainingBatch(batch.pinned(), None if negatives is None else negatives.pinned())
 
-    def elapsed_since(self, moment: float) -> float:
-        """Seconds since a moment, as rank 0 counts them; others learn of it when they next look around."""
-        if self.runtime.size > 1 and self.record.step % self.plan.log_every:
-            return 0.0
-        return self.runtime.from_main(time.monotonic() - moment)
-
-    def _look_around(self) -> None:
-        """The clock and Ctrl-C, as rank 0 knows them, every now and then; and a line of the log."""
-        if self.runtime.size == 1 or self.record.step % self.plan.log_every == 0:
+    def _check_clock_and_interrupt(self) -> None:
+        """Takes the time and Ctrl-C from rank 0, and writes a line of the log if it is due."""
+        if self.runtime.size == 1 or self.record.step % self.log_every == 0:
             self.elapsed = self.record.seconds = self.runtime.from_main(self.clock.seconds)
-            self.stopped = bool(self.runtime.from_main(float(self.watch.is_asked_to_stop())))
-        if self.types.device.type == "cpu":
-            self._fetch()
-        if self.record.step % self.plan.log_every == 0:
-            self._tell()
+            self.stopped = bool(self.runtime.from_main(float(self.monitor.is_interrupted())))
+        if self.device.type == "cpu":
+            self.fetch_losses()
+        if self.record.step % self.log_every == 0:
+            self._write_log()
 
     @property
     def share(self) -> float:
-        """The part of the training that is done."""
-        by_steps = 0.0 if self.last is None else self.record.step / max(1, self.last)
-        by_time = 0.0 if self.plan.minutes is None else self.elapsed / (60 * self.plan.minutes)
+        """The fraction of the training that is done."""
+        by_steps = 0.0 if self.total_steps is None else self.record.step / max(1, self.total_steps)
+        by_time = 0.0 if self.options.minutes is None else self.elapsed / (60 * self.options.minutes)
         return min(1.0, max(by_steps, by_time))
 
     @property
     def rate(self) -> float:
         """The learning rate of the next step."""
-        return self.plan.schedule.rate(self.record.step, self.share)
+        return self.schedule.rate(self.record.step, self.share)
 
     def _is_over(self) -> bool:
-        tired = self.plan.patience is not None and self.record.stale >= self.plan.patience
-        return tired or self.share >= 1
+        return self.record.is_out_of_patience(self.options.patience) or self.share >= 1
 
-    def _is_due(self) -> bool:
-        """Whether it is time for a look at the held-out text."""
-        every = self.plan.evaluate_every or self.streams.batches
+    def _is_evaluation_due(self) -> bool:
+        every = self.options.evaluate_every or self.streams.batches
         return self.record.step % every == 0 or self._is_over()
 
     def _is_frozen(self) -> bool:
-        """Whether the softmax still learns alone."""
-        return self.share < self.plan.frozen
+        """Whether only the softmax is trained."""
+        return self.share < (self.options.frozen or 0.0)
 
-    def _step(self, batches: tuple[Ready, ...]) -> None:
+    def _step(self, parts: tuple[TrainingBatch, ...]) -> None:
+        options = self.options
         try:
-            loss = self._gradients(batches)
+            loss = self._gradients(parts)
             if self._is_frozen():
                 for name, parameter in self.parameters.items():
                     if not name.startswith("softmax."):
                         parameter.grad = None
             all_reduce_gradients(self.parameters.values(), self.runtime, also=[loss])
-            norm = clip_gradients(self.parameters.values(), self.plan.clip)
+            norm = clip_gradients(self.parameters.values(), self.clip)
             self.optimizer.step(self.rate)
         except torch.OutOfMemoryError as error:
             raise OptionError(
-                f"the GPU has not enough memory for {self.plan.batch} rows of {self.plan.unroll} words. Use a smaller "
-                f"batch, or the same in more parts, one after another: accumulation={2 * self.plan.parts}"
+                f"the GPU has not enough memory for {options.batch} rows of {options.unroll} tokens. Use a smaller "
+                f"batch, or process it in more parts: accumulation={2 * options.accumulation}"
             ) from error
-        self.waiting.append(torch.stack([loss, norm.to(loss)]))
+        self.add_loss(loss, norm)
         self.record.step += 1
-        self.record.tokens += self.plan.batch * self.plan.unroll
+        self.record.tokens += options.batch * options.unroll
 
-    def _gradients(self, batches: tuple[Ready, ...]) -> Tensor:
-        """Adds the gradients of this rank's rows to the parameters; gives their part of the loss, which is a mean."""
-        plan, step = self.plan, self.record.step
-        total = torch.zeros((), device=self.types.device)
-        for part, (ready, rows) in enumerate(zip(batches, self.streams.shares)):
-            here = ready.batch.to(self.types.device)
-            dropout = Dropout(plan.dropout, plan.seed, step, plan.batch, rows.start) if plan.dropout else None
-            vectors = self.types.vectors(here.words, self.precision)
-            forward, backward = (functional.embedding(way, vectors) for way in (here.forward, here.backward))
-            fresh = here.fresh if plan.sentences else None
-            ahead, behind, self.states[part] = run_layers(
+    def _gradients(self, parts: tuple[TrainingBatch, ...]) -> Tensor:
+        """Adds the gradients of this rank's rows to the parameters; returns this rank's part of the mean loss."""
+        options, step = self.options, self.record.step
+        total = torch.zeros((), device=self.device)
+        for part, (prepared, rows) in enumerate(zip(parts, self.streams.shares)):
+            batch = prepared.batch.to(self.device)
+            dropout = (
+                Dropout(options.dropout, options.seed, step, options.batch, rows.start) if options.dropout else None
+            )
+            vectors = self.types.vectors(batch.words, self.precision)
+            forward, backward = (functional.embedding(ids, vectors) for ids in (batch.forward, batch.backward))
+            fresh = batch.fresh if options.resets_at_sentences else None
+            forward_hidden, backward_hidden, self.states[part] = run_layers(
                 self.bilm, forward, backward, self.states[part], dropout, fresh
             )
-            hidden = torch.cat([ahead, behind]).flatten(0, 1)
-            loss = self.softmax.loss(hidden, here.targets, step, ready.drawn) * (len(rows) / plan.batch)
-            (loss * plan.loss_times).backward()  # type: ignore[no-untyped-call]
+            hidden = torch.cat([forward_hidden, backward_hidden]).flatten(0, 1)
+            share = len(rows) / options.batch
+            loss = self.softmax.loss(hidden, batch.targets, step, prepared.negatives) * share
+            (loss * self.loss_scale).backward()  # type: ignore[no-untyped-call]
             total += loss.detach()
         return total
 
-    def _fetch(self) -> None:
-        """Takes losses from the device; one that is no number, or far beyond guessing, ends the training."""
-        if not self.waiting:
-            return
-        guess = math.log(max(2, len(self.bilm.vocabulary or ())))
-        for loss, norm in torch.stack(self.waiting).tolist():
-            if not (math.isfinite(loss) and math.isfinite(norm)) or loss > RUNAWAY * guess:
-                rate = self.plan.schedule.first
-                raise Diverged(self.record.tokens, rate, loss if math.isfinite(norm) else norm)
-            self.record.losses.append(loss)
-            self.record.norms.append(norm)
-        self.waiting.clear()
-
-    def _tell(self) -> None:
-        self._fetch()
+    def _write_log(self) -> None:
+        self.fetch_losses()
         if not self.record.losses:
             return
-        line = self.record.line(self.rate)
+        loss, norm = self.record.take_means()
+        line = self._position() | {"loss": loss, "perplexity": perplexity_of(loss), "rate": self.rate, "norm": norm}
+        self.record.add_point(line)
         speed, memory = self.clock.speed(self.record.tokens), self.runtime.memory()
         self.log.write({**line, "tokens_per_second": round(speed, 1), "memory": memory})
         if not self.runtime.is_main:
@@ -277,66 +236,58 @@ class Pretraining:
         if self.record.held_out:
             shown["held-out"] = self.record.held_out[-1]["average"]
         total = self.record.tokens / self.share if self.share else None
-        self.watch.report(Progress("training", self.record.tokens, total, "tokens", shown))
+        self.monitor.report(Progress("training", self.record.tokens, total, "tokens", shown))
+
+    def _position(self) -> dict[str, float]:
+        return {"step": self.record.step, "tokens": self.record.tokens, "seconds": round(self.record.seconds, 3)}
 
     def _evaluate(self) -> None:
         if self.held_out is None:
             return
-        self._fetch()
-        said, better = self.record.look(self.held_out.perplexity())
-        self.log.write({"held_out": True, **said})
-        if better:
-            self.best = {name: one.detach().cpu().clone() for name, one in self.bilm.state_dict().items()}
-            if self.watch.checkpoints is not None and self.runtime.is_main:
-                self.watch.checkpoints.keep_best(self.best, self.record.step)
+        self.fetch_losses()
+        perplexity = self.held_out.perplexity()
+        line = self._position() | perplexity.as_dict()
+        self.record.held_out.append(line)
+        self.log.write({"held_out": True, **line})
+        self.update_best(perplexity.loss, higher_is_better=False)
         self.clock.skip(self.record.tokens)
 
-    def _keep(self, checkpoints: Checkpoints) -> None:
-        self._fetch()
-        states = []
-        for parts in ([state.cells for state in self.states], [state.said for state in self.states]):
-            rows = torch.cat(parts, 2).movedim(2, 0).contiguous()  # ranks gather rows
-            states.append(torch.cat(self.runtime.gather(rows)).movedim(0, 2))
-        if self.runtime.is_main:
-            tensors = named("model", self.bilm.state_dict()) | named("optimizer", dict(self.optimizer.tensors()))
-            checkpoints.keep(tensors | named("state", dict(zip(("cells", "said"), states))), self.record.as_dict())
-            checkpoints.forget_best(self.record.best_step if self.best is not None else None)
+    def weights(self) -> Tensors:
+        return self.bilm.state_dict()
 
-    def _restore(self, checkpoints: Checkpoints) -> bool:
-        found = checkpoints.restore()
-        if found is None:
-            return False
-        tensors, progress = found
-        self.record = Record(**progress)
-        self.bilm.load_state_dict(without("model", tensors))
-        self.optimizer.load(without("optimizer", tensors), self.types.device)
-        whole = without("state", tensors)
+    def load_weights(self, tensors: Tensors) -> None:
+        self.bilm.load_state_dict(tensors)
+
+    def extra_tensors(self) -> Tensors:
+        """The LSTM states of all rows; ranks gather theirs."""
+        states = {}
+        for name in ("cell", "hidden"):
+            rows = torch.cat([getattr(state, name) for state in self.states], 2).movedim(2, 0).contiguous()
+            states[name] = torch.cat(self.runtime.gather(rows)).movedim(0, 2)
+        return states
+
+    def load_extra_tensors(self, tensors: Tensors) -> None:
         for part, rows in enumerate(self.streams.shares):
-            mine = (whole[name][:, :, rows.start : rows.stop].to(self.types.device) for name in ("cells", "said"))
-            self.states[part] = State(*(one.contiguous() for one in mine))
-        if self.record.best_loss is not None:
-            self.best = checkpoints.best(self.record.best_step)
-        return True
+            own = (tensors[name][:, :, rows.start : rows.stop].to(self.device) for name in ("cell", "hidden"))
+            self.states[part] = BiLMState(*(tensor.contiguous() for tensor in own))
 
 
-def softmax_for(bilm: BiLM, plan: Plan) -> Softmax:
-    """How the softmax of a biLM is trained. One with few words is cheaper to train in full than by samples."""
+def build_softmax(bilm: BiLM, options: PretrainingOptions) -> Softmax:
+    """The softmax for the training of a biLM. A small vocabulary is cheaper to train in full than by sampling."""
     if bilm.softmax is None or bilm.vocabulary is None:
-        raise OptionError("a biLM is trained by what it predicts, and this one has no softmax")
+        raise OptionError("this biLM has no softmax, which training needs")
     if isinstance(bilm.softmax, AdaptiveSoftmax):
         return bilm.softmax
-    if plan.softmax == "sampled" and len(bilm.vocabulary) > 2 * plan.negatives:
-        return SampledSoftmax(bilm.softmax, plan.negatives, plan.seed)
+    if options.softmax == "sampled" and len(bilm.vocabulary) > 2 * options.negatives:
+        return SampledSoftmax(bilm.softmax, options.negatives, options.seed)
     return FullSoftmax(bilm.softmax)
 
 
 def sparse_names(bilm: BiLM, softmax: Softmax) -> list[str]:
-    """The parameters of which a batch changes some rows alone."""
-    if isinstance(softmax, SampledSoftmax):
-        names = ["softmax.weight", "softmax.bias"]
-    else:
-        names = []
-    tied = isinstance(bilm.encoder, WordTable) and getattr(bilm.softmax, "weight", None) is bilm.encoder.table
-    if tied:  # one parameter, named after the encoder
+    """The parameters with sparse gradients: a batch changes some of their rows only."""
+    names = ["softmax.weight", "softmax.bias"] if isinstance(softmax, SampledSoftmax) else []
+    if not isinstance(bilm.encoder, WordEmbedding):
+        return names
+    if getattr(bilm.softmax, "weight", None) is bilm.encoder.table:  # tied: one parameter, named after the encoder
         return ["encoder.table", "softmax.bias"] if names else []
-    return [*names, "encoder.table"] if isinstance(bilm.encoder, WordTable) else names
+    return [*names, "encoder.table"]

@@ -53,7 +53,7 @@ class Entailment(Task):
         None, "Dropout; 0.5 in ESIM and 0.2 in decomposable attention.", minimum=0, maximum=0.99
     )
     variational: bool = option(True, "Dropout before an LSTM uses one mask for all words of a sentence.")
-    letters: Letters = option("keep", "Normalize letters and digits for Persian or Arabic.")  # noqa: RUF009
+    letters: Letters = option("keep", "Normalize letters and digits for Persian or Arabic.")
 
     def read(self, path: Name) -> list[EntailmentExample]:
         """The pairs of a file; see `entailment/data.py` for its formats."""

@@ -47,7 +47,7 @@ class Ner(Task):
     scheme: Literal["BIO", "BIOES"] = option("BIOES", "Tag scheme inside the network.")
     word: int = option(0, "Column of the word in a file, from 0; a negative number counts from the last column.")
     tag: int = option(-1, "Column of the tag in a file, from 0; a negative number counts from the last column.")
-    letters: Letters = option("keep", "Normalize letters and digits for Persian or Arabic.")  # noqa: RUF009
+    letters: Letters = option("keep", "Normalize letters and digits for Persian or Arabic.")
 
     def __post_init__(self) -> None:
         super().__post_init__()

@@ -54,7 +54,7 @@ class Qa(Task):
     occurrences: Literal["given", "all"] = option(
         "all", "Gold spans of an answer: the one that the file gives, or all its occurrences in the passage."
     )
-    letters: Letters = option("keep", "Normalize letters and digits for Persian or Arabic.")  # noqa: RUF009
+    letters: Letters = option("keep", "Normalize letters and digits for Persian or Arabic.")
 
     def __post_init__(self) -> None:
         super().__post_init__()

@@ -48,7 +48,7 @@ class Sentiment(Task):
     classes: Literal[5, 2] = option(5, "Labels of trees: five grades, or positive and negative without neutral.")
     phrases: bool = option(True, "Train on the phrases of a tree too, not only on the whole text.")
     shortest: int = option(4, "Words of the shortest phrase to train on.", minimum=1)
-    cell: RnnKind = option("lstm", "Kind of the recurrent layers.")  # noqa: RUF009
+    cell: RnnKind = option("lstm", "Kind of the recurrent layers.")
     hidden: int = option(300, "Units of each recurrent layer, in each direction.", minimum=1)
     dropout: float = option(0.25, "Dropout of the input and between layers.", minimum=0, maximum=0.99)
 

@@ -1,0 +1,159 @@
+"""`firth task NAME`: trains a model for a task. `predict.py` has the commands that use such models.
+
+The flags of a task come from three recipes: the task's network, its embedding (`--embedding-…`) and the training.
+"""
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+from cyclopts import App, Parameter
+from rich.console import Group, RenderableType
+from rich.text import Text
+
+from firth.cli.flags import Checkpoint, Device, Json, Log, Threads
+from firth.cli.output import answer
+from firth.cli.recipe_command import Command, command_help, recipe_command, recipe_flags
+from firth.formats.registry import check_target, save
+from firth.lazy import lazy_attributes
+from firth.runtime import Runtime
+from firth.show import terminal
+from firth.show.cards import write_card
+
+if TYPE_CHECKING:
+    from firth.tasks.model import TaskModel
+
+SOURCES = ("static", "elmo")  # fields of an embedding that the flag `--embedding` gives together
+MEASURES = 2  # columns of scores in the table of epochs: more do not fit a narrow terminal
+HELP = """Train a model for a task, on top of word vectors, ELMo or both.
+
+For example:
+
+    firth task sentiment --train sst5-train.txt --dev sst5-dev.txt --test sst5-test.txt --out model/
+    firth task ner --train train.conll --dev dev.conll --embedding glove-en --out baseline/
+    firth task NAME --help                         options and examples of a task
+"""
+
+
+def fit(
+    *,
+    train: Annotated[str, Parameter(help="Training examples.")],
+    dev: Annotated[
+        str | None, Parameter(help="Development examples. They select the best weights and stop the training early.")
+    ] = None,
+    test: Annotated[str | None, Parameter(help="Test examples. The trained model is scored on them.")] = None,
+    embedding: Annotated[
+        str, Parameter(help="Input of the network: word vectors, an ELMo model, both joined by +, or none.")
+    ] = "glove-en+elmo-en",
+    out: Annotated[str | None, Parameter(help="Output folder for the model.")] = None,
+    network: Any,
+    words: Any,
+    training: Any,
+    checkpoint: Checkpoint = None,
+    log: Log = None,
+    device: Device = "cpu",
+    threads: Threads = None,
+    json: Json = False,
+) -> None:
+    """Trains a task's network on examples, scores it and writes the model and its card."""
+    from firth.tasks import training as task_training
+    from firth.tasks.inputs import Embedding
+
+    if out is not None:
+        check_target(out)
+    options = {name: value for name, value in words.as_dict().items() if name not in SOURCES}
+    inputs = Embedding(**options) if embedding == "none" else Embedding.of(embedding, **options)
+    examples = {part: network.read(path) for part, path in (("train", train), ("dev", dev), ("test", test)) if path}
+    runtime = Runtime.from_env(threads, device)
+    with terminal.progress() as report:
+        model = task_training.fit(
+            network,
+            inputs,
+            examples["train"],
+            examples.get("dev", ()),
+            training,
+            runtime=runtime,
+            report=report,
+            checkpoint=checkpoint,
+            log=log,
+        )
+        if "test" in examples:
+            model.metadata["test"] = model.to(runtime.place).evaluate(examples["test"], report=report)
+            model.to("cpu")
+        if out is not None:
+            save_with_card(model, Path(out))
+    answer({"out": out, "task": network.name, **describe(model)}, picture(model), json)
+
+
+def save_with_card(model: "TaskModel", folder: Path) -> None:
+    """Writes a model and its card."""
+    from firth.tasks.card import task_card
+
+    save(model, folder)
+    write_card(folder, task_card(folder.name, model))
+
+
+def describe(model: "TaskModel") -> dict[str, Any]:
+    """The options of a task's model, its size, and its metadata."""
+    return {
+        "options": model.task.as_dict(),
+        "embedding": model.embedding.as_dict(),
+        "parameters": model.learnt_numbers,
+        **model.metadata,
+    }
+
+
+def picture(model: "TaskModel") -> RenderableType:
+    """A training as tables: the epochs, the scores of the best weights, and the weights of ELMo's layers."""
+    metadata = model.metadata
+    names = list(metadata["epochs"][-1]["dev"])[:MEASURES]
+    rows = [
+        (
+            epoch["epoch"],
+            epoch["loss"],
+            *(epoch["dev"][name] for name in names),
+            f"{epoch['seconds']:.1f}",
+            round(epoch["words_per_second"]),
+        )
+        for epoch in metadata["epochs"]
+    ]
+    parts: list[RenderableType] = [terminal.table("", ["epoch", "loss", *names, "seconds so far", "words/s"], rows)]
+    scores = [(part, *metadata[part].values()) for part in ("dev", "test") if metadata.get(part)]
+    if scores:
+        measures = list(metadata["dev"] or metadata["test"])
+        parts.append(terminal.table("best weights", ["examples", *measures], scores))
+    for place, shares in metadata["layer_shares"].items():
+        layers = [(f"layer {number}", share) for number, share in enumerate(shares)]
+        parts.append(terminal.bars(f"ELMo at the {place}", layers, header=("", "share")))
+    if metadata["layer_shares"]:
+        parts.append(Text(f"{metadata['bilm_share']:.0%} of the time was spent in the biLM"))
+    return Group(*parts)
+
+
+def make_command(name: str) -> Command:
+    """The command of one task."""
+    from firth.tasks.inputs import Embedding
+    from firth.tasks.registry import find_task
+    from firth.tasks.training import Training, apply_defaults
+
+    task = find_task(name)
+    embedding, training = (apply_defaults(task, recipe, {}) for recipe in (Embedding, Training))
+    flags = {
+        "network": recipe_flags(task, "Network", aliases={"architecture": "network"}),
+        "words": recipe_flags(Embedding, "Embedding", defaults=embedding, prefix="embedding-", hidden=SOURCES),
+        "training": recipe_flags(Training, "Training", defaults=training),
+    }
+    return recipe_command(fit, flags)
+
+
+def build() -> App:
+    """`firth task` with a command per task; a task's file is imported when its command runs."""
+    from firth.tasks.registry import TASKS
+
+    app = App(name="task", help=HELP, help_format="markdown")
+    for name, place in TASKS.items():
+        app.command(f"{__name__}:{name}", name=name, help=command_help(place))
+    return app
+
+
+task = build()
+__getattr__ = lazy_attributes(__name__, task, make_command)

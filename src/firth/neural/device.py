@@ -1,0 +1,49 @@
+"""How much work is done at once on a CPU and on a GPU: the sizes that differ, by device."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import torch
+
+
+@dataclass(frozen=True)
+class WorkSizes:
+    """A GPU needs larger pieces than a CPU to be busy, and has the memory for them."""
+
+    batch_tokens: int  # tokens of a batch that the LSTMs run over
+    batches_ahead: int  # batches that are started before the result of an earlier one is used
+    block_words: int  # words that a probe reads at once
+    encoded_words: int  # words that are encoded together
+    cached_bytes: int  # of the cache of word vectors
+    copied_bytes: int  # of results that are copied together; 0 copies every array by itself
+    logits: int  # of a softmax that exist at a time
+
+
+CPU = WorkSizes(
+    batch_tokens=4096,
+    batches_ahead=0,
+    block_words=1 << 12,
+    encoded_words=512,
+    cached_bytes=128 << 20,
+    copied_bytes=0,
+    logits=1 << 20,
+)
+GPU = WorkSizes(
+    batch_tokens=32_768,
+    batches_ahead=2,
+    block_words=1 << 15,
+    encoded_words=2048,
+    cached_bytes=1 << 30,
+    copied_bytes=8 << 20,
+    logits=1 << 26,
+)
+
+
+def work_sizes(device: torch.device) -> WorkSizes:
+    """The sizes for a device.
+
+    >>> work_sizes(torch.device("cuda")).batch_tokens
+    32768
+    """
+    return GPU if device.type == "cuda" else CPU

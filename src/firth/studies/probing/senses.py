@@ -1,0 +1,171 @@
+"""Word senses by the nearest neighbor, layer by layer: Table 5 of the ELMo paper."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Collection, Iterable, Sequence
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from typing import Any, ClassVar
+
+from firth.options import option
+from firth.probes.readers import LayerReader, read_spans, strip_folders
+from firth.probes.sense_files import (
+    DEVELOPMENT,
+    FRAMEWORK,
+    SEMCOR,
+    SETS,
+    Annotation,
+    count_senses,
+    lexemes_of,
+    read_framework,
+    read_semcor,
+)
+from firth.probes.senses import SenseMeans, fill_missing, first_senses, most_frequent_senses, score_answers
+from firth.probes.wordnet import Lexeme, find_wordnet, lexeme_of
+from firth.progress import Report, silent
+from firth.runtime import Runtime
+from firth.show.charts import BarChart
+from firth.studies.findings import Findings, ResultTable
+from firth.studies.probing.study import ProbeStudy, compare_with_paper, format_times, score_rows
+from firth.studies.results import data_file
+
+FIRST, FREQUENT, FOUR = "WordNet first sense", "most frequent in SemCor", "four sets"
+TAGS = "NOUN", "VERB", "ADJ", "ADV"
+PAPER = {
+    FIRST: 65.9,
+    "Raganato et al. 2017": 69.9,
+    "Iacobacci et al. 2016": 70.1,
+    "CoVe layer 1": 59.4,
+    "CoVe layer 2": 64.7,
+    "biLM layer 1": 67.4,
+    "biLM layer 2": 69.0,
+}
+Answers = Sequence[str | None]
+
+
+@dataclass(frozen=True)
+class Senses(ProbeStudy):
+    """Word senses by the nearest neighbor, layer by layer: Table 5."""
+
+    name: ClassVar[str] = "senses"
+    title: ClassVar[str] = "Word senses by the nearest neighbour"
+    quick: ClassVar[dict[str, Any]] = {"sentences": 1000}
+
+    wordnet: str = option(
+        "auto", "The folder of WordNet's index.sense; 'auto': FIRTH_WORDNET or Debian's folder; 'none': no WordNet."
+    )
+    sentences: int | None = option(None, "Read only the first sentences of SemCor; default: all sentences.", minimum=1)
+
+    def run(self, work: Path, runtime: Runtime, report: Report = silent) -> Findings:
+        """Computes sense vectors from SemCor with every model and tests them on the evaluation framework."""
+        tests = read_framework(data_file(FRAMEWORK))
+        annotations = [annotation for sentence in tests for annotation in sentence.annotations]
+        lexemes = [annotation.lexeme for annotation in annotations]
+        wordnet = find_wordnet(self.wordnet)
+        counts = count_senses(read_semcor(data_file(SEMCOR), self.sentences), lexemes_of(tests))
+        first: Answers = [None] * len(annotations) if wordnet is None else first_senses(lexemes, wordnet)
+        ambiguous = {lexeme for lexeme, senses in senses_per_lexeme(counts).items() if senses > 1}
+        score = partial(score_groups, annotations=annotations, ambiguous=ambiguous)
+        scores: dict[str, Any] = {} if wordnet is None else {FIRST: score(first)}
+        scores[FREQUENT] = score(fill_missing(most_frequent_senses(lexemes, counts), first))
+
+        def score_reader(reader: LayerReader) -> dict[str, Any]:
+            means = SenseMeans.read(reader, read_semcor(data_file(SEMCOR), self.sentences), counts, wordnet, report)
+            spans = [sentence.span(annotation) for sentence in tests for annotation in sentence.annotations]
+            answers = means.nearest(read_spans(reader, spans, report, "reading test words"), lexemes)
+            return {"scores": {name: score(fill_missing(one, first)) for name, one in zip(reader.names, answers)}}
+
+        options = {"sentences": self.sentences, "wordnet": wordnet is not None}
+        results, seconds = self.evaluate(work, runtime, options, score_reader)
+        for result in results:
+            scores |= result["scores"]
+        return self.summarize(scores, seconds, annotations, counts)
+
+    def summarize(
+        self,
+        scores: dict[str, Any],
+        seconds: dict[str, float],
+        annotations: Sequence[Annotation],
+        counts: dict[str, int],
+    ) -> Findings:
+        """The page of the scores of all models."""
+        sizes = {name: len(mine) for name, mine in group_rows(annotations).items()}
+        columns = (*SETS, FOUR, "all five")
+        here = {name: one[FOUR] for name, one in scores.items()}
+        beside = compare_with_paper(("here, four sets", "paper, Table 5"), here, PAPER)
+        by_set = ResultTable(
+            "F1 by set",
+            ("method", *columns, "ambiguous"),
+            score_rows(scores, (*columns, "ambiguous")),
+            f"Instances: {', '.join(f'{name} {sizes[name]:,}' for name in columns)}. Ambiguous: those of the four sets "
+            "whose lemma has more than one sense in the part of SemCor that was read; all others have no choice.",
+        )
+        by_tag = ResultTable(
+            "F1 by part of speech, four sets",
+            ("method", *TAGS),
+            score_rows(scores, TAGS),
+            f"Instances: {', '.join(f'{tag} {sizes[tag]:,}' for tag in TAGS)}.",
+        )
+        series = {name: [one[column] for column in columns] for name, one in scores.items()}
+        chart = BarChart(self.title, "F1 in %", columns, series)
+        values = {
+            "options": strip_folders(self.as_dict()),
+            "scores": scores,
+            "paper": PAPER,
+            "seconds": seconds,
+            "instances": sizes,
+        }
+        about = self.describe(seconds, sum(counts.values()), len(counts))
+        return self.findings(about, (beside, by_set, by_tag), {"sets": chart}, values)
+
+    def describe(self, seconds: dict[str, float], tagged: int, senses: int) -> str:
+        """The text of the page."""
+        text = (
+            "all of SemCor 3.0" if self.sentences is None else f"the first {self.sentences:,} sentences of SemCor 3.0"
+        )
+        return (
+            f"The vector of a sense is the mean of the vectors of its occurrences in {text} ({tagged:,} occurrences of "
+            f"{senses:,} senses of the lemmas that are asked about). A word gets the sense whose vector is nearest to "
+            "its own (cosine) among the senses seen of its lemma and part of speech, and WordNet's first sense where "
+            "none was seen. A word of several parts is the mean of them. Nothing is trained.\n\n"
+            "Test sets: the evaluation framework of Raganato et al. (2017). The four sets are senseval2, senseval3, "
+            f"semeval2013 and semeval2015, taken together; {DEVELOPMENT} is what the literature tunes on and is told "
+            "apart. They are the ELMo paper's four: only over these has WordNet's first sense its 65.9; over all five "
+            "it has 65.2, as Raganato et al. say. Each answer that is one of the gold senses is right; where every "
+            "instance is answered, F1 is accuracy.\n\n"
+            "Names that SemCor tags as person, group or location are left out, as in the framework's own copy. The "
+            "static vectors have no context: what they tell apart are the inflected forms of a lemma.\n\n"
+            f"Models: {self.models}. {format_times(seconds)} The paper's biLM was trained on a billion words."
+        )
+
+
+def score_groups(
+    answers: Answers, annotations: Sequence[Annotation], ambiguous: Collection[Lexeme]
+) -> dict[str, float]:
+    """F1 in percent for each set, four sets together, all five, ambiguous words, and each part of speech."""
+    scores = {}
+    for name, rows in group_rows(annotations, ambiguous).items():
+        result = score_answers([answers[row] for row in rows], [annotations[row] for row in rows])
+        scores[name] = round(result.value, 2)
+    return scores
+
+
+def group_rows(annotations: Sequence[Annotation], ambiguous: Collection[Lexeme] = ()) -> dict[str, list[int]]:
+    """The rows of the test instances in each group that is scored."""
+    sets = [annotation.id.partition(".")[0] for annotation in annotations]
+    four = [row for row, name in enumerate(sets) if name != DEVELOPMENT]
+    groups = {name: [row for row, other in enumerate(sets) if other == name] for name in SETS}
+    groups |= {FOUR: four, "all five": list(range(len(annotations)))}
+    groups["ambiguous"] = [row for row in four if annotations[row].lexeme in ambiguous]
+    return groups | {tag: [row for row in four if annotations[row].pos == tag] for tag in TAGS}
+
+
+def senses_per_lexeme(counts: Iterable[str]) -> Counter[Lexeme]:
+    """The number of senses of each lexeme.
+
+    >>> senses_per_lexeme({"tea%1:13:00::": 4, "tea%1:13:01::": 2})
+    Counter({Lexeme(lemma='tea', pos='NOUN'): 2})
+    """
+    return Counter(map(lexeme_of, counts))

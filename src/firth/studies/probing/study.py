@@ -1,0 +1,96 @@
+"""What the probing studies share: frozen models are evaluated one after another, and finished results are reused."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from firth.options import option
+from firth.probes.readers import LayerReader, model_identity, model_names, open_readers
+from firth.runtime import Runtime
+from firth.studies.findings import Cell, ResultTable
+from firth.studies.results import load_or_compute
+from firth.studies.study import Study
+
+ELMO = "A biLM: the name of a shipped model, or a folder; 'none' leaves it out."
+STATIC = "Word vectors; join several names with +; 'none' leaves them out."
+
+
+@dataclass(frozen=True)
+class ProbeStudy(Study):
+    """A study that compares the layers of a biLM with static vectors and with the encoder of a seq2seq model."""
+
+    elmo: str = option("elmo-en", ELMO)
+    static: str = option("glove-en", STATIC)
+    cove: str | None = option(None, "A seq2seq model whose encoder layers are evaluated as well.")
+
+    def evaluate(
+        self,
+        work: Path,
+        runtime: Runtime,
+        options: Mapping[str, Any],
+        score: Callable[[LayerReader], dict[str, Any]],
+    ) -> tuple[list[dict[str, Any]], dict[str, float]]:
+        """The result of each model, and the seconds that each model took, by its name."""
+
+        def score_timed(reader: LayerReader) -> dict[str, Any]:
+            began = time.monotonic()
+            return {**score(reader), "seconds": round(time.monotonic() - began, 1)}
+
+        readers = open_readers(runtime, elmo=self.elmo, static=self.static, cove=self.cove)
+        results, seconds = [], {}
+        for model, _, result in evaluate_models(work, self.name, readers, options, score_timed):
+            results.append(result)
+            seconds[model] = result["seconds"]
+        return results, seconds
+
+    @property
+    def models(self) -> str:
+        """The names of all models, for the page."""
+        return model_names(self.elmo, self.static, self.cove)
+
+
+def evaluate_models(
+    work: Path,
+    study: str,
+    readers: Iterable[tuple[str, LayerReader]],
+    options: Mapping[str, Any],
+    score: Callable[[LayerReader], Any],
+) -> Iterator[tuple[str, LayerReader, Any]]:
+    """The name, the reader and the result of `score` for each model; finished results are loaded from `work`."""
+    for number, (model, reader) in enumerate(readers):
+        identity = {**options, **model_identity(model, reader)}
+        result = load_or_compute(work / f"{study}-{number}.json", identity, partial(score, reader))
+        yield model_names(model), reader, result
+
+
+def format_times(seconds: Mapping[str, float]) -> str:
+    """The time of each model and of all, for the page.
+
+    >>> format_times({"glove-en": 2.2, "elmo-en": 30.0})
+    'Time: glove-en 2 s, elmo-en 30 s; 32 s in all.'
+    """
+    times = ", ".join(f"{name} {value:.0f} s" for name, value in seconds.items())
+    return f"Time: {times}; {sum(seconds.values()):.0f} s in all."
+
+
+def score_rows(scores: Mapping[str, Mapping[str, Any]], columns: Iterable[str]) -> tuple[tuple[Cell, ...], ...]:
+    """The scores of all methods as rows of a table.
+
+    >>> score_rows({"mean": {"all": 94.0, "unseen": 80.0}}, ["all"])
+    (('mean', 94.0),)
+    """
+    names = tuple(columns)
+    return tuple((method, *(one[name] for name in names)) for method, one in scores.items())
+
+
+def compare_with_paper(
+    columns: tuple[str, str], scores: Mapping[str, float | None], paper: Mapping[str, float]
+) -> ResultTable:
+    """A table with the scores of this run beside those of the paper."""
+    rows = tuple((name, scores.get(name), paper.get(name)) for name in dict.fromkeys([*paper, *scores]))
+    return ResultTable("Beside the paper", ("method", *columns), rows)

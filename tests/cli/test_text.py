@@ -1,0 +1,46 @@
+"""Commands that work on text."""
+
+from __future__ import annotations
+
+import gzip
+import io
+import json
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import firth
+from firth.cli.main import main
+
+
+def test_tokens_come_from_standard_input(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO("I can't go. می‌روم.".encode())))
+    main(["tokens", "-", "--out", str(tmp_path / "tokens.txt.gz")])
+    assert gzip.open(tmp_path / "tokens.txt.gz", "rt", encoding="utf-8").read() == "I ca n't go .\nمی‌روم .\n"
+
+
+def test_tokens_as_json_point_into_the_source(capsys: pytest.CaptureFixture[str], text: str) -> None:
+    main(["tokens", text, "--json"])
+    source = Path(text).read_text(encoding="utf-8")
+    lines = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
+    assert [token["text"] for token in lines[0]][:3] == ["A", "firth", "is"]
+    assert all(source[token["start"] : token["end"]] == token["text"] for line in lines for token in line)
+
+
+def test_vocab_counts_what_is_there(answer: Callable[..., Any], text: str, tmp_path: Path) -> None:
+    values = answer("vocab", text, "--fold-case", "--out", str(tmp_path / "vocab.txt"), "--min-count", "2")
+    assert values["words"][0]["word"] == "the"
+    assert values["kept"] < values["types"]
+    assert firth.Vocabulary.load(tmp_path / "vocab.txt").total <= values["tokens"]
+
+
+def test_phrases_are_found_and_joined(answer: Callable[..., Any], tmp_path: Path) -> None:
+    text = tmp_path / "text.txt"
+    text.write_text("the new york times\nnew york wakes\nthe times change\n" * 3)
+    found = str(tmp_path / "found")
+    answer("train", "phrases", str(text), "--threshold", "2", "--delta", "2", "--out", found)
+    answer("phrases", found, str(text), "--out", str(tmp_path / "joined.txt"))
+    assert "the new_york times" in (tmp_path / "joined.txt").read_text()

@@ -1,0 +1,25 @@
+"""Facts about a model as tables."""
+
+from __future__ import annotations
+
+from rich.console import Console
+
+from firth.show.notebook import as_html, as_table, describe_origin, make_printable
+
+
+def test_facts_are_shown_in_the_terminal_and_escaped_in_html() -> None:
+    facts = [("words", "<unk>, tea"), ("dim", "3")]
+    console = Console(width=60, color_system=None)
+    with console.capture() as capture:
+        console.print(as_table("Tea", facts))
+    assert "<unk>, tea" in capture.get()
+    assert "&lt;unk&gt;, tea" in as_html("Tea", facts)
+
+
+def test_the_origin_names_the_recipe() -> None:
+    assert describe_origin({"recipe": {"name": "word2vec"}, "path": "v.bin", "loss": [1]}) == "v.bin, word2vec"
+    assert describe_origin({}) == ""
+
+
+def test_bytes_that_are_not_utf8_can_be_printed() -> None:
+    assert make_printable("caf\udce9").encode("utf-8") == b"caf?"
