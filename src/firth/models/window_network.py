@@ -16,8 +16,8 @@ from numpy.typing import NDArray
 
 from firth.errors import OptionError
 from firth.kernels import random as random_kernel
-from firth.kernels import word2vec as kernel
 from firth.kernels.simd_float import matrix
+from firth.kernels.windows import draw_windows
 from firth.models.huffman import Tree
 from firth.models.trained_recipe import Artifact, NetworkType, TrainedRecipe
 from firth.options import Recipe, option
@@ -144,7 +144,7 @@ class WindowNetwork(Generic[Options]):
         words = np.empty(len(block.ids), np.uint32)
         before, after = np.empty(len(words), np.int32), np.empty(len(words), np.int32)
         state = random_state(recipe.seed, block, 0)
-        count = kernel.draw_windows(
+        count = draw_windows(
             block.ids, block.ends, self.keep, recipe.window, recipe.dynamic_window, state, words, before, after
         )
         return words[:count], before, after
