@@ -61,7 +61,7 @@ REASONS = (
     "not English",
 )
 GAPPED, SHORT, LONG, UNENDED, SYMBOLS, CAPITALS, FOREIGN = range(5, 12)
-ENDS = np.frombuffer(b".!?\"')]:;\xa6", np.uint8)  # 0xA6 is the last byte of an ellipsis
+ENDS = np.frombuffer(b".!?\"')]:;\xa6\x94", np.uint8)  # the last bytes are those of an ellipsis and of a dash
 FUNCTION_WORDS = (
     "a about after all also an and any are as at be been before being but by can could did do does each for from had "
     "has have he her him his how i if in into is it its made may me more most much must my no not of on one only or "
@@ -79,6 +79,7 @@ QUOTES = (
     ("\u2028", " "),
     (PARAGRAPH, " "),
 )
+PRIVATE = re.compile("[\ue001-\uf8ff\ufffd]+")  # glyphs of somebody's font, and broken bytes
 LINK = re.compile(r"(?:https?://|www\.)\S+")
 LETTERS = re.compile(r"[^a-z0-9]+")
 
@@ -105,7 +106,7 @@ def clean(text: str) -> str:
     """
     for old, new in QUOTES:
         text = text.replace(old, new)
-    return LINK.sub(GAP, text)
+    return LINK.sub(GAP, PRIVATE.sub("", text))
 
 
 def tokenize(paragraphs: list[str]) -> bytes:
@@ -236,9 +237,9 @@ def reject(text: Measures) -> NDArray[np.int8]:
     _, ends, _, tokens, words, alphabetic, functions, capitals, foreign, gaps = text.lines.T
     starts = text.lines[:, 0]
     reasons = np.zeros(len(tokens), np.int8)
-    reasons[((words >= 6) & (10 * functions < words)) | (5 * foreign > ends - starts)] = FOREIGN
+    reasons[((words >= 8) & (15 * functions < words)) | (5 * foreign > ends - starts)] = FOREIGN
     reasons[(alphabetic >= 3) & (2 * capitals > alphabetic)] = CAPITALS
-    reasons[2 * alphabetic < tokens] = SYMBOLS
+    reasons[5 * alphabetic < 2 * tokens] = SYMBOLS
     reasons[~np.isin(text.raw[ends - 1], ENDS)] = UNENDED
     reasons[tokens > LONGEST] = LONG
     reasons[words < 3] = SHORT

@@ -5,6 +5,7 @@ from __future__ import annotations
 import html
 import re
 from collections.abc import Callable, Iterator
+from itertools import pairwise
 from statistics import median
 from typing import NamedTuple
 from xml.etree import ElementTree
@@ -125,10 +126,13 @@ def clean_book_block(block: str) -> str:
 
 
 SKIPPED = frozenset(
-    ["table-wrap", "fig", "fig-group", "media", "supplementary-material", "disp-formula", "ref-list", "boxed-text", "code", "preformat", "object-id", "label", "table-wrap-foot", "fn", "graphic", "ack", "app-group", "def-list", "array"]
+    [
+        *("table-wrap", "table-wrap-foot", "fig", "fig-group", "graphic", "media", "supplementary-material", "array"),
+        *("ref-list", "boxed-text", "code", "preformat", "object-id", "label", "fn", "ack", "app-group", "def-list"),
+    ]
 )
-FORMULAS = frozenset(["inline-formula", "{http://www.w3.org/1998/Math/MathML}math", "tex-math", "inline-graphic"])
-REFERENCE = re.compile("\x02[^\x03]*\x03")
+MATHML = "{http://www.w3.org/1998/Math/MathML}math"
+FORMULAS = frozenset(["inline-formula", "disp-formula", "tex-math", "inline-graphic", MATHML])
 BRACKETED_REFERENCES = re.compile("\\s*[(\\[](?:[^()\\[\\]\x02]{0,40}\x02[^\x03]*\x03)+[^()\\[\\]\x02]{0,40}[)\\]]")
 REFERENCE_NUMBERS = re.compile("\x02[\\d,–\\s-]*\x03")
 
@@ -215,12 +219,12 @@ def read_speech(raw: bytes) -> Iterator[Document]:
 def join_wrapped(lines: list[str]) -> list[str]:
     """Paragraphs of wrapped lines: one begins at an indented line, or after a short line that ends a sentence.
 
-    >>> join_wrapped(["We shall be a part of this", "Assembly.", "Peace is what we all are here for,", "and non-", "violence."])
-    ['We shall be a part of this Assembly.', 'Peace is what we all are here for, and non-violence.']
+    >>> join_wrapped(["We shall be a part of this", "Assembly.", "Peace is what we are here for,", "and non-", "violence."])
+    ['We shall be a part of this Assembly.', 'Peace is what we are here for, and non-violence.']
     """
     width = max(map(len, lines))
     paragraphs = [lines[0]]
-    for previous, line in zip(lines, lines[1:]):
+    for previous, line in pairwise(lines):
         if line[0] in " \t" or (previous[-1] in ".?!" and len(previous) < 0.75 * width):
             paragraphs.append(line)
         elif paragraphs[-1].endswith("-"):

@@ -181,7 +181,8 @@ def read_clone(source: Source, folder: Path) -> Iterator[bytes]:
         raise OptionError(f"{folder}: no file of {source.commit} matches {source.files}")
     command = git_command(folder, "cat-file", "--batch")
     with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, env=git_environment()) as process:
-        assert process.stdin and process.stdout  # both are pipes
+        assert process.stdin is not None  # for the type checker: both are pipes
+        assert process.stdout is not None
         for path in chosen:
             process.stdin.write(blobs[path] + b"\n")
             process.stdin.flush()
