@@ -219,8 +219,8 @@ def read_speech(raw: bytes) -> Iterator[Document]:
 def join_wrapped(lines: list[str]) -> list[str]:
     """Paragraphs of wrapped lines: one begins at an indented line, or after a short line that ends a sentence.
 
-    >>> join_wrapped(["We shall be a part of this", "Assembly.", "Peace is what we are here for,", "and non-", "violence."])
-    ['We shall be a part of this Assembly.', 'Peace is what we are here for, and non-violence.']
+    >>> join_wrapped(["We shall be a part of this", "Assembly.", "Peace is what all are for,", "and non-", "violence."])
+    ['We shall be a part of this Assembly.', 'Peace is what all are for, and non-violence.']
     """
     width = max(map(len, lines))
     paragraphs = [lines[0]]
