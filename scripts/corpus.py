@@ -104,9 +104,13 @@ def clean(text: str) -> str:
     >>> clean("“It’s here”: see http://a.b/c")
     '"It\\'s here": see \\ue000'
     """
-    for old, new in QUOTES:
-        text = text.replace(old, new)
-    return LINK.sub(GAP, PRIVATE.sub("", text))
+    if not text.isascii():
+        for old, new in QUOTES:
+            text = text.replace(old, new)
+        text = PRIVATE.sub("", text)
+    if "http" in text or "www." in text:
+        text = LINK.sub(GAP, text)
+    return text
 
 
 def tokenize(paragraphs: list[str]) -> bytes:

@@ -83,10 +83,11 @@ GUTENBERG_END = re.compile(
     r"^\W*(?:END OF (?:THE |THIS )?(?:PROJECT GUTENBERG|ETEXT)|\*\*\* ?START: FULL LICENSE).*", re.M | re.I
 )
 LANGUAGE = re.compile(r"^Language:\s*(.+?)\s*$", re.M)
-EDITORIAL = re.compile(r"gutenberg|transcriber|transcribed by|proofread|produced by|\[illustration|e-?text", re.I)
+NOTICES = ("gutenberg", "transcriber", "transcribed by", "proofread", "produced by", "[illustration", "etext", "e-text")
+TABULAR = ("|", ".....", ". . . . .", "* *")
 NOTE_MARK = re.compile(r"\[(?:\d+|[A-Z]|Footnote[^\]]*|Sidenote[^\]]*|Pg \d+)\]|\{\d+\}")
 DASHES = re.compile(r"\s*--+\s*")
-RUNS_OF_DOTS = re.compile(r"(?:\. ?){5,}|\* \*|\S {3,}\S")
+WIDE_GAP = re.compile(r"\S {3,}\S")
 
 
 def read_gutenberg(raw: bytes) -> Iterator[Document]:
@@ -118,11 +119,18 @@ def clean_book_block(block: str) -> str:
     block = block.strip("\n")
     lines = block.split("\n")
     indented = sum(line.startswith("   ") for line in lines)
-    if 2 * indented > len(lines) or "|" in block or EDITORIAL.search(block) or RUNS_OF_DOTS.search(block.strip()):
+    if 2 * indented > len(lines) or any(mark in block for mark in TABULAR):
+        return ""
+    if "   " in block and WIDE_GAP.search(block):
+        return ""
+    lowered = block.lower()
+    if any(notice in lowered for notice in NOTICES):
         return ""
     if "[" in block or "{" in block:
         block = NOTE_MARK.sub("", block)
-    return DASHES.sub(" — ", block.replace("_", "")).replace("\n", " ")
+    if "--" in block:
+        block = DASHES.sub(" — ", block)
+    return block.replace("_", "").replace("\n", " ")
 
 
 SKIPPED = frozenset(
