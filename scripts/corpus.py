@@ -12,76 +12,25 @@ from __future__ import annotations
 
 import argparse
 import json
-import lzma
-import re
 import sys
 import time
 from collections import Counter
-from collections.abc import Iterator
-from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, BinaryIO, NamedTuple
+from typing import Any, BinaryIO
 
 import numpy as np
-from numpy.typing import NDArray
 
-import corpus_kernels as kernels
-from corpus_heldout import HELD_OUT, TITLED, read_titles
-from corpus_readers import GAP, Unreadable
+from corpus_pack import Block, list_blocks, mix_blocks, pack_blocks
+from corpus_readers import Unreadable
+from corpus_sieve import FUNCTION_WORDS, HeldOut, Seen, Sieve, hash_words, load_held_out, sift_source
 from corpus_sources import SOURCES, Source, read_files
+from corpus_text import key_of_title, tokenize
 from firth import data as data_folder
-from firth.errors import FirthError, OptionError
+from firth.errors import FirthError
 from firth.files import whole_file
-from firth.text.tokenize import Tokenizer
 
-Keys = NDArray[np.uint64]
-TOKENIZER = Tokenizer()
 BATCH = 1 << 20  # characters tokenized at once
-CHUNK = 1 << 24  # bytes sifted at once
-STREAM = 1 << 24  # bytes of text in one xz stream
-BLOCK = 1000  # sentences that stay together when the sources are mixed
-PARAGRAPH = "¶"  # a line of its own between paragraphs while a batch is tokenized
-
-LONGEST = 256  # tokens of a sentence
-TEST_RUN = 13  # words in a row that a sentence may not share with a dev or test set
-NEAR_RUN, NEAR_SHARE, NEAR_LEAST = 8, 0.5, 2  # see kernels.decide
-REASONS = (
-    "kept",
-    "near-duplicate paragraph",
-    "sentence of a dev or test set",
-    "13 words in a row of a dev or test set",
-    "duplicate sentence",
-    "formula or link",
-    "shorter than 3 words",
-    "longer than 256 tokens",
-    "no end of a sentence",
-    "symbols and numbers",
-    "capitals",
-    "not English",
-)
-GAPPED, SHORT, LONG, UNENDED, SYMBOLS, CAPITALS, FOREIGN = range(5, 12)
-ENDS = np.frombuffer(b".!?\"')]:;\xa6\x94", np.uint8)  # the last bytes are those of an ellipsis and of a dash
-FUNCTION_WORDS = (
-    "a about after all also an and any are as at be been before being but by can could did do does each for from had "
-    "has have he her him his how i if in into is it its made may me more most much must my no not of on one only or "
-    "other our out over s she should so some such t than that the their them then there these they this those "
-    "through to two under up upon us very was we were what when where which while who whom whose will with would "
-    "you your"
-)
-QUOTES = (
-    ("“", '"'),
-    ("”", '"'),
-    ("„", '"'),
-    ("‘", "'"),
-    ("’", "'"),
-    ("\u00a0", " "),
-    ("\u2028", " "),
-    (PARAGRAPH, " "),
-)
-PRIVATE = re.compile("[\ue001-\uf8ff\ufffd]+")  # glyphs of somebody's font, and broken bytes
-LINK = re.compile(r"(?:https?://|www\.)\S+")
-LETTERS = re.compile(r"[^a-z0-9]+")
 
 
 @dataclass(frozen=True)
@@ -96,37 +45,6 @@ class Settings:
     seed: int = 0
     preset: int = 1
     shard_bytes: int = 48_000_000
-
-
-def clean(text: str) -> str:
-    """A batch of paragraphs with plain quotes and spaces; links become gaps.
-
-    >>> clean("“It’s here”: see http://a.b/c")
-    '"It\\'s here": see \\ue000'
-    """
-    if not text.isascii():
-        for old, new in QUOTES:
-            text = text.replace(old, new)
-        text = PRIVATE.sub("", text)
-    if "http" in text or "www." in text:
-        text = LINK.sub(GAP, text)
-    return text
-
-
-def tokenize(paragraphs: list[str]) -> bytes:
-    """One tokenized sentence a line and a blank line after each paragraph.
-
-    >>> tokenize(["He left. Why?", "It's late."])
-    b"He left .\\nWhy ?\\n\\nIt 's late .\\n\\n"
-    """
-    text = f"\n{PARAGRAPH}\n".join(clean(paragraph.replace("\n", " ")) for paragraph in paragraphs)
-    lines = TOKENIZER.to_lines(f"{text}\n{PARAGRAPH}\n")
-    return lines.replace(f"{PARAGRAPH}\n".encode(), b"\n")
-
-
-def key_of_title(title: str) -> str:
-    """The letters and digits of a title, lower-cased."""
-    return LETTERS.sub("", title.lower())
 
 
 def read_source(source: Source, settings: Settings, titles: set[str], out: BinaryIO) -> dict[str, Any]:
@@ -159,253 +77,6 @@ def read_source(source: Source, settings: Settings, titles: set[str], out: Binar
     if batch:
         out.write(tokenize(batch))
     return {**counts, "refused": dict(sorted(refused.items()))}
-
-
-class Measures(NamedTuple):
-    """Lines and words of a piece of tokenized text, as `kernels.measure` fills them."""
-
-    raw: NDArray[np.uint8]
-    lines: NDArray[np.int64]  # (lines, 10)
-    keys: Keys  # (lines,)
-    words: Keys  # (words,)
-    line_of: NDArray[np.int64]  # (words,)
-
-
-def measure(text: bytes, functions: Keys) -> Measures:
-    """The lines and words of a text."""
-    raw = np.frombuffer(text, np.uint8)
-    most_lines, most_words = text.count(b"\n") + 2, len(text) // 2 + 2
-    lines, keys = np.empty((most_lines, 10), np.int64), np.empty(most_lines, np.uint64)
-    words, line_of = np.empty(most_words, np.uint64), np.empty(most_words, np.int64)
-    count, found = kernels.measure(raw, functions, lines, keys, words, line_of)
-    return Measures(raw, lines[:count], keys[:count], words[:found], line_of[:found])
-
-
-def hash_words(words: str) -> Keys:
-    """The sorted hashes of words."""
-    return np.sort(measure(words.encode(), np.empty(0, np.uint64)).words)
-
-
-class Seen:
-    """A set of 64-bit keys in one array, at most half full."""
-
-    def __init__(self) -> None:
-        self.table: Keys = np.zeros(1 << 16, np.uint64)
-        self.count = 0
-
-    def reserve(self, more: int) -> None:
-        """Makes room for so many new keys."""
-        size = len(self.table)
-        while 2 * (self.count + more) > size:
-            size *= 2
-        if size > len(self.table):
-            old, self.table = self.table, np.zeros(size, np.uint64)
-            kernels.insert_all(self.table, old[old != 0])
-
-    def add(self, keys: Keys) -> None:
-        """Adds keys; those that are there already change nothing."""
-        self.reserve(len(keys))
-        self.count += kernels.insert_all(self.table, keys[keys != 0])
-
-
-class HeldOut(NamedTuple):
-    """What dev and test sets hold: sentence keys, runs of words, titles, and the number of sentences by set."""
-
-    sentences: Seen
-    runs: Seen
-    titles: set[str]
-    sizes: dict[str, int]
-
-
-def load_held_out(data: Path) -> HeldOut:
-    """The held-out text of every set in HELD_OUT. A sentence counts as the set splits it and as we split it."""
-    sentences, runs, sizes = Seen(), Seen(), {}
-    none = np.empty(0, np.uint64)
-    for name, reader in HELD_OUT.items():
-        if not (data / name).is_file():
-            raise OptionError(f"{data / name}: no such file, so its sentences cannot be removed. Set FIRTH_DATA")
-        texts = [text for text in reader(data / name) if text]
-        whole = measure("\n".join(texts).encode(), none)
-        split = measure(tokenize(texts), none)
-        sentences.add(whole.keys)
-        sentences.add(split.keys)
-        found = np.empty(len(split.words) + 1, np.uint64)
-        runs.add(found[: kernels.hash_runs(split.words, TEST_RUN, found)])
-        sizes[name] = len(split.lines)
-    titles = {key_of_title(title) for name in TITLED for title in read_titles(data / name)}
-    return HeldOut(sentences, runs, titles, sizes)
-
-
-def reject(text: Measures) -> NDArray[np.int8]:
-    """For each line the reason why it is no English sentence, or 0."""
-    _, ends, _, tokens, words, alphabetic, functions, capitals, foreign, gaps = text.lines.T
-    starts = text.lines[:, 0]
-    reasons = np.zeros(len(tokens), np.int8)
-    reasons[((words >= 8) & (15 * functions < words)) | (5 * foreign > ends - starts)] = FOREIGN
-    reasons[(alphabetic >= 3) & (2 * capitals > alphabetic)] = CAPITALS
-    reasons[5 * alphabetic < 2 * tokens] = SYMBOLS
-    reasons[~np.isin(text.raw[ends - 1], ENDS)] = UNENDED
-    reasons[tokens > LONGEST] = LONG
-    reasons[words < 3] = SHORT
-    reasons[gaps > 0] = GAPPED
-    return reasons
-
-
-@dataclass(frozen=True)
-class Sieve:
-    """Decides what stays, with what was seen so far."""
-
-    held_out: HeldOut
-    sentences: Seen
-    runs: Seen
-    functions: Keys
-
-    def sift(self, chunk: bytes) -> tuple[bytes, NDArray[np.int8], NDArray[np.int64], Keys, Keys]:
-        """The kept lines of whole paragraphs; reasons and tokens of all lines; new sentence keys and new runs."""
-        text = measure(chunk, self.functions)
-        reasons = reject(text)
-        in_test = np.zeros(len(reasons), np.bool_)
-        kernels.mark_runs(text.words, text.line_of, TEST_RUN, self.held_out.runs.table, in_test)
-        self.sentences.reserve(len(text.lines))
-        self.runs.reserve(len(text.words))
-        new = np.empty((2, len(text.words) + len(text.lines)), np.uint64)
-        new_keys, new_runs = kernels.decide(
-            text.lines,
-            text.keys,
-            text.words,
-            text.line_of,
-            reasons > 0,
-            in_test,
-            self.held_out.sentences.table,
-            NEAR_RUN,
-            NEAR_SHARE,
-            NEAR_LEAST,
-            self.sentences.table,
-            self.runs.table,
-            reasons,
-            new,
-        )
-        self.sentences.count += new_keys
-        self.runs.count += new_runs
-        out = np.empty(len(text.raw) + 1, np.uint8)
-        size = kernels.gather(text.raw, text.lines, reasons == kernels.KEPT, out)
-        return out[:size].tobytes(), reasons, text.lines[:, 3], new[0, :new_keys].copy(), new[1, :new_runs].copy()
-
-
-def read_chunks(path: Path, size: int = CHUNK) -> Iterator[bytes]:
-    """A file in pieces of about this size that end with a paragraph."""
-    rest = b""
-    with open(path, "rb") as file:
-        while piece := file.read(size):
-            piece = rest + piece
-            end = piece.rfind(b"\n\n") + 2
-            if end == 1:
-                rest = piece
-                continue
-            rest = piece[end:]
-            yield piece[:end]
-    if rest:
-        yield rest
-
-
-def sift_source(path: Path, sieve: Sieve, out: BinaryIO) -> tuple[dict[str, Any], Keys, Keys]:
-    """Writes the kept sentences of a tokenized source; returns counts by reason, new sentence keys and new runs."""
-    sentences, tokens = np.zeros(len(REASONS), np.int64), np.zeros(len(REASONS), np.int64)
-    keys, runs = [np.empty(0, np.uint64)], [np.empty(0, np.uint64)]
-    for chunk in read_chunks(path):
-        kept, reasons, lengths, new_keys, new_runs = sieve.sift(chunk)
-        out.write(kept)
-        sentences += np.bincount(reasons, minlength=len(REASONS))
-        tokens += np.bincount(reasons, lengths, len(REASONS)).astype(np.int64)
-        keys.append(new_keys)
-        runs.append(new_runs)
-    counts = {name: {"sentences": int(sentences[i]), "tokens": int(tokens[i])} for i, name in enumerate(REASONS)}
-    return {"reasons": counts}, np.concatenate(keys), np.concatenate(runs)
-
-
-class Block(NamedTuple):
-    """A piece of kept/NAME.txt: up to BLOCK sentences."""
-
-    source: int
-    start: int
-    end: int
-    tokens: int
-
-
-def list_blocks(path: Path, source: int) -> Iterator[Block]:
-    """The blocks of a file of sentences, in order."""
-    with open(path, "rb") as file:
-        start = 0
-        while True:
-            lines = [line for _ in range(BLOCK) if (line := file.readline())]
-            if not lines:
-                return
-            end = start + sum(map(len, lines))
-            yield Block(source, start, end, sum(line.count(b" ") + 1 for line in lines))
-            start = end
-
-
-def mix_blocks(blocks: list[Block], sources: tuple[Source, ...], seed: int) -> tuple[list[Block], list[Block]]:
-    """All blocks in a random order, less the historical ones beyond half of the tokens; and those left out."""
-    order = np.random.default_rng(seed).permutation(len(blocks)).tolist()
-    room = sum(block.tokens for block in blocks if sources[block.source].modern)
-    mixed, left_out = [], []
-    for block in (blocks[i] for i in order):
-        if not sources[block.source].modern:
-            if block.tokens > room:
-                left_out.append(block)
-                continue
-            room -= block.tokens
-        mixed.append(block)
-    return mixed, left_out
-
-
-def pack_blocks(
-    blocks: list[Block], files: list[Path], out: Path, preset: int, shard_bytes: int
-) -> list[dict[str, Any]]:
-    """Writes blocks into xz files of at most shard_bytes, each several xz streams; returns name, bytes and tokens."""
-    for old in out.glob("en-[0-9][0-9][0-9].txt.xz"):
-        old.unlink()
-    shards: list[dict[str, Any]] = []
-    ready: list[bytes] = []
-    tokens = 0
-    for packed, count in pack_streams(blocks, files, preset):
-        if len(packed) > shard_bytes:
-            raise OptionError(f"a stream of {len(packed)} bytes is larger than a shard of {shard_bytes}")
-        if sum(map(len, ready)) + len(packed) > shard_bytes:
-            shards.append(write_shard(out, len(shards), ready, tokens))
-            ready, tokens = [], 0
-        ready.append(packed)
-        tokens += count
-    if ready:
-        shards.append(write_shard(out, len(shards), ready, tokens))
-    return shards
-
-
-def write_shard(out: Path, number: int, streams: list[bytes], tokens: int) -> dict[str, Any]:
-    """Writes one shard; returns its name, bytes and tokens."""
-    path = out / f"en-{number + 1:03}.txt.xz"
-    with whole_file(path) as draft:
-        draft.write_bytes(b"".join(streams))
-    say(f"pack {path.name}: {tokens:,} tokens")
-    return {"file": path.name, "bytes": sum(map(len, streams)), "tokens": tokens}
-
-
-def pack_streams(blocks: list[Block], files: list[Path], preset: int) -> Iterator[tuple[bytes, int]]:
-    """Blocks in groups of about STREAM bytes, each packed as one xz stream, with its tokens."""
-    with ExitStack() as stack:
-        opened = [stack.enter_context(open(path, "rb")) for path in files]
-        group: list[bytes] = []
-        size, tokens = 0, 0
-        for block in blocks:
-            opened[block.source].seek(block.start)
-            group.append(opened[block.source].read(block.end - block.start))
-            size, tokens = size + block.end - block.start, tokens + block.tokens
-            if size >= STREAM:
-                yield lzma.compress(b"".join(group), preset=preset), tokens
-                group, size, tokens = [], 0, 0
-        if group:
-            yield lzma.compress(b"".join(group), preset=preset), tokens
 
 
 def is_done(path: Path, made_with: dict[str, Any]) -> bool:
@@ -547,7 +218,9 @@ def parse(arguments: list[str] | None = None) -> Settings:
     parser.add_argument("--sources", nargs="+", choices=[each.name for each in SOURCES], help="Only these sources.")
     parser.add_argument("--files", type=int, default=0, help="Read only so many files of each source, for a trial.")
     parser.add_argument("--seed", type=int, default=0, help="Seed of the order of blocks. Default: 0.")
-    parser.add_argument("--preset", type=int, default=1, help="Preset of xz, 0 to 9: higher is smaller and slower. Default: 1.")
+    parser.add_argument(
+        "--preset", type=int, default=1, help="Preset of xz, 0 to 9: higher is smaller and slower. Default: 1."
+    )
     given = parser.parse_args(arguments)
     chosen = tuple(each for each in SOURCES if not given.sources or each.name in given.sources)
     return Settings(given.clones, data_folder.folder(), given.out, chosen, given.files, given.seed, given.preset)

@@ -19,8 +19,11 @@ sys.path.insert(0, str(Path(__file__).parents[2] / "scripts"))
 import corpus
 import corpus_heldout as heldout
 import corpus_kernels as kernels
+import corpus_pack as pack
 import corpus_readers as readers
+import corpus_sieve as sieve
 import corpus_sources as sources
+import corpus_text
 from firth.errors import OptionError
 
 WIKI = """<doc id="1" url="x" title="Tea &amp; milk">
@@ -70,7 +73,7 @@ def paragraphs(reader: readers.Reader, text: str) -> list[str]:
     ]
 
 
-@pytest.mark.parametrize("module", [corpus, heldout, kernels, readers, sources])
+@pytest.mark.parametrize("module", [heldout, kernels, pack, readers, sieve, sources, corpus_text])
 def test_the_examples_of_the_docstrings_hold(module: object) -> None:
     assert doctest.testmod(module).failed == 0  # type: ignore[arg-type]
 
@@ -181,15 +184,15 @@ def test_archives_of_test_sets_are_read(tmp_path: Path) -> None:
     assert list(heldout.read_senses(tmp_path / "sets.tar.xz")) == ["Tea boils"]
 
 
-def sieve(*held: str) -> corpus.Sieve:
+def sieve_of(*held: str) -> sieve.Sieve:
     """A sieve whose test set holds these sentences."""
-    sentences, runs = corpus.Seen(), corpus.Seen()
-    text = corpus.measure("\n".join(held).encode(), np.empty(0, np.uint64))
+    sentences, runs = sieve.Seen(), sieve.Seen()
+    text = sieve.measure("\n".join(held).encode(), np.empty(0, np.uint64))
     sentences.add(text.keys)
     found = np.empty(len(text.words) + 1, np.uint64)
-    runs.add(found[: kernels.hash_runs(text.words, corpus.TEST_RUN, found)])
-    held_out = corpus.HeldOut(sentences, runs, set(), {})
-    return corpus.Sieve(held_out, corpus.Seen(), corpus.Seen(), corpus.hash_words(corpus.FUNCTION_WORDS))
+    runs.add(found[: kernels.hash_runs(text.words, sieve.TEST_RUN, found)])
+    held_out = sieve.HeldOut(sentences, runs, set(), {})
+    return sieve.Sieve(held_out, sieve.Seen(), sieve.Seen(), sieve.hash_words(sieve.FUNCTION_WORDS))
 
 
 @pytest.mark.parametrize(
@@ -212,17 +215,17 @@ def sieve(*held: str) -> corpus.Sieve:
     ],
 )
 def test_a_sentence_goes_for_one_reason(sentence: str, reason: str) -> None:
-    held = sieve("It's the cheapest tea!", "one two of three a four the five six seven and eight nine ten")
+    held = sieve_of("It's the cheapest tea!", "one two of three a four the five six seven and eight nine ten")
     kept, reasons, tokens, *_ = held.sift(f"{sentence}\n\n".encode())
-    assert [corpus.REASONS[each] for each in reasons] == [reason]
+    assert [sieve.REASONS[each] for each in reasons] == [reason]
     assert kept == (f"{sentence}\n".encode() if reason == "kept" else b"")
     assert tokens.tolist() == [len(sentence.split())]
 
 
 def test_a_sentence_stays_once_whatever_its_case_and_punctuation() -> None:
-    kept, reasons, *_ = sieve().sift(b"Tea is a drink .\n\nMilk is a drink .\nTea is a DRINK !\n\n")
+    kept, reasons, *_ = sieve_of().sift(b"Tea is a drink .\n\nMilk is a drink .\nTea is a DRINK !\n\n")
     assert kept == b"Tea is a drink .\nMilk is a drink .\n"
-    assert [corpus.REASONS[each] for each in reasons] == ["kept", "kept", "duplicate sentence"]
+    assert [sieve.REASONS[each] for each in reasons] == ["kept", "kept", "duplicate sentence"]
 
 
 def test_a_paragraph_with_few_changes_is_a_near_duplicate() -> None:
@@ -230,8 +233,8 @@ def test_a_paragraph_with_few_changes_is_a_near_duplicate() -> None:
     changed = [*words[:50], "tea", *words[50:]]
     other = [f"other{i} of" for i in range(100)]
     text = "\n\n".join(" ".join(each) + " ." for each in (words, changed, other)) + "\n\n"
-    _, reasons, *_ = sieve().sift(text.encode())
-    assert [corpus.REASONS[each] for each in reasons] == ["kept", "near-duplicate paragraph", "kept"]
+    _, reasons, *_ = sieve_of().sift(text.encode())
+    assert [sieve.REASONS[each] for each in reasons] == ["kept", "near-duplicate paragraph", "kept"]
 
 
 def test_runs_of_words_hash_as_their_words_do() -> None:
@@ -244,7 +247,7 @@ def test_runs_of_words_hash_as_their_words_do() -> None:
 
 
 def test_a_set_of_keys_grows_and_forgets_nothing() -> None:
-    seen = corpus.Seen()
+    seen = sieve.Seen()
     keys = np.arange(1, 200_001, dtype=np.uint64)
     seen.add(keys[:100_000])
     seen.add(keys)
@@ -257,18 +260,18 @@ def test_a_text_is_cut_between_paragraphs(tmp_path: Path) -> None:
     text = b"a b\nc\n\nd e f\n\ng\n\n"
     (tmp_path / "a.txt").write_bytes(text)
     for size in (1, 5, 8, 100):
-        chunks = list(corpus.read_chunks(tmp_path / "a.txt", size))
+        chunks = list(sieve.read_chunks(tmp_path / "a.txt", size))
         assert b"".join(chunks) == text
         assert all(chunk.endswith(b"\n\n") for chunk in chunks)
 
 
 def test_historical_text_is_at_most_half() -> None:
     modern, old = (sources.local(genre, genre, "") for genre in ("news", "books"))
-    blocks = [corpus.Block(0, 0, 9, 100), *(corpus.Block(1, i, i + 1, 30) for i in range(5))]
-    mixed, left_out = corpus.mix_blocks(blocks, (modern, old), 0)
+    blocks = [pack.Block(0, 0, 9, 100), *(pack.Block(1, i, i + 1, 30) for i in range(5))]
+    mixed, left_out = pack.mix_blocks(blocks, (modern, old), 0)
     assert sum(block.tokens for block in mixed if block.source == 1) == 90
     assert sorted([*mixed, *left_out]) == blocks
-    assert mixed == corpus.mix_blocks(blocks, (modern, old), 0)[0]
+    assert mixed == pack.mix_blocks(blocks, (modern, old), 0)[0]
 
 
 def clone(folder: Path, files: dict[str, str]) -> str:
@@ -298,8 +301,8 @@ def settings(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> corpus.Settings
     more = "She drank it, and it was hot.\n\nThey all went home to drink tea.\n\nEnd of the Project"
     book = clone(tmp_path / "work", {"Author/Tea.txt": BOOK.replace("End of the Project", more, 1)})
     subprocess.run(["git", "clone", "-q", "--bare", tmp_path / "work", clones / "books.git"], check=True)
-    monkeypatch.setattr(corpus, "HELD_OUT", {"test.tsv": heldout.read_pairs})
-    monkeypatch.setattr(corpus, "TITLED", ("titles.tokens",))
+    monkeypatch.setattr(sieve, "HELD_OUT", {"test.tsv": heldout.read_pairs})
+    monkeypatch.setattr(sieve, "TITLED", ("titles.tokens",))
     chosen = (
         sources.Source(
             "wiki", "encyclopaedia", "a/wiki", "CC BY-SA", wiki, r"text/wiki_\d\d", readers.read_wikiextractor
@@ -358,19 +361,19 @@ def test_a_missing_clone_or_test_set_is_an_error_with_a_cure(settings: corpus.Se
 
 
 def test_a_shard_is_never_larger_than_asked(settings: corpus.Settings, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(corpus, "STREAM", 1)
+    monkeypatch.setattr(pack, "STREAM", 1)
     path = settings.out / "lines.txt"
     path.parent.mkdir()
     rng = np.random.default_rng(0)
     path.write_text("".join(f"{rng.integers(1 << 60)} {rng.integers(1 << 60)}\n" for _ in range(5000)))
-    blocks = list(corpus.list_blocks(path, 0))
-    shards = corpus.pack_blocks(blocks, [path], settings.out, 6, 45_000)
+    blocks = list(pack.list_blocks(path, 0))
+    shards = pack.pack_blocks(blocks, [path], settings.out, 6, 45_000)
     assert len(blocks) == 5
     assert sum(shard["tokens"] for shard in shards) == 10_000
     assert all(shard["bytes"] == (settings.out / shard["file"]).stat().st_size <= 45_000 for shard in shards)
     assert b"\n".join(packed(settings)) + b"\n" == path.read_bytes()
     with pytest.raises(OptionError, match="larger than a shard"):
-        corpus.pack_blocks(blocks, [path], settings.out, 6, 1000)
+        pack.pack_blocks(blocks, [path], settings.out, 6, 1000)
 
 
 def test_the_table_of_sources_names_repository_licence_and_commit() -> None:
