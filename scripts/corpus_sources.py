@@ -173,8 +173,8 @@ def read_clone(source: Source, folder: Path) -> Iterator[bytes]:
     listing = run_git(folder, "ls-tree", "-r", "-z", "--full-tree", source.commit)
     blobs = {}
     for line in listing.split(b"\0")[:-1]:
-        about, path = line.split(b"\t", 1)
-        blobs[path.decode("utf-8", "surrogateescape")] = about.split()[2]
+        about, name = line.split(b"\t", 1)
+        blobs[name.decode("utf-8", "surrogateescape")] = about.split()[2]
     pattern = re.compile(source.files)
     chosen = source.take([path for path in blobs if pattern.fullmatch(path)])
     if not chosen:

@@ -21,7 +21,7 @@ QUOTES = (
 )
 PRIVATE = re.compile("[\ue001-\uf8ff\ufffd]+")  # glyphs of somebody's font, and broken bytes
 LINK = re.compile(r"(?:https?://|www\.)\S+")
-LETTERS = re.compile(r"[^a-z0-9]+")
+NOT_LETTERS = re.compile(r"[^a-z0-9]+")
 
 
 def clean(text: str) -> str:
@@ -52,4 +52,4 @@ def tokenize(paragraphs: list[str]) -> bytes:
 
 def key_of_title(title: str) -> str:
     """The letters and digits of a title, lower-cased."""
-    return LETTERS.sub("", title.lower())
+    return NOT_LETTERS.sub("", title.lower())
