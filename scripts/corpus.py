@@ -42,7 +42,6 @@ class Settings:
     out: Path
     sources: tuple[Source, ...] = SOURCES
     files: int = 0
-    partial: bool = False
     seed: int = 0
     preset: int = 1
     shard_bytes: int = 48_000_000
@@ -54,12 +53,9 @@ def read_source(source: Source, settings: Settings, titles: set[str], out: Binar
     refused: Counter[str] = Counter()
     batch: list[str] = []
     size = 0
-    for raw in read_files(source, settings.clones, settings.data, settings.partial):
+    for raw in read_files(source, settings.clones, settings.data):
         if settings.files and counts["files"] >= settings.files:
             break
-        if raw is None:
-            refused["missing from the clone"] += 1
-            continue
         counts["files"] += 1
         counts["bytes"] += len(raw)
         try:
@@ -221,25 +217,13 @@ def parse(arguments: list[str] | None = None) -> Settings:
     parser.add_argument("--out", type=Path, required=True, help="Folder for the corpus, its report and the stages.")
     parser.add_argument("--sources", nargs="+", choices=[each.name for each in SOURCES], help="Only these sources.")
     parser.add_argument("--files", type=int, default=0, help="Read only so many files of each source, for a trial.")
-    parser.add_argument(
-        "--partial", action="store_true", help="Go on where a clone lacks a file; the report counts it."
-    )
     parser.add_argument("--seed", type=int, default=0, help="Seed of the order of blocks. Default: 0.")
     parser.add_argument(
         "--preset", type=int, default=1, help="Preset of xz, 0 to 9: higher is smaller and slower. Default: 1."
     )
     given = parser.parse_args(arguments)
     chosen = tuple(each for each in SOURCES if not given.sources or each.name in given.sources)
-    return Settings(
-        clones=given.clones,
-        data=data_folder.folder(),
-        out=given.out,
-        sources=chosen,
-        files=given.files,
-        partial=given.partial,
-        seed=given.seed,
-        preset=given.preset,
-    )
+    return Settings(given.clones, data_folder.folder(), given.out, chosen, given.files, given.seed, given.preset)
 
 
 def main() -> None:

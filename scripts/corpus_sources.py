@@ -144,14 +144,11 @@ SOURCES = (
 )
 
 
-def read_files(source: Source, clones: Path, data: Path, partial: bool = False) -> Iterator[bytes | None]:
-    """The files of a source, one after another, in a fixed order.
-
-    A file that a clone lists but lacks is an error, or None where partial clones are allowed.
-    """
+def read_files(source: Source, clones: Path, data: Path) -> Iterator[bytes]:
+    """The files of a source, one after another, in a fixed order."""
     if not source.repository:
         return read_pieces(data / source.files)
-    return read_clone(source, clone_of(source, clones), partial)
+    return read_clone(source, clone_of(source, clones))
 
 
 def read_pieces(path: Path) -> Iterator[bytes]:
@@ -171,7 +168,7 @@ def clone_of(source: Source, clones: Path) -> Path:
     raise OptionError(f"{clones}: holds no clone of {source.repository}. Clone it to {clones / owner / name}")
 
 
-def read_clone(source: Source, folder: Path, partial: bool) -> Iterator[bytes | None]:
+def read_clone(source: Source, folder: Path) -> Iterator[bytes]:
     """The blobs of the commit whose paths match, through one `git cat-file` process."""
     listing = run_git(folder, "ls-tree", "-r", "-z", "--full-tree", source.commit)
     blobs = {}
@@ -190,11 +187,8 @@ def read_clone(source: Source, folder: Path, partial: bool) -> Iterator[bytes | 
             process.stdin.write(blobs[path] + b"\n")
             process.stdin.flush()
             header = process.stdout.readline().split()
-            if len(header) != 3 and not partial:
-                raise OptionError(f"{folder}: the clone lacks {path}. Clone it without a filter, or give --partial")
             if len(header) != 3:
-                yield None
-                continue
+                raise OptionError(f"{folder}: the content of {path} is missing. Clone the repository without a filter")
             raw = process.stdout.read(int(header[2]))
             process.stdout.read(1)
             yield raw
