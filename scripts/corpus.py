@@ -28,7 +28,7 @@ from corpus_sources import SOURCES, Source, read_files
 from corpus_text import key_of_title, tokenize
 from firth import data as data_folder
 from firth.errors import FirthError
-from firth.files import whole_file
+from firth.files import atomic_file
 
 BATCH = 1 << 20  # characters tokenized at once
 
@@ -85,7 +85,7 @@ def is_done(path: Path, made_with: dict[str, Any]) -> bool:
 
 
 def write_json(path: Path, values: dict[str, Any]) -> None:
-    with whole_file(path) as draft:
+    with atomic_file(path) as draft:
         draft.write_text(json.dumps(values, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
 
 
@@ -106,7 +106,7 @@ def read_all(settings: Settings, held_out: HeldOut) -> None:
         if is_done(folder / f"{source.name}.json", made_with):
             continue
         began = time.monotonic()
-        with whole_file(folder / f"{source.name}.txt") as draft, open(draft, "wb") as out:
+        with atomic_file(folder / f"{source.name}.txt") as draft, open(draft, "wb") as out:
             counts = read_source(source, settings, held_out.titles, out)
         counts["seconds"] = round(time.monotonic() - began, 1)
         write_json(folder / f"{source.name}.json", {"made_with": made_with, **counts})
@@ -127,10 +127,10 @@ def sift_all(settings: Settings, held_out: HeldOut) -> None:
             sieve.runs.add(np.load(base.with_suffix(".runs.npy")))
         else:
             began = time.monotonic()
-            with whole_file(base.with_suffix(".txt")) as draft, open(draft, "wb") as out:
+            with atomic_file(base.with_suffix(".txt")) as draft, open(draft, "wb") as out:
                 counts, keys, runs = sift_source(read.with_suffix(".txt"), sieve, out)
             for name, array in ((".sentences.npy", keys), (".runs.npy", runs)):
-                with whole_file(base.with_suffix(name)) as draft, open(draft, "wb") as out:
+                with atomic_file(base.with_suffix(name)) as draft, open(draft, "wb") as out:
                     np.save(out, array, allow_pickle=False)
             counts["seconds"] = round(time.monotonic() - began, 1)
             write_json(base.with_suffix(".json"), {"made_with": made_with, **counts})

@@ -12,7 +12,7 @@ import numpy as np
 
 from corpus_sources import Source
 from firth.errors import OptionError
-from firth.files import whole_file
+from firth.files import atomic_file
 
 STREAM = 1 << 24  # bytes of text in one xz stream
 BLOCK = 1000  # sentences that stay together when the sources are mixed
@@ -80,7 +80,7 @@ def pack_blocks(
 def write_shard(out: Path, number: int, streams: list[bytes], tokens: int) -> dict[str, Any]:
     """Writes one shard; returns its name, bytes and tokens."""
     path = out / f"en-{number + 1:03}.txt.xz"
-    with whole_file(path) as draft:
+    with atomic_file(path) as draft:
         draft.write_bytes(b"".join(streams))
     return {"file": path.name, "bytes": sum(map(len, streams)), "tokens": tokens}
 
