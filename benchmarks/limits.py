@@ -21,7 +21,9 @@ from numba import njit
 
 from firth.kernels import random as random_kernel
 from firth.kernels import word2vec as kernel
+from firth.kernels.hierarchical_softmax import NO_TREE
 from firth.kernels.simd_float import LANES, load, matrix, prefetch, store
+from firth.kernels.windows import draw_windows
 from firth.models.window_network import keep_thresholds
 from firth.text.corpus import Corpus
 from firth.text.tokenize import Tokenizer
@@ -76,22 +78,23 @@ class Stage:
         block = schedule.block(step)
         words, before, after = (np.empty(len(block.ids), kind) for kind in (np.uint32, np.int32, np.int32))
         state = np.uint64(step)
-        count = kernel.draw_windows(block.ids, block.ends, self.keep, WINDOW, True, state, words, before, after)
+        count = draw_windows(block.ids, block.ends, self.keep, WINDOW, True, state, words, before, after)
         return words[:count], before, after
 
     def run(self, name: str, laid: list, noise: np.ndarray | None = None) -> None:
         """Trains some windows with one of the kernels."""
         noise = self.noise if noise is None else noise
-        desk = kernel.make_scratch(WINDOW, NEGATIVES, self.dim)
-        layers = self.inputs, self.outputs, noise, NEGATIVES
-        rest = RATE, RATE, np.uint64(7), desk
-        for one in laid:
-            if name == "skip-gram":
-                kernel.skip_gram(*one, WINDOW, *layers, SHARE, *rest)
-            elif name == "skip-gram, per pair":
-                kernel.skip_gram_by_pair(*one, WINDOW, *layers, *rest)
+        scratch = kernel.make_scratch(WINDOW, 1 + NEGATIVES, self.dim)
+        share = 0 if name == "skip-gram, per pair" else SHARE
+        layers, rates = (self.inputs, self.outputs), (RATE, RATE)
+        for words, before, after in laid:
+            windows, sampling = (words, before, after, WINDOW), (noise, NEGATIVES, share, np.array([7], np.uint64))
+            if name == "cbow":
+                kernel.cbow_two_centers(windows, True, *layers, sampling, rates, scratch)
+            elif share:
+                kernel.skip_gram(windows, *layers, sampling, NO_TREE, rates, scratch)
             else:
-                kernel.cbow_two_centers(*one, WINDOW, True, *layers, SHARE, *rest)
+                kernel.skip_gram_by_pair(windows, *layers, sampling, None, rates, scratch)
 
 
 def report(stage: Stage, flops: float, row: float) -> None:

@@ -248,23 +248,23 @@ def test_a_file_that_vanishes_before_it_is_read_is_told(capsys: pytest.CaptureFi
 DRIVER = """
 import sys, time
 from contextlib import contextmanager
-from firth import show
 from firth.cli.main import main
-from firth.models import training
+from firth.show import terminal
+from firth.training import loop
 
 wanted = int(sys.argv[1])
 
 @contextmanager
-def told(shown=True):
-    def tell(now):
+def report_steps(shown=True):
+    def report(now):
         print(now.step, now.values.get("epoch", 0), flush=True)
         if now.step == "training" and now.values["epoch"] >= wanted:
             time.sleep(0.5)
 
-    yield tell
+    yield report
 
-show.progress = told
-training.train.__kwdefaults__["every"] = 0.0
+terminal.progress = report_steps
+loop.train.__kwdefaults__["save_seconds"] = 0.0
 main(sys.argv[2:])
 """
 

@@ -1,42 +1,40 @@
-"""Scores of word vectors and language models: by hand, by law, and equal to gensim's."""
+"""Scores of word vectors: by hand, by law, and equal to gensim's."""
 
 from __future__ import annotations
 
 import itertools
 import json
-import math
-from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
-from numpy.typing import NDArray
 from scipy import stats
 
 from firth import data as places
 from firth.errors import FormatError, OptionError
 from firth.evaluate import (
     SETS,
-    Score,
     analogies,
     categories,
     evaluate,
     fits,
-    perplexity,
-    rank_sentences,
     similarity,
-    statistics,
 )
 from firth.evaluate.lookup import Lookup
-from firth.models.ngram import Ngram
 from firth.progress import Progress
-from firth.text.corpus import Corpus
 from firth.vectors.words import WordVectors
 
 TINY = WordVectors(
     ["king", "man", "woman", "queen", "tea", "coffee"], [[1, 1], [1, 0], [-1, 0], [-1, 1], [0.2, -1], [0.1, -1]]
 )
+ANALOGIES = """: family
+man woman king queen
+woman man queen king
+: gram1-drinks
+man woman tea coffee
+man woman tea wine
+"""
 
 
 def write(folder: Path, text: str, name: str = "set.txt") -> Path:
@@ -94,15 +92,6 @@ def test_an_interval_is_the_same_for_the_same_seed_and_holds_the_value(tmp_path:
     assert score.value is not None
     assert score.interval is not None
     assert score.interval[0] < score.value < score.interval[1]
-
-
-ANALOGIES = """: family
-man woman king queen
-woman man queen king
-: gram1-drinks
-man woman tea coffee
-man woman tea wine
-"""
 
 
 def test_analogies_are_counted_by_section_by_group_and_in_all(tmp_path: Path) -> None:
@@ -171,78 +160,6 @@ def test_named_sets_that_fit_are_found_and_others_are_not_asked(
 def test_a_broken_line_stops_the_evaluation(tmp_path: Path) -> None:
     with pytest.raises(FormatError, match=r"set\.txt:2: "):
         evaluate(TINY, [write(tmp_path, "tea coffee 9\ntea coffee\n")])
-
-
-def test_a_score_is_plain_json_with_its_coverage() -> None:
-    score = Score("similarity", "men", "spearman", 0.5, (0.4, 0.6), 1, 2, {"pearson": 0.4})
-    assert json.loads(json.dumps(score.as_dict())) == {
-        "task": "similarity",
-        "name": "men",
-        "metric": "spearman",
-        "value": 0.5,
-        "interval": [0.4, 0.6],
-        "used": 1,
-        "total": 2,
-        "coverage": 0.5,
-        "details": {"pearson": 0.4},
-    }
-    assert len({score, score}) == 1
-
-
-class Unigram:
-    """A language model that a reader can check: fixed probabilities, whatever came before."""
-
-    vocabulary = ("tea", "strong")
-
-    def log_probs(self, words: Sequence[str]) -> NDArray[np.float64]:
-        return np.log([{"tea": 0.5, "strong": 0.25}.get(word, 0.125) for word in words] + [0.5])
-
-
-def test_perplexity_is_the_inverse_of_the_geometric_mean() -> None:
-    score = perplexity(Unigram(), [["strong", "tea"], ["mud", "tea"]])
-    logs = [math.log(p) for p in (0.25, 0.5, 0.5, 0.125, 0.5, 0.5)]
-    assert score.value == pytest.approx(math.exp(-sum(logs) / 6))
-    assert (score.used, score.total) == (3, 4)
-    assert score.details["without_unknown"] == pytest.approx(math.exp(-(sum(logs) - math.log(0.125)) / 5))
-    assert score.details["bits_per_token"] == pytest.approx((2 + 1 + 1 + 3 + 1 + 1) / 6)
-    assert score.interval is not None
-    assert score.interval[0] < score.value < score.interval[1]
-
-
-def test_an_n_gram_model_has_the_same_perplexity_here_as_by_itself() -> None:
-    model = Ngram(order=2).fit(Corpus.of(["strong tea", "strong coffee", "tea and coffee"]))
-    text = [["strong", "tea"], ["mud", "tea", "<s>"], []]
-    score, found = perplexity(model, text), model.perplexity(text)
-    logs = [model.log_probs(words) for words in text]
-    assert (score.value, score.details["without_unknown"]) == pytest.approx((found.value, found.without_unknown))
-    assert found.value == pytest.approx(math.exp(-sum(log.sum() for log in logs) / 8))
-    assert (score.used, score.total) == (3, 5)  # a marker inside a sentence is an unknown word
-    assert (found.words - found.sentences, found.unknown) == (5, 2)
-    assert score.details["log_prob"] == pytest.approx(found.log_prob)
-    sums, counts = np.array([log.sum() for log in logs]), np.array([3.0, 4.0, 1.0])
-    edges = statistics.ratio_interval(sums, counts)
-    assert score.interval == pytest.approx((math.exp(-edges[1]), math.exp(-edges[0])))
-    assert perplexity(model, []).value is None
-
-
-def test_an_impossible_word_leaves_perplexity_without_a_value() -> None:
-    class Narrow:
-        def log_probs(self, words: Sequence[str]) -> NDArray[np.float64]:
-            return np.full(len(words) + 1, -np.inf)
-
-    for text in ([["tea"]], []):
-        score = perplexity(Narrow(), text)
-        assert (score.value, score.interval) == (None, None)
-        json.dumps(score.as_dict(), allow_nan=False)
-    assert rank_sentences(Narrow(), ["tea"])[0].as_dict()["log_prob"] is None
-
-
-def test_sentences_are_ranked_by_probability_per_word() -> None:
-    ranked = rank_sentences(Unigram(), ["powerful tea", ["strong", "tea"], "tea tea tea tea"])
-    assert [" ".join(one.words) for one in ranked] == ["tea tea tea tea", "strong tea", "powerful tea"]
-    assert ranked[1].per_word == pytest.approx((0.25 * 0.5 * 0.5) ** (1 / 3))
-    assert ranked[1].log_prob == pytest.approx(math.log(0.0625))
-    assert (ranked[2].unknown, ranked[2].unknown_words) == (1, ("powerful",))
 
 
 @pytest.fixture(scope="module")

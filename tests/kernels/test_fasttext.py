@@ -7,6 +7,8 @@ import pytest
 
 from firth.kernels import fasttext as kernel
 from firth.kernels import random as random_kernel
+from firth.kernels.hierarchical_softmax import NO_TREE
+from firth.kernels.negative_sampling import NO_SAMPLING
 from firth.kernels.simd_float import matrix
 from firth.models.huffman import Tree
 
@@ -44,8 +46,8 @@ class Stage:
         return [i for i in range(c - self.before[c], c + self.after[c] + 1) if i != c]
 
     @property
-    def laid(self):
-        return self.words, self.before, self.after, self.rows, self.pointers
+    def arguments(self):
+        return (self.words, self.before, self.after, WINDOW), (self.rows, self.pointers), self.inputs, self.outputs
 
     def weights(self):
         return self.inputs[:, :DIM].astype(np.float64), self.outputs[:, :DIM].astype(np.float64)
@@ -82,7 +84,7 @@ def rate_at(c, count):
     return np.float32(RATE * (1 - 0.5 * c / count))
 
 
-STEPS = (RATE, RATE / 2)
+RATES = (RATE, RATE / 2)
 
 
 def plain_skip_gram(stage, share):
@@ -131,39 +133,40 @@ def agree(stage, expected, found, tolerance=2e-5):
     assert found[1] == count
 
 
-def desk(negatives=NEGATIVES):
-    return kernel.make_scratch(WINDOW, negatives, DIM)
+def sample(share):
+    """Negative sampling as the objective of a kernel."""
+    return (NOISE, NEGATIVES, share, np.array([STATE])), NO_TREE, None
+
+
+def make_scratch(targets=1 + NEGATIVES):
+    return kernel.make_scratch(WINDOW, NEGATIVES, targets, DIM)
 
 
 @pytest.mark.parametrize("seed", range(4))
-def test_skip_gram_by_pair_is_fasttext_although_it_sums_the_rows_only_once(seed):
+def test_skip_gram_with_own_negatives_is_fasttext_although_it_sums_the_rows_only_once(seed):
     stage = Stage(seed=seed)
     expected = plain_skip_gram(stage, 0)
-    found = kernel.skip_gram_by_pair(*stage.laid, stage.inputs, stage.outputs, NOISE, NEGATIVES, *STEPS, STATE, desk())
-    agree(stage, expected, found)
+    agree(stage, expected, kernel.skip_gram(*stage.arguments, *sample(0), RATES, make_scratch()))
 
 
 @pytest.mark.parametrize("share", [1, 3])
 def test_skip_gram_with_common_negatives_equals_plain_numpy(share):
     stage = Stage()
     expected = plain_skip_gram(stage, share)
-    rest = NOISE, NEGATIVES, share, *STEPS, STATE, desk()
-    agree(stage, expected, kernel.skip_gram(*stage.laid, stage.inputs, stage.outputs, *rest))
+    agree(stage, expected, kernel.skip_gram(*stage.arguments, *sample(share), RATES, make_scratch()))
 
 
 @pytest.mark.parametrize("share", [1, 3])
 def test_cbow_is_fasttext_where_words_in_reach_share_no_rows(share):
     stage = Stage(shared=False)
     expected = plain_cbow(stage, share)
-    rest = NOISE, NEGATIVES, share, *STEPS, STATE, desk()
-    agree(stage, expected, kernel.cbow(*stage.laid, stage.inputs, stage.outputs, *rest))
+    agree(stage, expected, kernel.cbow(*stage.arguments, *sample(share), RATES, make_scratch()))
 
 
 def test_cbow_stays_near_fasttext_where_words_in_reach_share_rows():
     stage = Stage()
     expected = plain_cbow(stage, 1)
-    rest = NOISE, NEGATIVES, 1, *STEPS, STATE, desk()
-    found = kernel.cbow(*stage.laid, stage.inputs, stage.outputs, *rest)
+    found = kernel.cbow(*stage.arguments, *sample(1), RATES, make_scratch())
     assert found[0] == pytest.approx(expected[2], rel=0.02)
     assert np.abs(stage.inputs[:, :DIM] - expected[0]).max() < 0.05
 
@@ -171,13 +174,13 @@ def test_cbow_stays_near_fasttext_where_words_in_reach_share_rows():
 def test_a_step_goes_down_the_gradient_of_the_loss():
     outputs, hidden = Stage(seed=3).outputs, matrix(3, DIM)
     hidden[0, :DIM] = np.random.default_rng(5).normal(0, 0.5, DIM)
-    targets, lanes = np.array([3, 1, 4, 7, 5, 9], np.uint32), matrix(3, 16)
-    signs, weights = np.array([1, 1, -1, -1, -1, 1]), np.array([1, 1, 2.5, 0.5, 1, 0])
-    lanes[kernel.SIGNS, :6], lanes[kernel.WEIGHTS, :6] = signs, weights
+    targets, lanes, gradients = np.array([3, 1, 4, 7, 5, 9], np.uint32), matrix(2, 16), np.zeros((2, 8), np.float32)
+    signs = np.array([1, 1, -1, -1, -1, 0])
+    lanes[1, :6] = signs
     x, y = hidden[0, :DIM].astype(np.float64), outputs[:, :DIM].astype(np.float64)
 
     def loss_of(x, y):
-        return float(weights @ np.log1p(np.exp(-signs * (y[targets] @ x))))
+        return float(abs(signs) @ np.log1p(np.exp(-signs * (y[targets] @ x))))
 
     def slope(values, rebuild):
         found = np.zeros_like(values)
@@ -187,7 +190,7 @@ def test_a_step_goes_down_the_gradient_of_the_loss():
             found[place] = (loss_of(*rebuild(values + change)) - loss_of(*rebuild(values - change))) / 2e-6
         return found
 
-    loss = kernel.step(hidden, outputs, targets, lanes, 0, np.float32(0.25))  # its Python body
+    loss = kernel.step(hidden, outputs, targets, lanes, 0, np.float32(0.25), gradients)  # its Python body
     assert loss == pytest.approx(loss_of(x, y), rel=1e-6)
     by_x, by_y = slope(x, lambda value: (value, y)), slope(y, lambda value: (x, value))
     np.testing.assert_allclose(hidden[0, :DIM] - x, -0.25 * by_x, atol=1e-6)
@@ -222,9 +225,9 @@ def test_hierarchical_softmax_equals_plain_numpy(architecture):
     stage, tree = Stage(shared=False), Tree.of_counts(2 ** np.arange(WORDS, 0, -1))
     assert max(np.diff(tree.starts)) > 6  # some paths need more than one group
     expected = plain_by_path(stage, tree, architecture)
-    train = kernel.cbow_by_path if architecture == "cbow" else kernel.skip_gram_by_path
-    path = tree.starts, tree.nodes, tree.turns
-    agree(stage, expected, train(*stage.laid, stage.inputs, stage.outputs, *path, *STEPS, desk(1)))
+    train = kernel.cbow if architecture == "cbow" else kernel.skip_gram
+    objective = NO_SAMPLING, (tree.starts, tree.nodes, tree.turns), None
+    agree(stage, expected, train(*stage.arguments, *objective, RATES, make_scratch(tree.depth)))
 
 
 def plain_softmax(stage, architecture):
@@ -253,18 +256,17 @@ def plain_softmax(stage, architecture):
 def test_full_softmax_equals_plain_numpy(architecture):
     stage = Stage(shared=False)
     expected = plain_softmax(stage, architecture)
-    train = kernel.cbow_softmax if architecture == "cbow" else kernel.skip_gram_softmax
-    chances = np.zeros(WORDS, np.float32)
-    agree(stage, expected, train(*stage.laid, stage.inputs, stage.outputs, *STEPS, desk(1), chances))
+    train = kernel.cbow if architecture == "cbow" else kernel.skip_gram
+    objective = NO_SAMPLING, NO_TREE, np.zeros(WORDS, np.float32)
+    agree(stage, expected, train(*stage.arguments, *objective, RATES, make_scratch(1)))
 
 
 @pytest.mark.parametrize("name", ["skip_gram", "cbow"])
 def test_the_python_body_of_a_kernel_is_its_own_reference(name):
     stage, other = Stage(seed=9), Stage(seed=9)
-    rest = NOISE, NEGATIVES, 1, *STEPS, STATE
-    found = getattr(kernel, name)(*stage.laid, stage.inputs, stage.outputs, *rest, desk())
+    found = getattr(kernel, name)(*stage.arguments, *sample(1), RATES, make_scratch())
     with np.errstate(over="ignore"):
-        read = getattr(kernel, name).py_func(*other.laid, other.inputs, other.outputs, *rest, desk())
+        read = getattr(kernel, name).py_func(*other.arguments, *sample(1), RATES, make_scratch())
     np.testing.assert_allclose(stage.inputs, other.inputs, atol=1e-5)
     assert found[0] == pytest.approx(read[0], rel=1e-5)
 
@@ -272,8 +274,7 @@ def test_the_python_body_of_a_kernel_is_its_own_reference(name):
 def test_a_text_without_words_changes_nothing():
     stage = Stage()
     before = stage.inputs.copy()
-    nothing = stage.words[:0], stage.before[:0], stage.after[:0], stage.rows, stage.pointers
-    for name, share in (("skip_gram", (1,)), ("skip_gram_by_pair", ()), ("cbow", (1,))):
-        rest = NOISE, NEGATIVES, *share, *STEPS, STATE, desk()
-        assert getattr(kernel, name)(*nothing, stage.inputs, stage.outputs, *rest) == (0.0, 0)
+    nothing = stage.words[:0], stage.before[:0], stage.after[:0], WINDOW
+    for train, share in ((kernel.skip_gram, 1), (kernel.skip_gram, 0), (kernel.cbow, 1)):
+        assert train(nothing, *stage.arguments[1:], *sample(share), RATES, make_scratch()) == (0.0, 0)
     np.testing.assert_array_equal(stage.inputs, before)

@@ -9,9 +9,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from firth.kernels import full_softmax, hierarchical_softmax
+from firth.kernels import hierarchical_softmax, word2vec
+from firth.kernels.hierarchical_softmax import NO_TREE
+from firth.kernels.negative_sampling import NO_SAMPLING
 from firth.kernels.simd_float import matrix
-from firth.kernels.word2vec import make_scratch
 from firth.models.huffman import Tree
 
 DIM, SIZE = 10, 7
@@ -56,13 +57,10 @@ def test_no_other_code_is_shorter_and_none_begins_another(counts):
     assert tree.nodes.max() == len(counts) - 2
 
 
-def test_the_chances_of_all_words_add_up_to_one():
+def test_the_probabilities_of_all_words_add_up_to_one():
     inputs, outputs = network()
     tree = Tree.of_counts(COUNTS)
     assert sum(np.exp(-path_loss(inputs[3], outputs, tree, word)) for word in range(SIZE)) == pytest.approx(1)
-    chances = np.zeros(SIZE, np.float32)
-    full_softmax.softmax(inputs, 3, outputs, chances)
-    assert chances.sum() == pytest.approx(1)
 
 
 @pytest.mark.parametrize("objective", ["hierarchical", "softmax"])
@@ -72,7 +70,7 @@ def test_a_step_follows_the_gradient(objective, architecture, python):
     """Each number moves by -rate · dloss/dnumber; after a mean, inputs get it times their count."""
     inputs, outputs = network(1)
     x, y, tree = inputs.astype(np.float64), outputs.astype(np.float64), Tree.of_counts(COUNTS)
-    rate, small, desk = 1e-3, 1e-5, make_scratch(1, 1, DIM)
+    rate, small, scratch = 1e-3, 1e-5, word2vec.make_scratch(1, tree.depth, DIM)
 
     def loss() -> float:
         rows = x[[4, 2]]
@@ -82,14 +80,15 @@ def test_a_step_follows_the_gradient(objective, architecture, python):
         return sum(path_loss(row, y, tree, 1) for row in hidden)
 
     before = loss()
-    module = full_softmax if objective == "softmax" else hierarchical_softmax
-    chosen = module.skip_gram if architecture == "skip-gram" else module.cbow
-    chosen = chosen.py_func if python else chosen
-    mean = [] if architecture == "skip-gram" else [architecture == "mean"]
-    if objective == "softmax":
-        found = chosen(*LAID, *mean, inputs, outputs, rate, rate, desk, np.zeros(SIZE, np.float32))
-    else:
-        found = chosen(*LAID, 1, *mean, inputs, outputs, tree.starts, tree.nodes, tree.turns, rate, rate, desk)
+    chosen = {"skip-gram": word2vec.skip_gram}.get(architecture, word2vec.cbow)
+    if architecture == "skip-gram" and objective == "softmax":
+        chosen = word2vec.skip_gram_by_pair
+    path, probabilities = (tree.starts, tree.nodes, tree.turns), np.zeros(SIZE, np.float32)
+    choices = (NO_TREE, probabilities) if objective == "softmax" else (path, None)
+    arguments = [(*LAID, 1), architecture == "mean", inputs, outputs, NO_SAMPLING, *choices, (rate, rate), scratch]
+    if architecture == "skip-gram":
+        del arguments[6 if objective == "hierarchical" else 5], arguments[1]
+    found = (chosen.py_func if python else chosen)(*arguments)
     assert found[0] == pytest.approx(before, rel=1e-4)
     assert found[1] == (2 if architecture == "skip-gram" else 1)
     times = 2 if architecture == "mean" else 1
@@ -102,3 +101,13 @@ def test_a_step_follows_the_gradient(objective, architecture, python):
                 slope = (up - loss()) / (2 * small)
                 table[row, d] += small
                 assert moved[row, d] - table[row, d] == pytest.approx(-rate * slope * scale, abs=3e-6)
+
+
+def test_a_path_fills_groups_of_six_and_what_is_left_over_has_no_sign():
+    starts, nodes = np.array([0, 2, 10], np.int64), np.array([9, 8, 10, 11, 12, 13, 14, 15, 16, 17], np.uint32)
+    turns = np.array([0, 1, 1, 0, 0, 0, 0, 0, 1, 0], np.uint8)
+    targets, signs = np.zeros(12, np.uint32), matrix(4, 16)
+    assert hierarchical_softmax.set_path(starts, nodes, turns, 1, targets, signs) == 2
+    assert targets.tolist() == [10, 11, 12, 13, 14, 15, 16, 17, 16, 16, 16, 16]
+    assert signs[1, :6].tolist() == [-1, 1, 1, 1, 1, 1]
+    assert signs[2].tolist() == [-1, 1, 0, 0, 0, 0, 0, 0] * 2

@@ -7,10 +7,17 @@ import pytest
 
 from firth.kernels import random as random_kernel
 from firth.kernels import word2vec as kernel
+from firth.kernels.hierarchical_softmax import NO_TREE
 from firth.kernels.simd_float import matrix
+from firth.kernels.windows import draw_windows
 
 DIM, SIZE, WINDOW = 20, 12, 3
 STATE = np.uint64(77)
+
+
+def state() -> np.ndarray:
+    """The state of the random numbers, which kernels change."""
+    return np.array([STATE])
 
 
 def network(seed: int = 0) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -27,7 +34,7 @@ def text(length: int = 40, seed: int = 0) -> tuple[np.ndarray, np.ndarray, np.nd
     keep = np.full(SIZE, random_kernel.SURE, np.uint32)
     words, before, after = np.zeros(length, np.uint32), np.zeros(length, np.int32), np.zeros(length, np.int32)
     ends = np.array([length // 3, length])
-    assert kernel.draw_windows(ids, ends, keep, WINDOW, True, STATE, words, before, after) == length
+    assert draw_windows(ids, ends, keep, WINDOW, True, STATE, words, before, after) == length
     return words, before, after
 
 
@@ -85,16 +92,21 @@ def reference(words, before, after, inputs, outputs, noise, negatives, share, ra
 
 
 def run(mode, words, before, after, inputs, outputs, noise, negatives, share, rate, python=False):
-    desk = kernel.make_scratch(WINDOW, negatives, DIM)
+    """Trains with a kernel: (loss, predictions)."""
     chosen = {"shared": kernel.skip_gram, "pair": kernel.skip_gram_by_pair}.get(mode, kernel.cbow)
     chosen = chosen.py_func if python else chosen
-    laid = words, before, after, WINDOW
-    rest = rate, rate, STATE, desk
-    if mode == "shared":
-        return chosen(*laid, inputs, outputs, noise, negatives, share, *rest)
-    if mode == "pair":
-        return chosen(*laid, inputs, outputs, noise, negatives, *rest)
-    return chosen(*laid, mode == "mean", inputs, outputs, noise, negatives, share, *rest)
+    windows, sampling = (words, before, after, WINDOW), (noise, negatives, 0 if mode == "pair" else share, state())
+    rest = (rate, rate), kernel.make_scratch(WINDOW, 1 + negatives, DIM)
+    if mode in ("shared", "pair"):
+        return chosen(windows, inputs, outputs, sampling, NO_TREE if mode == "shared" else None, *rest)
+    return chosen(windows, mode == "mean", inputs, outputs, sampling, NO_TREE, None, *rest)
+
+
+def run_two_centers(words, before, after, inputs, outputs, noise, negatives, share, rate, mean):
+    """Trains with CBOW in twos: (loss, predictions)."""
+    windows, sampling = (words, before, after, WINDOW), (noise, negatives, share, state())
+    scratch = kernel.make_scratch(WINDOW, 1 + negatives, DIM)
+    return kernel.cbow_two_centers(windows, mean, inputs, outputs, sampling, (rate, rate), scratch)
 
 
 @pytest.mark.parametrize("mode", ["shared", "pair", "mean", "sum"])
@@ -165,15 +177,13 @@ def in_twos(words, before, after, inputs, outputs, noise, negatives, share, rate
 
 @pytest.mark.parametrize("mean", [True, False])
 @pytest.mark.parametrize("negatives, share, length", [(5, 2, 40), (5, 4, 41), (2, 2, 40), (13, 2, 15)])
-def test_two_centres_step_at_once(mean, negatives, share, length):
+def test_two_centers_step_at_once(mean, negatives, share, length):
     words, before, after = text(length)
     before[20:22] = after[20:22] = 0  # two centers with nothing around them, in different twos
     inputs, outputs, noise = network()
     start, rate = inputs.copy(), 1e-4
     loss, count, x, y = in_twos(words, before, after, inputs, outputs, noise, negatives, share, rate, mean)
-    rest = rate, rate, STATE, kernel.make_scratch(WINDOW, negatives, DIM)
-    laid = words, before, after, WINDOW, mean
-    found = kernel.cbow_two_centers(*laid, inputs, outputs, noise, negatives, share, *rest)
+    found = run_two_centers(words, before, after, inputs, outputs, noise, negatives, share, rate, mean)
     assert found[1] == count
     assert found[0] == pytest.approx(loss, rel=5e-4)  # groups of six take their step one after the other
     assert abs(inputs - start).max() > 3e-4
@@ -181,15 +191,11 @@ def test_two_centres_step_at_once(mean, negatives, share, length):
     np.testing.assert_allclose(outputs, y, atol=1e-5)
 
 
-def test_a_lone_centre_steps_in_twos_as_it_steps_alone():
+def test_a_lone_center_steps_in_twos_as_it_steps_alone():
     words, before, after = np.array([4, 7, 2], np.uint32), np.array([0, 0, 2], np.int32), np.zeros(3, np.int32)
     alone, twos = network(), network()
-    one = kernel.cbow(
-        words, before, after, WINDOW, True, *alone, 5, 4, 0.1, 0.1, STATE, kernel.make_scratch(WINDOW, 5, DIM)
-    )
-    two = kernel.cbow_two_centers(
-        words, before, after, WINDOW, True, *twos, 5, 4, 0.1, 0.1, STATE, kernel.make_scratch(WINDOW, 5, DIM)
-    )
+    one = run("mean", words, before, after, *alone, 5, 4, 0.1)
+    two = run_two_centers(words, before, after, *twos, 5, 4, 0.1, True)
     assert one[1] == two[1] == 1
     assert one[0] == pytest.approx(two[0], rel=1e-6)
     np.testing.assert_allclose(alone[0], twos[0], atol=1e-7)
@@ -222,36 +228,3 @@ def test_a_step_follows_the_gradient(mode):
                 table[row, d] -= sign * small
             slope = (sides[0] - sides[1]) / (2 * small)
             assert moved[row, d] - table[row, d] == pytest.approx(-rate * slope * scale, abs=2e-6)
-
-
-def test_windows_are_laid_after_unknown_and_dropped_words_are_gone():
-    ids = np.array([0, 9, 1, 2, 1, 0, 9, 2], np.uint32)
-    keep = np.array([random_kernel.SURE, random_kernel.SURE, 0], np.uint32)  # 2 is always dropped, 9 is unknown
-    words, before, after = np.zeros(8, np.uint32), np.zeros(8, np.int32), np.zeros(8, np.int32)
-    count = kernel.draw_windows(ids, np.array([5, 8]), keep, 2, False, STATE, words, before, after)
-    assert words[:count].tolist() == [0, 1, 1, 0]
-    assert before[:count].tolist() == [0, 1, 2, 0]
-    assert after[:count].tolist() == [2, 1, 0, 0]
-
-
-def test_a_dynamic_window_takes_every_reach_equally_often():
-    ids, keep = np.zeros(30_000, np.uint32), np.full(1, random_kernel.SURE, np.uint32)
-    words, before, after = np.zeros(30_000, np.uint32), np.zeros(30_000, np.int32), np.zeros(30_000, np.int32)
-    kernel.draw_windows(ids, np.array([30_000]), keep, 5, True, STATE, words, before, after)
-    shares = np.bincount(before, minlength=6)[1:] / 30_000
-    np.testing.assert_allclose(shares, 0.2, atol=0.02)
-
-
-def test_subsampling_keeps_its_share():
-    ids, keep = np.zeros(50_000, np.uint32), np.array([2**32 // 4], np.uint32)
-    words, before, after = np.zeros(50_000, np.uint32), np.zeros(50_000, np.int32), np.zeros(50_000, np.int32)
-    count = kernel.draw_windows(ids, np.array([50_000]), keep, 5, True, STATE, words, before, after)
-    assert count / 50_000 == pytest.approx(0.25, abs=0.01)
-
-
-def test_the_hidden_vector_of_the_textbook_example():
-    """W holds 1 … 36 in nine rows of four; the context {this, sample, corpus} are the rows 0, 2 and 3."""
-    inputs, hidden = matrix(9, 4), matrix(1, 4)
-    inputs[:, :4] = np.arange(1, 37).reshape(9, 4)
-    kernel.sum_rows(inputs, np.array([0, 2, 3], np.uint32), 3, np.float32(1 / 3), hidden)
-    assert hidden[0, :4].round(2).tolist() == pytest.approx([7.67, 8.67, 9.67, 10.67])

@@ -9,12 +9,11 @@ from firth.errors import MissingExtra, OptionError
 from firth.kernels import random as random_kernel
 from firth.kernels import word2vec as cpu
 from firth.kernels import word2vec_gpu as kernel
+from firth.kernels.hierarchical_softmax import NO_TREE
 from firth.kernels.simd_float import matrix
 from firth.models.word2vec import Word2Vec
-from firth.models.word2vec_gpu import Word2VecGpuNetwork
 from firth.runtime import Runtime
 from firth.text.corpus import Corpus
-from firth.text.vocabulary import Vocabulary
 
 STEP = int(random_kernel.STEP)
 LOW = 2**32 - 1
@@ -108,8 +107,8 @@ def test_the_reference_is_what_the_cpu_computes(negatives, share):
     first, second, noise = small_network(50, dim)
     inputs, outputs = matrix(50, dim), matrix(50, dim)
     inputs[:, :dim], outputs[:, :dim] = first, second
-    desk = cpu.make_scratch(window, negatives, dim)
-    loss, pairs = cpu.skip_gram(*laid, window, inputs, outputs, noise, negatives, share, 0.1, 0.05, state, desk)
+    sampling, scratch = (noise, negatives, share, np.array([state])), cpu.make_scratch(window, 1 + negatives, dim)
+    loss, pairs = cpu.skip_gram((*laid, window), inputs, outputs, sampling, NO_TREE, (0.1, 0.05), scratch)
     x, y = first.astype(np.float64), second.astype(np.float64)
     expected, count = trained_by_hand(*laid, x, y, noise, negatives, share, 0.1, 0.05, state, cpu.GROUP)
     assert pairs == count > 0
@@ -259,25 +258,3 @@ def test_a_recipe_on_the_gpu_learns_who_keeps_company(tmp_path):
     np.testing.assert_array_equal(again.matrix, gpu.matrix)  # from the checkpoint: nothing was left to do
     with pytest.raises(OptionError, match="another training"):  # blocks of the CPU have other places
         recipe.fit(corpus, runtime=Runtime(1), checkpoint=tmp_path / "state", held_out=corpus)
-
-
-@pytest.mark.parametrize("options", [{"architecture": "cbow"}, {"objective": "softmax"}, {"shared_negatives": 0}])
-def test_what_the_gpu_cannot_do_is_an_error(options):
-    with pytest.raises(OptionError, match="on the CPU"):
-        Word2VecGpuNetwork(Word2Vec(dim=8, **options), Vocabulary(["a", "b"], [2, 1]), matrix(2, 8))
-
-
-def test_a_compiler_that_is_not_there_is_a_clear_error(monkeypatch):
-    def missing(width, negatives):
-        raise OSError("libnvrtc.so.13 is not there")
-
-    monkeypatch.setattr(kernel, "compiled", missing)
-    network = Word2VecGpuNetwork(Word2Vec(dim=8), Vocabulary(["a", "b"], [2, 1]), matrix(2, 8))
-    with pytest.raises(OptionError, match=r"cannot train on the GPU: libnvrtc.so.13 is not there"):
-        network.kernels  # noqa: B018
-
-
-def test_rows_that_never_went_to_the_gpu_are_the_first_rows():
-    rows = matrix(2, 8)
-    rows[:, :8] = 0.5
-    assert Word2VecGpuNetwork(Word2Vec(dim=8), Vocabulary(["a", "b"], [2, 1]), rows).arrays["inputs"] is rows

@@ -81,7 +81,7 @@ def test_a_run_that_was_interrupted_ends_as_if_it_had_not_been(tmp_path: Path) -
 
     with pytest.raises(KeyboardInterrupt):
         recipe.fit(corpus, runtime=Runtime(1), checkpoint=tmp_path / "state", report=report)
-    assert 0 < json.loads((tmp_path / "state" / "config.json").read_text())["step"] < 20
+    assert 0 < json.loads((tmp_path / "state" / "config.json").read_text())["state"]["step"] < 20
     again = recipe.fit(corpus, runtime=Runtime(1), checkpoint=tmp_path / "state")
     assert again.rows.array.tobytes() == whole.rows.array.tobytes()  # type: ignore[attr-defined]
 

@@ -9,18 +9,14 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 from scipy.sparse import csr_matrix
 
 from firth.errors import Diverged, FormatError, OptionError
 from firth.formats import glove_binary
 from firth.kernels import glove as kernel
-from firth.models import glove_cells
 from firth.models.count_matrix import CountMatrix
 from firth.models.counts import Counts
 from firth.models.glove import UNKNOWN, Glove
-from firth.models.glove_cells import MatrixCells, count_tiles
 from firth.runtime import Runtime
 from firth.text.corpus import Corpus
 from firth.text.tokenize import Tokenizer
@@ -160,7 +156,7 @@ def test_an_interrupted_training_goes_on_to_the_same_bits(tmp_path):
 
     with pytest.raises(KeyboardInterrupt):
         SMALL.fit(corpus(), runtime=ONE, report=stop, checkpoint=tmp_path / "state")
-    assert json.loads((tmp_path / "state" / "config.json").read_text())["step"] == 7
+    assert json.loads((tmp_path / "state" / "config.json").read_text())["state"]["step"] == 7
     resumed = SMALL.fit(corpus(), runtime=ONE, checkpoint=tmp_path / "state")
     np.testing.assert_array_equal(resumed.matrix, whole.matrix)
     assert resumed.metadata["loss"] == whole.metadata["loss"]
@@ -263,32 +259,6 @@ def test_counts_need_their_words():
     assert isinstance(ppmi, CountMatrix)
     with pytest.raises(OptionError, match="this matrix is ppmi"):
         Glove().fit_counts(ppmi)
-
-
-@given(st.integers(2, 40), st.integers(0, 5))
-@settings(deadline=None, max_examples=20)
-def test_shuffled_cells_hold_every_cell_once(size: int, seed: int):
-    matrix = random_counts(size, 0.5, seed) + csr_matrix(np.eye(size))
-    bits, tiles = count_tiles(MatrixCells(matrix), size, 1 << 18)
-    assert tiles.sum() == matrix.nnz
-    assert (size - 1) >> bits < len(tiles)
-
-
-def test_cells_keep_their_counts_through_tiles_and_pieces(monkeypatch):
-    monkeypatch.setattr(glove_cells, "BLOCK_BYTES", 1024)
-    monkeypatch.setattr(glove_cells, "FEWEST_CELLS", 4)
-    monkeypatch.setattr(glove_cells, "PIECE", 7)
-    monkeypatch.setattr(glove_cells, "BATCH", 13)
-    matrix = random_counts(50)
-    cells = Glove(x_max=10.0, alpha=0.5)._shuffle(MatrixCells(matrix), named(50), None, Runtime(2), lambda p: None)
-    rows, columns = cells.pairs.T.astype(np.int64)
-    np.testing.assert_allclose(cells.targets[:, 0], np.log(np.asarray(matrix[rows, columns]).ravel()), atol=1e-6)
-    weights = np.minimum(1.0, np.sqrt(np.exp(cells.targets[:, 0].astype(np.float64)) / 10))
-    np.testing.assert_allclose(cells.targets[:, 1], weights, rtol=1e-5)
-    assert len(cells) == matrix.nnz == len(set(zip(rows.tolist(), columns.tolist())))
-    assert len(cells.starts) > 100
-    expected = 0.5 * float((cells.targets[:, 1] * cells.targets[:, 0] ** 2).mean())
-    assert cells.chance_loss == pytest.approx(expected, rel=1e-4)
 
 
 def test_a_sentence_of_persian_keeps_its_words():

@@ -8,7 +8,6 @@ import numpy as np
 import pytest
 
 from firth.errors import Diverged, OptionError
-from firth.models.window_network import keep_thresholds
 from firth.models.word2vec import Word2Vec
 from firth.progress import Progress
 from firth.runtime import Runtime
@@ -144,13 +143,6 @@ def test_training_goes_on_from_vectors_with_words_old_and_new():
 def test_vectors_of_another_length_cannot_be_gone_on_from():
     with pytest.raises(OptionError, match="dim is 16, but the vectors to start from have 2"):
         SMALL.fit(two_topics(), start=WordVectors(["tea"], [[1, 2]]))
-
-
-def test_subsampling_follows_its_formula():
-    share, t = 0.02, 1e-3
-    counts = np.array([2000, 98_000 // 2, 98_000 // 2])
-    assert keep_thresholds(counts, t)[0] / 2**32 == pytest.approx((np.sqrt(share / t) + 1) * t / share, rel=1e-6)
-    assert keep_thresholds(counts, 0).tolist() == [2**32 - 1] * 3
 
 
 @pytest.mark.parametrize(

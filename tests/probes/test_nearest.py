@@ -1,14 +1,12 @@
-from __future__ import annotations
+"""Nearest occurrences of a word."""
 
-from collections import Counter
+from __future__ import annotations
 
 import numpy as np
 import pytest
 import torch
 
-from firth.probes.ambiguous import count_labels, find_uses, most_ambiguous, sample_uses
 from firth.probes.nearest import neighbor_shares, neighbors
-from firth.probes.sense_files import AnnotatedSentence, Annotation
 
 
 def test_neighbors_are_the_nearest_by_the_cosine() -> None:
@@ -36,23 +34,3 @@ def test_without_context_the_share_is_that_of_chance() -> None:
     labels = ["a", "a", "a", "b", "b", "c"]
     [found] = neighbor_shares(torch.ones(1, 6, 3), labels, [str(number) for number in range(6)])
     assert found.same == pytest.approx(found.chance) == pytest.approx((3 * 2 + 2 * 1 + 0) / 5)
-
-
-def sentence(word: str, pos: str, key: str = "", document: str = "") -> AnnotatedSentence:
-    return AnnotatedSentence(("to", word), (Annotation(1, 2, word, pos, (key,) if key else ()),), document)
-
-
-def test_the_most_ambiguous_words_are_found_and_their_uses_spread() -> None:
-    text = [sentence("play", "NOUN"), sentence("play", "VERB"), sentence("tea", "NOUN"), sentence("only", "ADV")] * 12
-    counts = count_labels(find_uses(text), "pos")
-    assert counts["play", ""] == Counter(NOUN=12, VERB=12)
-    assert most_ambiguous(counts, 9) == [("play", "")]
-    found = sample_uses(find_uses(text), "pos", {("play", ""): 24}, 6)["play", ""]
-    assert len(found) == 6
-    assert len(sample_uses(find_uses(text), "pos", {("play", ""): 24}, 100)["play", ""]) == 24
-
-
-def test_senses_are_compared_within_one_part_of_speech_and_auxiliaries_not_at_all() -> None:
-    text = [sentence("play", "NOUN", "play%1:10:01::"), sentence("play", "VERB", "play%2:33:00::")]
-    text += [sentence("is", "VERB", "be%2:42:03::"), sentence("plays", "NOUN")]
-    assert set(count_labels(find_uses(text), "sense")) == {("play", "NOUN"), ("play", "VERB")}

@@ -1,3 +1,5 @@
+"""SemCor and the evaluation framework."""
+
 from __future__ import annotations
 
 import tarfile
@@ -8,7 +10,7 @@ import pytest
 
 from firth.errors import FormatError, OptionError
 from firth.probes import sense_files as files
-from firth.probes.wordnet import Lexeme, WordNet, find_wordnet, lexeme_of
+from firth.probes.wordnet import Lexeme
 
 SEMCOR = """file\tsent\ttoken\tlemma\tpos\tsense_keys
 a01\t1\tAda_King\tperson\tNNP\tperson%1:03:00::
@@ -49,7 +51,7 @@ def test_a_table_with_other_columns_is_refused(tmp_path: Path) -> None:
         list(files.read_semcor(path))
 
 
-def laid_out(folder: Path, xml: str = XML) -> Path:
+def write_framework(folder: Path, xml: str = XML) -> Path:
     (folder / "ALL").mkdir(parents=True)
     (folder / "ALL" / "ALL.data.xml").write_text(xml)
     (folder / "ALL" / "ALL.gold.key.txt").write_text("senseval2.d000.s000.t000 old_age%1:28:00:: x%1:00:00::\n")
@@ -57,7 +59,7 @@ def laid_out(folder: Path, xml: str = XML) -> Path:
 
 
 def test_the_framework_is_read_from_a_folder_and_from_an_archive(tmp_path: Path) -> None:
-    folder = laid_out(tmp_path / "framework")
+    folder = write_framework(tmp_path / "framework")
     with tarfile.open(tmp_path / "framework.tar.xz", "w:xz") as archive:
         archive.add(folder / "ALL", "ALL")
     [sentence] = files.read_framework(folder)
@@ -77,14 +79,14 @@ def test_the_framework_is_read_from_a_folder_and_from_an_archive(tmp_path: Path)
     ],
 )
 def test_xml_that_declares_entities_is_refused(tmp_path: Path, declared: str) -> None:
-    folder = laid_out(tmp_path / "framework", XML.replace("<corpus", declared + "<corpus"))
+    folder = write_framework(tmp_path / "framework", XML.replace("<corpus", declared + "<corpus"))
     with pytest.raises(FormatError, match="declares a document type"):
         files.read_framework(folder)
 
 
 def test_broken_and_missing_files_are_named(tmp_path: Path) -> None:
     with pytest.raises(FormatError, match="not XML"):
-        files.read_framework(laid_out(tmp_path / "one", XML[:-9]))
+        files.read_framework(write_framework(tmp_path / "one", XML[:-9]))
     with pytest.raises(OptionError, match="no such file"):
         files.read_framework(tmp_path)
     (tmp_path / "no.tar").write_bytes(b"nothing of the kind")
@@ -95,11 +97,11 @@ def test_broken_and_missing_files_are_named(tmp_path: Path) -> None:
 def test_a_file_that_is_too_large_is_not_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(files, "MOST", 100)
     with pytest.raises(FormatError, match="at most"):
-        files.read_framework(laid_out(tmp_path / "one"))
+        files.read_framework(write_framework(tmp_path / "one"))
 
 
 def test_an_instance_without_a_gold_sense_is_named(tmp_path: Path) -> None:
-    folder = laid_out(tmp_path / "one")
+    folder = write_framework(tmp_path / "one")
     (folder / "ALL" / "ALL.gold.key.txt").write_text("")
     with pytest.raises(FormatError, match=r"no gold sense for 'senseval2\.d000"):
         files.read_framework(folder)
@@ -123,25 +125,3 @@ def test_all_five_sets_are_the_sets_one_by_one(data: Path) -> None:
     assert [annotation.keys for annotation in everything if annotation.id.startswith("semeval2007")] == [
         annotation.keys for annotation in alone
     ]
-
-
-def test_wordnet_is_read_from_its_index(tmp_path: Path) -> None:
-    (tmp_path / "index.sense").write_text("play%1:04:05:: 00558008 2 1\nplay%1:10:01:: 07007945 1 9\n")
-    found = find_wordnet(str(tmp_path))
-    assert found is not None
-    assert found.first == {Lexeme("play", "NOUN"): "play%1:10:01::"}
-    assert find_wordnet("none") is None
-    (tmp_path / "index.sense").write_text("play\n")
-    with pytest.raises(FormatError, match=":1: expected a sense key"):
-        WordNet.read(tmp_path)
-
-
-def test_a_missing_wordnet_says_how_to_get_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("FIRTH_WORDNET", str(tmp_path))
-    with pytest.raises(OptionError, match="apt install wordnet-base wordnet-sense-index"):
-        find_wordnet("auto")
-
-
-def test_what_is_no_sense_key_is_named() -> None:
-    with pytest.raises(OptionError, match="not a sense key"):
-        lexeme_of("play")

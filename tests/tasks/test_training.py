@@ -20,10 +20,10 @@ from firth.progress import Progress
 from firth.runtime import Runtime
 from firth.tasks.inputs import Embedding
 from firth.tasks.model import TaskModel
-from firth.tasks.sentiment.task import Phrase, Sentiment
+from firth.tasks.sentiment.data import SentimentExample
+from firth.tasks.sentiment.task import Sentiment
 from firth.tasks.sources import Sources
 from firth.tasks.training import Training, apply_defaults, draw_share, fit
-from firth.tasks.training_loop import make_batches
 
 ONE = Runtime(threads=1)
 TASK = Sentiment(architecture="plain", hidden=6, dropout=0.2)
@@ -31,14 +31,14 @@ EMBEDDING = Embedding(words=8, elmo="tiny", characters=3, at="both", mix_decay=0
 TRAINING = Training(epochs=4, batch=4, learning_rate=0.02, patience=None, log_every=2)
 
 
-def examples(count: int, seed: int = 1) -> list[Phrase]:
+def examples(count: int, seed: int = 1) -> list[SentimentExample]:
     """Texts that are positive when they have more good words than bad ones."""
     rng = np.random.default_rng(seed)
     found = []
     for _ in range(count):
         words = rng.choice(["good", "fine", "bad", "poor", "the", "film", "is"], rng.integers(2, 9)).tolist()
         weight = sum((word in ("good", "fine")) - (word in ("bad", "poor")) for word in words)
-        found.append(Phrase(tuple(words), "positive" if weight > 0 else "negative"))
+        found.append(SentimentExample(tuple(words), "positive" if weight > 0 else "negative"))
     return found
 
 
@@ -200,15 +200,6 @@ def test_a_loss_that_runs_away_ends_the_training() -> None:
 def test_nothing_to_learn_from_is_an_error() -> None:
     with pytest.raises(OptionError, match="no training examples"):
         fit(TASK, Embedding(words=4), [], (), TRAINING, runtime=ONE)
-
-
-def test_an_epoch_has_every_example_once_and_like_lengths_together() -> None:
-    lengths = np.random.default_rng(1).integers(1, 50, 500)
-    first, second = (make_batches(lengths, 8, seed=1, epoch=epoch) for epoch in (0, 1))
-    assert sorted(place for batch in first for place in batch) == list(range(500))
-    assert first != second
-    padding = [max(lengths[batch]) * len(batch) / sum(lengths[batch]) for batch in first]
-    assert np.mean(padding) < 1.1
 
 
 def test_a_larger_share_of_the_examples_holds_a_smaller_one() -> None:

@@ -1,7 +1,7 @@
 """Hierarchical softmax: a word is a path through a binary tree, and each turn is a logistic decision.
 
 p(word) = Π σ(t·s) over the inner nodes of its path, with s = x·node and t = +1 for a turn to the left (code 0) and -1
-to the right (code 1). A step is that of negative sampling (`kernels/word2vec.py`) with nodes for targets.
+to the right (code 1). A step is that of `kernels/logistic.py` with nodes as targets.
 """
 
 from __future__ import annotations
@@ -9,18 +9,10 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
+from firth.kernels.logistic import GROUP, HALF
 from firth.kernels.simd_float import inlined
-from firth.kernels.word2vec import (
-    GROUP,
-    HALF,
-    add_to_rows,
-    ask_for_rows,
-    clear,
-    gather,
-    step,
-    step_of_one,
-    sum_rows,
-)
+
+NO_TREE = None, None, None
 
 
 @njit(cache=True, nogil=True)
@@ -72,52 +64,21 @@ def walk(parents, codes, size, starts, nodes, turns):
 
 
 @inlined
-def set_path(starts, nodes, turns, word, at, targets, signs):
-    """The next six nodes of a word's path, from place `at`, with their signs; left-over places have the sign 0."""
-    last = starts[word + 1]
-    for k in range(GROUP):
-        inside = at + k < last
-        place = at + k if inside else at
-        targets[k] = nodes[place]
-        sign = np.float32(0.0)
-        if inside:
-            sign = np.float32(1.0) - np.float32(2.0) * np.float32(turns[place])
-        signs[0, k] = signs[0, HALF + k] = signs[1, k] = sign
+def set_path(starts, nodes, turns, word, targets, signs):
+    """Sets the nodes of a word's path as targets, with their signs; returns how many groups of six they fill.
 
-
-@njit(cache=True, nogil=True)
-def skip_gram(words, before, after, window, inputs, outputs, starts, nodes, turns, rate, last_rate, desk):
-    """Trains the path of each center against all words around it. Returns (loss, pairs)."""
-    rows, targets, _, signs, gradients, _ = desk
-    loss, pairs = 0.0, 0
-    for c in range(len(words)):
-        ask_for_rows(words, c, window, inputs, inputs)
-        around = gather(words, c, before[c], after[c], rows)
-        pairs += around
-        now = np.float32(rate + (last_rate - rate) * c / len(words))
-        for at in range(starts[words[c]], starts[words[c] + 1], GROUP):
-            set_path(starts, nodes, turns, words[c], at, targets, signs)
-            loss += step(inputs, rows, around, outputs, targets, 0, signs, now, gradients)
-    return loss, pairs
-
-
-@njit(cache=True, nogil=True)
-def cbow(words, before, after, window, mean, inputs, outputs, starts, nodes, turns, rate, last_rate, desk):
-    """Trains the path of each center against the mean (or sum) of the words around it. Returns (loss, centers)."""
-    rows, targets, _, signs, gradients, hidden = desk
-    errors = hidden[1:]
-    loss, centers = 0.0, 0
-    for c in range(len(words)):
-        ask_for_rows(words, c, window, inputs, inputs)
-        around = gather(words, c, before[c], after[c], rows)
-        if around == 0:
-            continue
-        centers += 1
-        sum_rows(inputs, rows, around, np.float32(1.0 / around if mean else 1.0), hidden)
-        clear(errors)
-        now = np.float32(rate + (last_rate - rate) * c / len(words))
-        for at in range(starts[words[c]], starts[words[c] + 1], GROUP):
-            set_path(starts, nodes, turns, words[c], at, targets, signs)
-            loss += step_of_one(hidden, 0, outputs, targets, 0, signs, now, gradients, errors, 0)
-        add_to_rows(inputs, rows, around, errors)
-    return loss, centers
+    The places that are left over repeat the first node of their group, with the sign 0.
+    """
+    first, end = starts[word], starts[word + 1]
+    groups = (end - first + GROUP - 1) // GROUP
+    for group in range(groups):
+        at = first + group * GROUP
+        for k in range(GROUP):
+            is_inside = at + k < end
+            place = at + k if is_inside else at
+            targets[group * GROUP + k] = nodes[place]
+            sign = np.float32(0.0)
+            if is_inside:
+                sign = np.float32(1.0) - np.float32(2.0) * np.float32(turns[place])
+            signs[2 * group, k] = signs[2 * group, HALF + k] = signs[2 * group + 1, k] = sign
+    return groups

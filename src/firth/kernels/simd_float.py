@@ -13,7 +13,7 @@ import operator
 
 import numpy as np
 from llvmlite import ir
-from numba import types
+from numba import njit, types
 from numba.core import cgutils
 from numba.core.imputils import lower_builtin
 from numba.core.typing import signature
@@ -26,7 +26,10 @@ ASKED = 8  # cache lines of a row that are asked for; the processor sees by itse
 FAST = ("contract", "reassoc", "nsz")  # may fuse and reorder, but NaN and infinity stay what they are
 
 # A function of a kernel that is part of its caller: a call would pass each array as seven numbers, for little work.
-inlined = register_jitable(forceinline=True)
+# It may not allocate or return an array: without numba's runtime (_nrt) no reference to an array is counted, which
+# costs up to half the time of a loop that hands many arrays on.
+inlined = register_jitable(forceinline=True, _nrt=False)
+loop = njit(cache=True, nogil=True, _nrt=False)  # type: ignore[call-overload]  # a kernel of such functions
 
 f32, i32, i64 = ir.FloatType(), ir.IntType(32), ir.IntType(64)
 vector, whole_numbers = ir.VectorType(f32, LANES), ir.VectorType(i32, LANES)

@@ -1,7 +1,7 @@
-"""Sentences laid into rows that are read step by step, without end marks between batches and without padding.
+"""Sentences in rows of a training batch, without padding.
 
-A sentence of n words fills n + 1 places of a row. Read forwards it is <S> w1 … wn, and what comes next is w1 … wn </S>;
-read backwards it is </S> wn … w1, and what comes next is wn … w1 <S>.
+A sentence of n words fills n + 1 positions of a row. Forward, the inputs are <S> w1 … wn and the next words are
+w1 … wn </S>; backward, the inputs are </S> wn … w1 and the next words are wn … w1 <S>.
 """
 
 from __future__ import annotations
@@ -12,11 +12,11 @@ from numba import njit
 
 @njit(cache=True, nogil=True)
 def deal(order, edges, steps, until, filled, row_of):
-    """Deals sentences to rows: whichever row first lacks places for its next `steps` takes the next sentence.
+    """Assigns sentences to rows: the first row that lacks positions for its next `steps` takes the next sentence.
 
-    All sentences of `order` are dealt, and then again from the first, as long as a row has fewer than `until` places.
-    Gives the number of sentences dealt; `filled` are the places of each row. With `row_of` too short to hold them they
-    are counted only.
+    All sentences of `order` are dealt, and then again from the first, while a row has fewer than `until` positions.
+    Returns the number of sentences dealt; `filled` are the positions of each row. Where `row_of` is too short, they are
+    only counted.
     """
     rows, row, edge, dealt = len(filled), 0, steps, 0
     filled[:] = 0
@@ -36,10 +36,10 @@ def deal(order, edges, steps, until, filled, row_of):
 
 
 @njit(cache=True, nogil=True)
-def lay(order, edges, row_of, row_starts, sentences, places):
+def sort_by_row(order, edges, row_of, row_starts, sentences, places):
     """The dealt sentences by row: those of row r are sentences[row_starts[r]:row_starts[r + 1]], in reading order.
 
-    `places` tells, for each of them, how many places of its row stand before it.
+    `places` has the position in its row at which each of them begins.
     """
     rows = len(row_starts) - 1
     row_starts[:] = 0
@@ -60,10 +60,10 @@ def lay(order, edges, row_of, row_starts, sentences, places):
 
 @njit(cache=True, nogil=True)
 def fill(ids, edges, row_starts, sentences, places, first_row, place, marks, inputs, nexts, fresh):
-    """The places from `place` on of some rows: words read, words that come next, and where sentences begin.
+    """The positions from `place` on of some rows: inputs, next words, and where sentences begin.
 
-    `inputs` and `nexts` are (2, steps, rows): forwards and backwards. `marks` are the numbers of <S> and </S>. Beyond
-    the end of a row <S> is read and the next word is -1.
+    `inputs` and `nexts` are (2, steps, rows): forward and backward. `marks` are the ids of <S> and </S>. After the end
+    of a row the input is <S> and the next word is -1.
     """
     begin, end = marks
     _, steps, rows = inputs.shape
@@ -89,10 +89,10 @@ def fill(ids, edges, row_starts, sentences, places, first_row, place, marks, inp
 
 
 @njit(cache=True, nogil=True)
-def distinct(words, place_of, found):
-    """Replaces the numbers of words by their places among the distinct ones; gives how many these are.
+def number_distinct(words, place_of, found):
+    """Replaces ids of words by their places among the distinct ones; returns the number of these.
 
-    `place_of` is -1 for every word, before and after. `found` gets the distinct words, in the order they are met.
+    `place_of` is -1 for every word, before and after. `found` gets the distinct words, in order of appearance.
     """
     count = 0
     for i in range(len(words)):

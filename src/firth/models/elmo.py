@@ -61,7 +61,6 @@ class ModelOptions(Recipe):
         100_000, "Number of words in the softmax, the most frequent ones; all others are <UNK>.", minimum=3
     )
     min_count: int = option(2, "Words with fewer occurrences are not in the softmax.", minimum=1)
-    tied: bool = option(False, "Encoder words: use the word vectors as the weights of the softmax too.")
 
 
 @dataclass(frozen=True)

@@ -16,6 +16,8 @@ from numpy.typing import NDArray
 from firth.errors import OptionError
 from firth.kernels import fasttext as kernel
 from firth.kernels import subwords as subwords_kernel
+from firth.kernels.hierarchical_softmax import NO_TREE
+from firth.kernels.negative_sampling import NO_SAMPLING
 from firth.models.continued_training import (
     has_same_ngrams,
     merge_subword_vectors,
@@ -25,7 +27,9 @@ from firth.models.continued_training import (
 from firth.models.window_network import (
     Floats,
     KernelLoss,
+    PredictionOptions,
     WindowNetwork,
+    WindowOptions,
     WindowRecipe,
     Windows,
     cut_vocabulary,
@@ -51,7 +55,18 @@ LOSSES: dict[str, Literal["ns", "hs", "softmax"]] = {
 
 
 @dataclass(frozen=True)
-class FastText(WindowRecipe["SubwordNetwork", SubwordVectors]):
+class NgramOptions(PredictionOptions):
+    """The character n-grams of words."""
+
+    minn: int = option(3, "Length of the shortest n-grams, in characters.", minimum=1, maximum=100)
+    maxn: int = option(6, "Length of the longest n-grams, in characters; 0 disables n-grams.", minimum=0, maximum=100)
+    buckets: int = option(
+        2_000_000, "Number of rows for n-grams, which are hashed into them.", minimum=0, maximum=2**31 - 1
+    )
+
+
+@dataclass(frozen=True)
+class FastText(WindowRecipe["SubwordNetwork", SubwordVectors], NgramOptions):
     """fastText: vectors of words and of their character n-grams. Unseen words have vectors too.
 
     >>> corpus = Corpus.of(["the king rules the land", "the queen rules the land"] * 50)
@@ -67,14 +82,10 @@ class FastText(WindowRecipe["SubwordNetwork", SubwordVectors]):
     )
     name = "fasttext"
 
-    subsample: float = redefine(WindowRecipe, "subsample", 1e-4)
-    noise_exponent: float = redefine(WindowRecipe, "noise_exponent", 0.5)
+    subsample: float = redefine(WindowOptions, "subsample", 1e-4)
+    noise_exponent: float = redefine(WindowOptions, "noise_exponent", 0.5)
     learning_rate: float = option(0.05, "Initial learning rate; decays linearly to 0.", minimum=0)
-    minn: int = option(3, "Length of the shortest n-grams, in characters.", minimum=1, maximum=100)
-    maxn: int = option(6, "Length of the longest n-grams, in characters; 0 disables n-grams.", minimum=0, maximum=100)
-    buckets: int = option(
-        2_000_000, "Number of rows for n-grams, which are hashed into them.", minimum=0, maximum=2**31 - 1
-    )
+    seed: int = option(1, "Seed of the random numbers.", minimum=0, maximum=2**32)
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -190,37 +201,25 @@ class SubwordNetwork(WindowNetwork[FastText]):
             self.inputs[known, :dim] = rows_for_vectors(start.take(found[known]), means[known, :dim], lengths[known])
         self.outputs[known, :dim] = output_rows(start, LOSSES[self.recipe.objective]).take(found[known])
 
-    @property
-    def _layers(self) -> tuple[NDArray[np.uint32], NDArray[np.int64], Floats, Floats]:
-        return self.subword_rows.rows, self.subword_rows.pointers, self.inputs, self.outputs
-
     def negative_sampling(self, block: TextBlock, windows: Windows) -> KernelLoss:
-        recipe = self.recipe
-        layers = *windows, *self._layers, self.noise, recipe.negatives
-        steps = block.rate, block.last_rate, random_state(recipe.seed, block, 1)
-        scratch = kernel.make_scratch(recipe.window, recipe.negatives, recipe.dim)
-        share = max(1, recipe.shared_negatives)
-        if recipe.architecture == "cbow":
-            return kernel.cbow(*layers, share, *steps, scratch)
-        if recipe.shared_negatives:
-            return kernel.skip_gram(*layers, share, *steps, scratch)
-        return kernel.skip_gram_by_pair(*layers, *steps, scratch)
+        recipe, state = self.recipe, np.array([random_state(self.recipe.seed, block, 1)])
+        sampling = self.noise, recipe.negatives, recipe.shared_negatives, state
+        return self._run(block, windows, 1 + recipe.negatives, (sampling, NO_TREE, None))
 
     def hierarchical_softmax(self, block: TextBlock, windows: Windows) -> KernelLoss:
-        tree = self.tree
-        rest = *windows, *self._layers, tree.starts, tree.nodes, tree.turns, block.rate, block.last_rate
-        scratch = kernel.make_scratch(self.recipe.window, 1, self.recipe.dim)
-        if self.recipe.architecture == "cbow":
-            return kernel.cbow_by_path(*rest, scratch)
-        return kernel.skip_gram_by_path(*rest, scratch)
+        tree = self.tree.starts, self.tree.nodes, self.tree.turns
+        return self._run(block, windows, self.tree.depth, (NO_SAMPLING, tree, None))
 
     def softmax(self, block: TextBlock, windows: Windows) -> KernelLoss:
-        rest = *windows, *self._layers, block.rate, block.last_rate
-        scratch = kernel.make_scratch(self.recipe.window, 1, self.recipe.dim)
-        probabilities = np.empty(len(self.outputs), np.float32)
-        if self.recipe.architecture == "cbow":
-            return kernel.cbow_softmax(*rest, scratch, probabilities)
-        return kernel.skip_gram_softmax(*rest, scratch, probabilities)
+        return self._run(block, windows, 1, (NO_SAMPLING, NO_TREE, np.empty(len(self.outputs), np.float32)))
+
+    def _run(self, block: TextBlock, windows: Windows, targets: int, objective: tuple[Any, Any, Any]) -> KernelLoss:
+        """Trains one block. The objective is (sampling, tree, probabilities), of which one is used."""
+        recipe, subwords = self.recipe, (self.subword_rows.rows, self.subword_rows.pointers)
+        scratch = kernel.make_scratch(recipe.window, recipe.negatives, targets, recipe.dim)
+        train = kernel.cbow if recipe.architecture == "cbow" else kernel.skip_gram
+        rates = block.rate, block.last_rate
+        return train((*windows, recipe.window), subwords, self.inputs, self.outputs, *objective, rates, scratch)
 
     def all_rows(self) -> Floats:
         """The rows of all words and all buckets, in fastText's order; unused buckets are zero."""

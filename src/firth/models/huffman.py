@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
@@ -33,6 +34,11 @@ class Tree:
         nodes, turns = np.zeros(starts[-1], np.uint32), np.zeros(starts[-1], np.uint8)
         kernel.walk(parents, codes, size, starts, nodes, turns)
         return cls(starts, nodes, turns)
+
+    @cached_property
+    def depth(self) -> int:
+        """The number of turns on the longest path."""
+        return int(np.diff(self.starts).max())
 
     def code(self, word: int) -> str:
         """A word's turns, as digits."""

@@ -39,6 +39,7 @@ class TrainedRecipe(Recipe, Generic[NetworkType, Artifact]):
     name: ClassVar[str]
     no_examples: ClassVar[str]  # the error for a text without a single training example
     dim: int
+    seed: int
 
     def fit(
         self,

@@ -16,11 +16,11 @@ from numpy.typing import NDArray
 
 from firth.errors import OptionError
 from firth.kernels import random as random_kernel
-from firth.kernels import word2vec as kernel
 from firth.kernels.simd_float import matrix
+from firth.kernels.windows import draw_windows
 from firth.models.huffman import Tree
 from firth.models.trained_recipe import Artifact, NetworkType, TrainedRecipe
-from firth.options import option
+from firth.options import Recipe, option
 from firth.runtime import Runtime
 from firth.text.tokenfile import TokenFile
 from firth.text.vocabulary import Vocabulary
@@ -35,23 +35,24 @@ INITIAL_ROWS = 2**32 - 1  # the epoch number whose random numbers initialize the
 
 
 @dataclass(frozen=True)
-class WindowRecipe(TrainedRecipe[NetworkType, Artifact]):
-    """The options of every model that predicts words from the words around them."""
-
-    no_examples = (
-        "no word has a neighbor to learn from. A sentence of one word gives no examples, and in a small text subsample "
-        "may drop too many words; 0 keeps all"
-    )
+class PredictionOptions(Recipe):
+    """What is predicted. A class of its own, so that the n-grams of FastText come right after these options."""
 
     dim: int = option(100, "Dimension of the vectors.", minimum=1)
     architecture: Literal["skip-gram", "cbow"] = option(
         "skip-gram",
-        "skip-gram predicts each context word from the center word; cbow predicts the center word from the mean of "
-        "its context words.",
+        "Prediction task: skip-gram predicts each context word from the center word, cbow the center word from its "
+        "context words.",
     )
     objective: Literal["negative-sampling", "hierarchical-softmax", "softmax"] = option(
         "negative-sampling", "Training objective. softmax is the full softmax, for small vocabularies."
     )
+
+
+@dataclass(frozen=True)
+class WindowOptions(PredictionOptions):
+    """The options of every model that is trained on windows of text."""
+
     negatives: int = option(5, "Negative samples per prediction.", minimum=1)
     shared_negatives: int = option(
         2,
@@ -74,7 +75,15 @@ class WindowRecipe(TrainedRecipe[NetworkType, Artifact]):
         None, "Initial learning rate; decays linearly to 0. Default: 0.025, or 0.05 for cbow.", minimum=0
     )
     epochs: int = option(5, "Passes over the corpus.", minimum=1)
-    seed: int = option(1, "Seed of the random numbers.", minimum=0, maximum=2**32)
+
+
+class WindowRecipe(WindowOptions, TrainedRecipe[NetworkType, Artifact]):
+    """A recipe that predicts words from the words around them."""
+
+    no_examples = (
+        "no word has a neighbor to learn from. A sentence of one word gives no examples, and in a small text subsample "
+        "may drop too many words; 0 keeps all"
+    )
 
 
 Options = TypeVar("Options", bound=WindowRecipe[Any, Any])
@@ -135,7 +144,7 @@ class WindowNetwork(Generic[Options]):
         words = np.empty(len(block.ids), np.uint32)
         before, after = np.empty(len(words), np.int32), np.empty(len(words), np.int32)
         state = random_state(recipe.seed, block, 0)
-        count = kernel.draw_windows(
+        count = draw_windows(
             block.ids, block.ends, self.keep, recipe.window, recipe.dynamic_window, state, words, before, after
         )
         return words[:count], before, after

@@ -12,8 +12,9 @@ from typing import Any
 
 import numpy as np
 
-from firth.kernels import full_softmax, hierarchical_softmax
 from firth.kernels import word2vec as kernel
+from firth.kernels.hierarchical_softmax import NO_TREE
+from firth.kernels.negative_sampling import NO_SAMPLING
 from firth.models.continued_training import copy_known_rows, merge_vectors
 from firth.models.window_network import (
     KernelLoss,
@@ -52,7 +53,8 @@ class Word2Vec(WindowRecipe["WindowNetwork[Word2Vec]", WordVectors]):
     on_gpu = True
     name = "word2vec"
 
-    cbow_mean: bool = option(True, "cbow: average the context vectors; otherwise sum them.")
+    cbow_mean: bool = option(True, "CBOW: average the context vectors; otherwise sum them.")
+    seed: int = option(1, "Seed of the random numbers.", minimum=0, maximum=2**32)
 
     @property
     def first_rate(self) -> float:
@@ -105,34 +107,33 @@ class Word2VecNetwork(WindowNetwork[Word2Vec]):
     """One row of `inputs` and one of `outputs` per word; on the CPU."""
 
     def negative_sampling(self, block: TextBlock, windows: Windows) -> KernelLoss:
-        recipe = self.recipe
-        layers = self.inputs, self.outputs, self.noise, recipe.negatives
-        steps = block.rate, block.last_rate, random_state(recipe.seed, block, 1)
-        scratch = kernel.make_scratch(recipe.window, recipe.negatives, recipe.dim)
-        share = max(1, recipe.shared_negatives)
+        recipe, state = self.recipe, np.array([random_state(self.recipe.seed, block, 1)])
+        sampling = self.noise, recipe.negatives, recipe.shared_negatives, state
+        scratch = kernel.make_scratch(recipe.window, 1 + recipe.negatives, recipe.dim)
+        sized, layers, rates = (*windows, recipe.window), (self.inputs, self.outputs), (block.rate, block.last_rate)
+        if recipe.architecture == "cbow" and recipe.shared_negatives > 1:
+            return kernel.cbow_two_centers(sized, recipe.cbow_mean, *layers, sampling, rates, scratch)
         if recipe.architecture == "cbow":
-            train = kernel.cbow_two_centers if share > 1 else kernel.cbow
-            return train(*windows, recipe.window, recipe.cbow_mean, *layers, share, *steps, scratch)
+            return kernel.cbow(sized, recipe.cbow_mean, *layers, sampling, NO_TREE, None, rates, scratch)
         if recipe.shared_negatives:
-            return kernel.skip_gram(*windows, recipe.window, *layers, share, *steps, scratch)
-        return kernel.skip_gram_by_pair(*windows, recipe.window, *layers, *steps, scratch)
+            return kernel.skip_gram(sized, *layers, sampling, NO_TREE, rates, scratch)
+        return kernel.skip_gram_by_pair(sized, *layers, sampling, None, rates, scratch)
 
     def hierarchical_softmax(self, block: TextBlock, windows: Windows) -> KernelLoss:
-        recipe, tree = self.recipe, self.tree
-        rest = self.inputs, self.outputs, tree.starts, tree.nodes, tree.turns, block.rate, block.last_rate
-        scratch = kernel.make_scratch(recipe.window, 1, recipe.dim)
+        recipe, tree = self.recipe, (self.tree.starts, self.tree.nodes, self.tree.turns)
+        scratch = kernel.make_scratch(recipe.window, self.tree.depth, recipe.dim)
+        sized, layers, rates = (*windows, recipe.window), (self.inputs, self.outputs), (block.rate, block.last_rate)
         if recipe.architecture == "cbow":
-            return hierarchical_softmax.cbow(*windows, recipe.window, recipe.cbow_mean, *rest, scratch)
-        return hierarchical_softmax.skip_gram(*windows, recipe.window, *rest, scratch)
+            return kernel.cbow(sized, recipe.cbow_mean, *layers, NO_SAMPLING, tree, None, rates, scratch)
+        return kernel.skip_gram(sized, *layers, NO_SAMPLING, tree, rates, scratch)
 
     def softmax(self, block: TextBlock, windows: Windows) -> KernelLoss:
-        recipe = self.recipe
-        rest = self.inputs, self.outputs, block.rate, block.last_rate
+        recipe, probabilities = self.recipe, np.empty(len(self.outputs), np.float32)
         scratch = kernel.make_scratch(recipe.window, 1, recipe.dim)
-        probabilities = np.empty(len(self.outputs), np.float32)
+        sized, layers, rates = (*windows, recipe.window), (self.inputs, self.outputs), (block.rate, block.last_rate)
         if recipe.architecture == "cbow":
-            return full_softmax.cbow(*windows, recipe.cbow_mean, *rest, scratch, probabilities)
-        return full_softmax.skip_gram(*windows, *rest, scratch, probabilities)
+            return kernel.cbow(sized, recipe.cbow_mean, *layers, NO_SAMPLING, NO_TREE, probabilities, rates, scratch)
+        return kernel.skip_gram_by_pair(sized, *layers, NO_SAMPLING, probabilities, rates, scratch)
 
 
 NETWORKS: dict[str, type[WindowNetwork[Word2Vec]]] = {"cpu": Word2VecNetwork, "cuda": Word2VecGpuNetwork}

@@ -8,17 +8,17 @@ from collections.abc import Sequence
 import torch
 from torch import Tensor, nn
 
-from firth.neural.softmax import SampledWords, chunks, counted, cross_entropy, picked
+from firth.neural.softmax import SampledWords, count_targets, cross_entropy, pick, split_rows
 
-SHRINK = 4  # a cluster has vectors so many times shorter than the one before it
+SHRINK = 4  # the vectors of a cluster are so many times shorter than those of the one before
 SHORTEST = 8
 
 
 class AdaptiveSoftmax(nn.Module):
     """p(word) is softmax(head · h)[word] for frequent words, softmax(head · h)[cluster] · p(word | cluster) for others.
 
-    `cutoffs` are the ids at which clusters begin: ids are ranks, so later clusters are rarer, and are given shorter
-    vectors. Calling it gives the logarithms of all probabilities, (n, words).
+    `cutoffs` are the first ids of the clusters: ids are ranks, so later clusters are rarer and have shorter vectors.
+    Calling it gives the log probabilities of all words, (n, words).
 
     >>> softmax = AdaptiveSoftmax(8, 10, cutoffs=(4, 7))
     >>> round(softmax(torch.randn(3, 8)).exp().sum().item(), 4)
@@ -49,30 +49,30 @@ class AdaptiveSoftmax(nn.Module):
         return None
 
     def loss(self, hidden: Tensor, targets: Tensor, step: int = 0, drawn: SampledWords | None = None) -> Tensor:
-        """The mean of -log p of the targets, (n), after what was said, (n, dim)."""
+        """The mean of -log p of the targets, (n), given hidden states, (n, dim)."""
         total = cross_entropy(hidden, self.head.weight, self.head.bias, self.in_head(targets))
         for narrow, tail, first, last in self._clusters():
             here = ((targets >= first) & (targets < last)).nonzero()[:, 0]
             inside = nn.functional.linear(hidden[here], narrow.weight.to(hidden.dtype))
             total = total + cross_entropy(inside, tail.weight, tail.bias, targets[here] - first)
-        return total / counted(targets)
+        return total / count_targets(targets)
 
     def log_prob(self, hidden: Tensor, targets: Tensor) -> Tensor:
-        """The logarithm of the probability of each target; 0 where there is none."""
+        """The log probability of each target; 0 where there is none."""
         found = [hidden.new_zeros(0, dtype=torch.float32)]
-        for some, wanted in zip(*chunks(self.edges[-1], hidden, targets)):
-            said = some.to(self.head.weight.dtype)
-            logits = self.head(said).float().log_softmax(1)
-            log_prob = picked(logits, self.in_head(wanted))
+        for some, target in zip(*split_rows(self.edges[-1], hidden, targets)):
+            rows = some.to(self.head.weight.dtype)
+            logits = self.head(rows).float().log_softmax(1)
+            log_prob = pick(logits, self.in_head(target))
             for narrow, tail, first, last in self._clusters():
-                here = ((wanted >= first) & (wanted < last)).nonzero()[:, 0]
-                inside = tail(narrow(said[here])).float().log_softmax(1)
-                log_prob[here] += picked(inside, wanted[here] - first)
+                here = ((target >= first) & (target < last)).nonzero()[:, 0]
+                inside = tail(narrow(rows[here])).float().log_softmax(1)
+                log_prob[here] += pick(inside, target[here] - first)
             found.append(log_prob)
         return torch.cat(found)
 
     def in_head(self, targets: Tensor) -> Tensor:
-        """The place of each target in the head: its own, or that of its cluster."""
+        """The column of each target in the head: its own, or that of its cluster."""
         places = targets.clone()
         for cluster, (first, last) in enumerate(itertools.pairwise(self.edges[1:])):
             places[(targets >= first) & (targets < last)] = self.edges[1] + cluster
@@ -84,7 +84,7 @@ class AdaptiveSoftmax(nn.Module):
 
 
 def default_cutoffs(words: int) -> tuple[int, ...]:
-    """Where clusters begin: behind a tenth of the words and behind a third, in a vocabulary that is worth it.
+    """The default cutoffs: after a tenth and after a third of the words, in a vocabulary of at least 100.
 
     >>> default_cutoffs(100_000), default_cutoffs(3)
     ((10000, 33333), (2,))

@@ -1,4 +1,4 @@
-"""The biLM: one language model that reads sentences forwards, one that reads them backwards, over the same words."""
+"""The biLM of ELMo: a forward and a backward language model over one word encoder."""
 
 from __future__ import annotations
 
@@ -36,9 +36,9 @@ from firth.text.vocabulary import Vocabulary
 
 
 class BiLM(nn.Module):
-    """Two language models over one encoder of words: `firth.load` opens one, its layers are ELMo's vectors.
+    """A bidirectional language model, whose layers are the vectors of ELMo. `firth.load` opens one.
 
-    `vocabulary` holds the words that its softmax predicts, where it has one; `words` those of a table of words.
+    `vocabulary` has the words that its softmax predicts, where it has a softmax; `words` those of its word embedding.
 
     >>> bilm = BiLM(Architecture.named("tiny"))
     >>> layers, lengths, state = bilm([["A", "cup", "of", "tea"], ["Rain"]])
@@ -61,61 +61,61 @@ class BiLM(nn.Module):
         self.architecture, self.vocabulary = architecture, vocabulary
         self.metadata: dict[str, Any] = dict(metadata or {})
         self.token_vectors, self.weight_cache = TokenVectors(), WeightCache()
-        with torch.device("meta"):  # no numbers yet, and nothing drawn from torch's own generator
-            self.encoder = encoder_of(architecture, words)
-            self.forward_layers = nn.ModuleList(lstm_of(architecture) for _ in range(architecture.layers))
-            self.backward_layers = nn.ModuleList(lstm_of(architecture) for _ in range(architecture.layers))
-            self.softmax = None if vocabulary is None else softmax_of(architecture, len(vocabulary))
+        with torch.device("meta"):  # no weights yet, and nothing drawn from the global generator
+            self.encoder = make_encoder(architecture, words)
+            self.forward_layers = nn.ModuleList(make_lstm(architecture) for _ in range(architecture.layers))
+            self.backward_layers = nn.ModuleList(make_lstm(architecture) for _ in range(architecture.layers))
+            self.softmax = None if vocabulary is None else make_softmax(architecture, len(vocabulary))
         if seed is not None:
             self.to_empty(device="cpu")
             draw(self, seed)
 
     @classmethod
     def of_tensors(cls, architecture: Architecture, tensors: Mapping[str, Tensor], **more: Any) -> BiLM:
-        """The biLM that has these numbers, named as `state_dict` names them; they are not copied."""
-        made = cls(architecture, seed=None, **more)
-        for name, own in made.state_dict().items():
+        """The biLM with these tensors, named as in `state_dict`. They are not copied."""
+        bilm = cls(architecture, seed=None, **more)
+        for name, own in bilm.state_dict().items():
             if name not in tensors:
                 raise OptionError(f"the tensor {name!r} is missing")
             if tensors[name].shape != own.shape:
                 sizes = [" × ".join(map(str, one.shape)) for one in (tensors[name], own)]
-                raise OptionError(f"the tensor {name!r} is {sizes[0]}, but the sizes of the model make it {sizes[1]}")
-        _, surplus = made.load_state_dict(dict(tensors), strict=False, assign=True)
+                raise OptionError(f"the tensor {name!r} is {sizes[0]}, but the architecture needs {sizes[1]}")
+        _, surplus = bilm.load_state_dict(dict(tensors), strict=False, assign=True)
         if surplus:
             raise OptionError(f"the tensor {surplus[0]!r} belongs to no layer")
-        return made
+        return bilm
 
     @property
     def words(self) -> Vocabulary | None:
-        """The words of its table of words, where it has one."""
+        """The words of its word embedding, where it has one."""
         return self.encoder.vocabulary if isinstance(self.encoder, WordEmbedding) else None
 
     def forward(self, sentences: Sentences, state: BiLMState | None = None) -> tuple[Tensor, Tensor, BiLMState]:
-        """All layers, (layers + 1, batch, time, 2 · dim), the lengths, and the state that the sentences leave.
+        """All layers, (layers + 1, batch, time, 2 · dim), the lengths in tokens, and the final state.
 
-        <S> and </S> are around every sentence and count in its length. Beyond a sentence's length all is zero. Without
-        a state the LSTMs begin with nothing to remember.
+        Every sentence gets <S> and </S>, which count in its length. Padding is zero. Without a state the LSTMs start
+        from zeros.
         """
         vectors, lengths = self.encode(sentences)
         layers, state = self.contextualize(vectors, lengths, state)
         return layers, lengths, state
 
     def encode(self, sentences: Sentences) -> tuple[Tensor, Tensor]:
-        """The words' vectors, (batch, time, dim), and the lengths; each distinct word is encoded once."""
-        framed = [[BEGIN, *words, END] for words in to_word_lists(sentences)]
-        places = {word: place for place, word in enumerate(dict.fromkeys(word for words in framed for word in words))}
+        """The vectors of tokens, (batch, time, dim), and the lengths; each distinct word is encoded once."""
+        tokens = [[BEGIN, *words, END] for words in to_word_lists(sentences)]
+        places = {word: place for place, word in enumerate(dict.fromkeys(word for words in tokens for word in words))}
         table: Tensor = self.encoder(list(places))
         table = torch.cat([table, table.new_zeros(1, table.shape[1])])  # the last row is padding
-        lengths = torch.tensor([len(words) for words in framed], dtype=torch.int64)
-        ids = torch.full((len(framed), max(map(len, framed), default=0)), len(places))
-        for row, words in enumerate(framed):
+        lengths = torch.tensor([len(words) for words in tokens], dtype=torch.int64)
+        ids = torch.full((len(tokens), max(map(len, tokens), default=0)), len(places))
+        for row, words in enumerate(tokens):
             ids[row, : len(words)] = torch.tensor([places[word] for word in words])
         return table[ids.to(table.device)], lengths.to(table.device)
 
     def contextualize(
         self, vectors: Tensor, lengths: Tensor, state: BiLMState | None = None
     ) -> tuple[Tensor, BiLMState]:
-        """Both directions over words' vectors (batch, time, dim): all layers, and the state that is left."""
+        """Runs both directions over the vectors of tokens, (batch, time, dim): all layers, and the final state."""
         rows = len(vectors)
         before = (state or self.blank(rows)).rows(rows)
         forwards, after_forwards = self.read(self.forward_layers, vectors, lengths, before, 0)
@@ -123,15 +123,15 @@ class BiLM(nn.Module):
             self.backward_layers, reverse_sentences(vectors, lengths), lengths, before, 1
         )
         layers = [torch.cat([vectors, vectors], 2)]
-        for ahead, behind in zip(forwards, backwards):
-            layers.append(torch.cat([ahead, reverse_sentences(behind, lengths)], 2))
+        for forward, backward in zip(forwards, backwards):
+            layers.append(torch.cat([forward, reverse_sentences(backward, lengths)], 2))
         after = BiLMState(*(torch.stack(pair) for pair in zip(after_forwards, after_backwards)))
         return torch.stack(layers), after if state is None else state.followed_by(after)
 
     def read(
         self, layers: nn.ModuleList, vectors: Tensor, lengths: Tensor, state: BiLMState, direction: int
     ) -> tuple[list[Tensor], tuple[Tensor, Tensor]]:
-        """One direction: what each layer says, (batch, time, dim), and what it remembers at the end."""
+        """Runs one direction: the outputs of each layer, (batch, time, dim), and the final cell and hidden states."""
         outputs, ends = [], []
         for depth, layer in enumerate(layers):
             before = state.cell[direction, depth], state.hidden[direction, depth]
@@ -139,11 +139,11 @@ class BiLM(nn.Module):
             vectors = output + vectors if self.architecture.skip and depth > 0 else output
             outputs.append(vectors)
             ends.append(end)
-        cells, said = (torch.stack(parts) for parts in zip(*ends))
-        return outputs, (cells, said)
+        cell, hidden = (torch.stack(parts) for parts in zip(*ends))
+        return outputs, (cell, hidden)
 
     def blank(self, rows: int) -> BiLMState:
-        """The state of rows that have nothing to remember."""
+        """The zero state of so many rows."""
         sizes = self.architecture
         like = next(self.forward_layers.parameters())
         return BiLMState(*(like.new_zeros(2, sizes.layers, rows, size) for size in (sizes.cell, sizes.dim)))
@@ -188,13 +188,13 @@ class BiLM(nn.Module):
     ) -> list[Floats] | tuple[list[Floats], BiLMState]:
         """An array for each sentence: (length, 2 · dim), or (layers + 1, length, 2 · dim) for all layers.
 
-        A sentence is a list of words, or text, which is cut into words. `layers` is "mix" (the mean of all), "all",
-        "top", a number, or a `ScalarMix` of your own. With `pooling` a sentence is one vector: the mean or the maximum
-        of its words, or "first-last", what each direction says at its end. `dtype` is how numbers come back.
+        A sentence is a list of words, or text, which is tokenized. `layers` is "mix" (the mean of all layers), "all",
+        "top", the number of a layer, or a `ScalarMix`. With `pooling` a sentence is one vector: the mean or the maximum
+        of its words, or "first-last", the final hidden states of both directions. `dtype` is the type of the arrays.
 
-        A sentence has the same vectors in any company. With `stateful` it has not: batches of `batch_size` sentences
-        are read in order, each row going on from `state`, as the originals did, and the state that is left comes back
-        with the arrays.
+        The vectors of a sentence do not depend on the other sentences. With `stateful` they do, as in the original
+        programs: batches of `batch_size` sentences run in order, each row starts from `state` or from the batch before,
+        and the final state is returned with the arrays.
 
         >>> bilm = BiLM(Architecture.named("tiny"))
         >>> [array.shape for array in bilm.embed(["A cup of tea.", ["Rain"], []])]
@@ -207,7 +207,7 @@ class BiLM(nn.Module):
                 self, sentences, state=state, batch_size=batch_size, layers=layers, pooling=pooling
             )
         if state is not None:
-            raise OptionError("a state was given, but stateful is off. Say stateful=True to go on from it")
+            raise OptionError("state is given, but stateful is False. Use stateful=True to start from a state")
         choice = EmbeddingOptions(layers, pooling, batch_tokens, precision, dtype)
         return embedding.embed(self, sentences, choice, report)
 
@@ -221,10 +221,9 @@ class BiLM(nn.Module):
         precision: Precision = "float32",
         dtype: Dtype = "float32",
     ) -> Iterator[list[Floats]]:
-        """As `embed`, for one block of sentences after another, which may be too many to be in memory together.
+        """As `embed`, for blocks of sentences one after another, so that they need not fit in memory together.
 
-        Arrays look at memory that they share with their whole batch: copy what you keep. On a GPU the next block is
-        begun before the last one is given.
+        The arrays of a batch share memory: copy what you keep. On a GPU the next block starts before a block is given.
 
         >>> bilm = BiLM(Architecture.named("tiny"))
         >>> [len(arrays) for arrays in bilm.embed_blocks([[["Rain"], ["Tea"]], [["Fog"]]])]
@@ -233,7 +232,7 @@ class BiLM(nn.Module):
         return embedding.embed_blocks(self, blocks, EmbeddingOptions(layers, pooling, batch_tokens, precision, dtype))
 
     def score(self, sentences: Sentences) -> list[BiLMScore]:
-        """How likely sentences are, read forwards, backwards and both; for a biLM that has a softmax.
+        """The log probability of each sentence, forward, backward and both. The biLM needs a softmax.
 
         >>> bilm = BiLM(Architecture.named("tiny"), vocabulary=Vocabulary(["<S>", "</S>", "<UNK>", "tea", "rain"]))
         >>> [score.unknown for score in bilm.score([["tea", "milk"], ["rain"]])]
@@ -250,11 +249,11 @@ class BiLM(nn.Module):
         runtime: Runtime | None = None,
         report: Report = silent,
     ) -> BiLMPerplexity:
-        """How surprised it is by a text, read forwards and backwards; for a biLM that has a softmax.
+        """The perplexity of a text, forward and backward. The biLM needs a softmax.
 
-        Every word and every sentence end counts, with the exact softmax. Every sentence begins with nothing to
-        remember, as in `score`; the number of rows makes no difference but in time. Without `sentences` each of the
-        rows remembers what it has read, as the original programs did.
+        Every word and every sentence end counts, with the exact softmax. The state is reset at each sentence, as in
+        `score`; `rows`, the number of sentences that run together, changes the time and not the result. Without
+        `sentences` each row carries its state on, as in the original programs.
 
         >>> bilm = BiLM(Architecture.named("tiny"), vocabulary=Vocabulary(["<S>", "</S>", "<UNK>", "tea", "rain"]))
         >>> found = bilm.perplexity(Corpus.of(["tea and rain"]))
@@ -266,17 +265,17 @@ class BiLM(nn.Module):
     def predict(
         self, left: str | Sequence[str] = (), right: str | Sequence[str] = (), topn: int = 10
     ) -> language.Prediction:
-        """The likeliest words of the gap between `left` and `right`, each with its probability.
+        """The most probable words of the gap between `left` and `right`, each with its probability.
 
-        `forward` is by what stands before the gap, `backward` by what stands behind it, `both` by the product of them.
-        A side without words is the sentence's beginning or end. <UNK> is left out.
+        `forward` is given the left context, `backward` the right context, `both` is their normalized product. An empty
+        context is the beginning or end of the sentence. <UNK> is left out.
         """
         return language.predict(self, left, right, topn)
 
     def distributions(
         self, left: str | Sequence[str] = (), right: str | Sequence[str] = ()
     ) -> tuple[Probabilities, Probabilities]:
-        """As `predict`, every word of the vocabulary: its probability after `left`, and before `right`."""
+        """As `predict`, for every word of the vocabulary: its probability after `left`, and before `right`."""
         return language.distributions(self, left, right)
 
     def generate(
@@ -289,17 +288,18 @@ class BiLM(nn.Module):
         top_k: int | None = None,
         top_p: float | None = None,
     ) -> list[str]:
-        """At most `length` words drawn from the forward model to go on with a sentence that begins with the prompt.
+        """Draws at most `length` words from the forward model, after the prompt.
 
-        </S> ends it and <UNK> is never drawn. A temperature below 1 prefers likely words, above 1 it levels them;
-        `top_k` draws among the k likeliest, `top_p` among the likeliest that together have this probability.
+        </S> ends the sentence; <UNK> is never drawn. A temperature below 1 makes probable words more probable, above 1
+        less so. `top_k` limits the draw to the k most probable words, `top_p` to the most probable ones that together
+        have this probability.
         """
         return language.generate(
             self, prompt, length=length, seed=seed, temperature=temperature, top_k=top_k, top_p=top_p
         )
 
     def facts(self) -> list[notebook.Fact]:
-        """What there is to say about this model, by name."""
+        """The properties of this model, by name."""
         sizes = self.architecture
         cells = f"{sizes.layers} layers of {sizes.cell} cells, {sizes.dim} numbers in each direction"
         facts = [
@@ -322,7 +322,7 @@ class BiLM(nn.Module):
         return notebook.as_html("BiLM", self.facts())
 
     def to_parts(self) -> Parts:
-        """The artifact taken apart, for a file."""
+        """The parts of the artifact, for a file."""
         config: dict[str, Any] = {"architecture": self.architecture.as_dict(), "metadata": self.metadata}
         vocabularies = {} if self.vocabulary is None else {"vocab": self.vocabulary}
         if self.words is not None:
@@ -332,11 +332,11 @@ class BiLM(nn.Module):
 
     @classmethod
     def from_parts(cls, parts: Parts) -> BiLM:
-        """The artifact that `to_parts` took apart."""
+        """The artifact with these parts."""
         tensors = {name: torch.from_numpy(np.array(array, np.float32)) for name, array in parts.arrays.items()}
         for name, tensor in tensors.items():
             if not torch.isfinite(tensor).all():
-                raise OptionError(f"the tensor {name!r} has numbers that are NaN or infinite")
+                raise OptionError(f"the tensor {name!r} has NaN or infinite values")
         return cls.of_tensors(
             Architecture.from_dict(parts.config["architecture"]),
             tensors,
@@ -346,8 +346,8 @@ class BiLM(nn.Module):
         )
 
 
-def encoder_of(architecture: Architecture, words: Vocabulary | None) -> Encoder:
-    """The encoder of words that an architecture names; with `words`, a character CNN has a table before it."""
+def make_encoder(architecture: Architecture, words: Vocabulary | None) -> Encoder:
+    """The word encoder of an architecture. With `words`, a character CNN is only for words that the table lacks."""
     sizes = architecture
     if sizes.encoder == "character-rnn":
         return CharacterRnn(sizes.dim, width=sizes.width, character_dim=sizes.character_dim, cell=sizes.character_cell)
@@ -364,11 +364,11 @@ def encoder_of(architecture: Architecture, words: Vocabulary | None) -> Encoder:
     if words is not None:
         return WordEmbedding(sizes.dim, words, cnn)
     if cnn is None:
-        raise OptionError("an architecture over words needs the words: give words=Vocabulary(...)")
+        raise OptionError("the encoder 'words' needs a vocabulary. Pass words=Vocabulary(...)")
     return cnn
 
 
-def lstm_of(architecture: Architecture) -> ProjectedLstm:
+def make_lstm(architecture: Architecture) -> ProjectedLstm:
     """One layer of one direction."""
     sizes = architecture
     return ProjectedLstm(
@@ -380,15 +380,15 @@ def lstm_of(architecture: Architecture) -> ProjectedLstm:
     )
 
 
-def softmax_of(architecture: Architecture, words: int) -> nn.Linear | AdaptiveSoftmax:
-    """What tells so many words from what the top layers say."""
+def make_softmax(architecture: Architecture, words: int) -> nn.Linear | AdaptiveSoftmax:
+    """The softmax over so many words."""
     if architecture.cutoffs:
         return AdaptiveSoftmax(architecture.dim, words, architecture.cutoffs)
     return nn.Linear(architecture.dim, words)
 
 
 def reverse_sentences(vectors: Tensor, lengths: Tensor) -> Tensor:
-    """Every row (batch, time, dim) back to front within its length; what is beyond stays."""
+    """Every row (batch, time, dim) reversed within its length; padding stays."""
     time = torch.arange(vectors.shape[1], device=vectors.device)
     order = torch.where(time < lengths[:, None], lengths[:, None] - 1 - time, time)
     return vectors[torch.arange(len(vectors), device=vectors.device)[:, None], order]

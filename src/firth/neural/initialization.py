@@ -1,4 +1,4 @@
-"""How the numbers of a new biLM are drawn, before it has learnt anything: as the original drew them."""
+"""The initial weights of a biLM, drawn as in the original."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from firth.neural.layers import CharacterCnn, CharacterRnn, Highway, ProjectedLs
 
 
 def draw(model: nn.Module, seed: int) -> None:
-    """Fills every layer of a model; the same seed gives the same numbers, and nothing else is touched."""
+    """Initializes every layer of a model. The same seed gives the same weights; global generators are not used."""
     rng = torch.Generator().manual_seed(seed)
     with torch.no_grad():
         for layer in model.modules():
@@ -21,7 +21,7 @@ def draw(model: nn.Module, seed: int) -> None:
             elif isinstance(layer, Highway):
                 draw_linear(layer.gate, rng)
                 draw_linear(layer.transform, rng)
-                layer.gate.bias.fill_(-2)  # at first it steps aside
+                layer.gate.bias.fill_(-2)  # at first the layer passes its input on
             elif isinstance(layer, WordEmbedding):
                 layer.table.normal_(0, layer.table.shape[1] ** -0.5, generator=rng)
             elif isinstance(layer, ProjectedLstm):
@@ -43,7 +43,7 @@ def draw_linear(linear: nn.Linear, rng: torch.Generator) -> None:
 
 
 def draw_cnn(layer: CharacterCnn, rng: torch.Generator) -> None:
-    """Filters of relu are drawn evenly and small, those of tanh with variance 1 / inputs."""
+    """Filters before relu are uniform and small, those before tanh normal with variance 1 / inputs."""
     layer.table.uniform_(-1, 1, generator=rng)
     layer.table[0] = 0
     for filters in layer.filters.children():
@@ -58,20 +58,20 @@ def draw_cnn(layer: CharacterCnn, rng: torch.Generator) -> None:
 
 
 def draw_rnn(layer: CharacterRnn, rng: torch.Generator) -> None:
-    """As torch draws an LSTM."""
+    """As torch initializes an LSTM."""
     layer.table.uniform_(-1, 1, generator=rng)
     layer.table[0] = 0
-    reach = layer.lstm.hidden_size**-0.5
+    bound = layer.lstm.hidden_size**-0.5
     for parameter in layer.lstm.parameters():
-        parameter.uniform_(-reach, reach, generator=rng)
+        parameter.uniform_(-bound, bound, generator=rng)
     draw_linear(layer.projection, rng)
 
 
 def draw_lstm(layer: ProjectedLstm, rng: torch.Generator) -> None:
-    """Glorot's even weights, input and recurrent taken as one matrix; the forget gate begins open."""
-    reach = (6 / (layer.input.shape[1] + layer.dim + 4 * layer.cell)) ** 0.5
-    layer.input.uniform_(-reach, reach, generator=rng)
-    layer.recurrent.uniform_(-reach, reach, generator=rng)
+    """Glorot uniform, with input and recurrent weights as one matrix; the bias of the forget gate is 1."""
+    bound = (6 / (layer.input.shape[1] + layer.dim + 4 * layer.cell)) ** 0.5
+    layer.input.uniform_(-bound, bound, generator=rng)
+    layer.recurrent.uniform_(-bound, bound, generator=rng)
     layer.bias.zero_()
     layer.bias[layer.cell : 2 * layer.cell] = 1
     if layer.projection is not None:

@@ -1,4 +1,4 @@
-"""One vector a word from all layers of a biLM: a weighted mean whose weights a task can learn."""
+"""The scalar mix of ELMo: a weighted mean of the layers of a biLM whose weights a task learns."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ TINY = 1e-12
 class ScalarMix(nn.Module):
     """γ · Σ s_j · layer_j, where s = softmax(w).
 
-    With w = 0 and γ = 1 it is the mean of the layers, and it begins there. A task trains `weights` and `gamma` along
-    with its own parameters, and may add `penalty(strength)` to its loss, which holds the mix near the mean. Several
-    mixes can share one pass: each is a module of its own.
+    Initially w = 0 and γ = 1, which is the mean of the layers. A task trains `weights` and `gamma` with its own
+    parameters, and may add `penalty(strength)` to its loss, which keeps the mix near the mean. Several mixes can share
+    one run of the biLM: each is a module of its own.
 
     >>> layers = torch.tensor([1.0, 2.0, 6.0]).reshape(3, 1, 1, 1)  # (layers, batch, time, dim)
     >>> ScalarMix(3)(layers).item()
@@ -39,7 +39,7 @@ class ScalarMix(nn.Module):
         super().__init__()
         values = [0.0] * layers if weights is None else list(weights)
         if len(values) != layers:
-            raise OptionError(f"a mix of {layers} layers needs as many weights, but {len(values)} were given")
+            raise OptionError(f"a mix of {layers} layers needs as many weights, but got {len(values)}")
         self.weights = nn.Parameter(torch.tensor(values), requires_grad=trainable)
         self.gamma = nn.Parameter(torch.tensor(float(gamma)), requires_grad=trainable)
         self.normalized = normalized
@@ -47,7 +47,7 @@ class ScalarMix(nn.Module):
 
     @classmethod
     def of_layer(cls, layer: int, layers: int) -> ScalarMix:
-        """The mix that is one layer of so many, and stays so; a task may still scale it by `gamma`."""
+        """The fixed mix that selects one layer; a task may still train `gamma`."""
         if not 0 <= layer < layers:
             raise OptionError(f"there is no layer {layer}: they are 0 to {layers - 1}")
         chosen = cls(layers, weights=[0.0 if j == layer else -torch.inf for j in range(layers)])
@@ -56,21 +56,21 @@ class ScalarMix(nn.Module):
 
     @property
     def shares(self) -> Tensor:
-        """The part that each layer has; they sum to one."""
+        """The weight of each layer after the softmax; they sum to one."""
         return torch.softmax(self.weights, 0)
 
     def forward(self, layers: Tensor, mask: Tensor | None = None) -> Tensor:
-        """Layers (layers, ..., dim) mixed, (..., dim). The mask, (...), is true where a word stands.
+        """The mix of layers (layers, ..., dim), (..., dim). The mask, (...), is true for words and false for padding.
 
-        Only the normalization needs the mask, and it needs it wherever there is padding.
+        Only normalization uses the mask, and needs it where there is padding.
         """
         dropped: Tensor = self.dropout(self.mixed(layers, mask))
         return dropped
 
     def mixed(self, layers: Tensor, mask: Tensor | None = None) -> Tensor:
-        """As `forward`, without dropout even in training."""
+        """As `forward`, without dropout."""
         if len(layers) != len(self.weights):
-            raise OptionError(f"a mix of {len(self.weights)} layers was given {len(layers)}")
+            raise OptionError(f"a mix of {len(self.weights)} layers got {len(layers)}")
         shares = self.shares
         if self.normalized:
             layers = torch.stack([normalize(layer, mask) for layer in layers])
@@ -80,14 +80,14 @@ class ScalarMix(nn.Module):
         return self.gamma * mixed
 
     def penalty(self, strength: float) -> Tensor:
-        """strength · ‖w‖²: a term for a task's loss. The stronger, the nearer to the plain mean."""
+        """strength · ‖w‖²: a term for the loss of a task. A larger strength keeps the mix closer to the mean."""
         return strength * self.weights.square().sum()
 
 
 def normalize(layer: Tensor, mask: Tensor | None = None) -> Tensor:
-    """A layer (..., dim) with mean 0 and variance 1 over all words of the batch together, as the original has it.
+    """A layer (..., dim) with mean 0 and variance 1 over all words of the batch together, as in the original.
 
-    So what a word gets depends on the words beside it, and on whether <S> and </S> are among them.
+    So the result for a word depends on the other words of the batch, and on whether <S> and </S> are among them.
     """
     words = layer.reshape(-1, layer.shape[-1]) if mask is None else layer[mask]
     mean, variance = words.mean(), words.var(correction=0)

@@ -1,9 +1,9 @@
-"""How a word is told from what an LSTM says: three ways to train it, one meaning.
+"""The softmax of a language model, with three ways to train it.
 
-The probability of word w after h is softmax(weight · h + bias)[w]. `FullSoftmax` computes just that, some words of the
-text at a time, so that a table of text × vocabulary never exists. `SampledSoftmax` compares each word with a few others
-that are drawn anew for every batch; `AdaptiveSoftmax` (in adaptive.py) sorts rare words into clusters. For each of them
-`loss` is what training lowers, in nats a word, and `log_prob` is exact. A target of -1 is none.
+The probability of word w given the hidden state h is softmax(weight · h + bias)[w]. `FullSoftmax` computes exactly
+that, some rows at a time, so that a table of text × vocabulary never exists. `SampledSoftmax` compares each target with
+a few words that are drawn anew for every batch; `AdaptiveSoftmax` (adaptive_softmax.py) puts rare words into clusters.
+Each has a `loss` for training, in nats per word, and an exact `log_prob`. A target of -1 is none.
 """
 
 from __future__ import annotations
@@ -22,9 +22,9 @@ from firth.neural.training import softmax_gpu
 
 
 class Softmax(Protocol):
-    """What tells words. `step` is the number of the batch, on which random numbers depend.
+    """A softmax in training. `step` is the number of the batch, on which random numbers depend.
 
-    `draw` is the part of a loss that can be worked out ahead, from the targets alone, while a GPU is busy with others.
+    `draw` is the part of a loss that needs the targets alone, so it can run ahead while a GPU is busy.
     """
 
     def draw(self, targets: Tensor, step: int) -> SampledWords | None: ...
@@ -36,25 +36,27 @@ class Softmax(Protocol):
 
 @dataclass(frozen=True)
 class SampledWords:
-    """The words that the targets of a batch are set against, all words concerned, and where each stands among them."""
+    """The negatives of a batch, and the ids of all words in its loss: negatives and targets."""
 
-    rows: Tensor  # (words) ids, which rise
-    against: Tensor  # (negatives) places in `rows`
-    own: Tensor  # (targets) places in `rows`, or -1
+    rows: Tensor  # (words) ids, ascending
+    negatives: Tensor  # (negatives) places in `rows`
+    targets: Tensor  # (targets) places in `rows`, or -1
     tries: int  # draws that it took to find the negatives
 
     def to(self, device: str | torch.device) -> SampledWords:
         """The same on a device."""
-        rows, against, own = (one.to(device, non_blocking=True) for one in (self.rows, self.against, self.own))
-        return SampledWords(rows, against, own, self.tries)
+        tensors = self.rows, self.negatives, self.targets
+        rows, negatives, targets = (one.to(device, non_blocking=True) for one in tensors)
+        return SampledWords(rows, negatives, targets, self.tries)
 
     def pinned(self) -> SampledWords:
-        """The same in memory that a GPU can copy from while it works."""
-        return SampledWords(self.rows.pin_memory(), self.against.pin_memory(), self.own.pin_memory(), self.tries)
+        """The same in pinned memory, from which a GPU copies while it works."""
+        rows, negatives, targets = (one.pin_memory() for one in (self.rows, self.negatives, self.targets))
+        return SampledWords(rows, negatives, targets, self.tries)
 
 
 class FullSoftmax:
-    """Every word of the vocabulary at every place, exactly.
+    """The softmax over the whole vocabulary.
 
     >>> linear = nn.Linear(2, 3)
     >>> _ = linear.weight.data.zero_(), linear.bias.data.zero_()
@@ -70,25 +72,24 @@ class FullSoftmax:
         return None
 
     def loss(self, hidden: Tensor, targets: Tensor, step: int = 0, drawn: SampledWords | None = None) -> Tensor:
-        """The mean of -log p of the targets, (n), after what was said, (n, dim)."""
-        return cross_entropy(hidden, self.linear.weight, self.linear.bias, targets) / counted(targets)
+        """The mean of -log p of the targets, (n), given hidden states, (n, dim)."""
+        return cross_entropy(hidden, self.linear.weight, self.linear.bias, targets) / count_targets(targets)
 
     def log_prob(self, hidden: Tensor, targets: Tensor) -> Tensor:
-        """The logarithm of the probability of each target; 0 where there is none."""
+        """The log probability of each target; 0 where there is none."""
         found = []
-        for some, wanted in zip(*chunks(len(self.linear.weight), hidden, targets)):
-            logits = self.linear(some.to(self.linear.weight.dtype)).float()
-            found.append(picked(logits, wanted) - torch.where(wanted < 0, 0, logits.logsumexp(1)))
+        for rows, target in zip(*split_rows(len(self.linear.weight), hidden, targets)):
+            logits = self.linear(rows.to(self.linear.weight.dtype)).float()
+            found.append(pick(logits, target) - torch.where(target < 0, 0, logits.logsumexp(1)))
         return torch.cat(found) if found else hidden.new_zeros(0)
 
 
 class SampledSoftmax(FullSoftmax):
-    """Each target against the same few words, drawn from the vocabulary: the nth most frequent word about 1/n often.
+    """Each target against the same few negatives, drawn from a Zipfian distribution over the vocabulary.
 
-    The words are drawn without repetition. So that their number and their frequency do not tell, the logarithm of the
-    number of times that a word is expected among them is taken from what is said for it; a drawn word that is itself
-    the target does not stand against it. One draw serves both directions. The gradient is sparse: it has rows for the
-    words of the batch and the words drawn.
+    The negatives are drawn without repetition. The logit of each word is corrected by the logarithm of its expected
+    count among them, so that their number and frequency do not bias the loss; a negative that equals the target is left
+    out. One draw serves both directions. The gradient is sparse: it has rows for the targets and the negatives.
     """
 
     def __init__(self, linear: nn.Linear, negatives: int, seed: int = 1) -> None:
@@ -96,97 +97,96 @@ class SampledSoftmax(FullSoftmax):
         self.negatives, self.seed = negatives, seed
 
     def draw(self, targets: Tensor, step: int) -> SampledWords:
-        """The words that belong to this step."""
+        """The negatives of this step."""
         count = len(self.linear.weight)
         negatives, tries = draw_words(count, self.negatives, (self.seed, step))
-        wanted = targets.cpu().numpy()
-        is_met = np.zeros(count, np.bool_)
-        is_met[negatives] = True
-        is_met[wanted[wanted >= 0]] = True
-        places = np.cumsum(is_met) - 1
-        found = np.flatnonzero(is_met), places[negatives], np.where(wanted < 0, -1, places[wanted])
-        rows, against, own = map(torch.from_numpy, found)
-        return SampledWords(rows, against, own, tries)
+        ids = targets.cpu().numpy()
+        is_used = np.zeros(count, np.bool_)
+        is_used[negatives] = True
+        is_used[ids[ids >= 0]] = True
+        places = np.cumsum(is_used) - 1
+        found = np.flatnonzero(is_used), places[negatives], np.where(ids < 0, -1, places[ids])
+        rows, negative_rows, target_rows = map(torch.from_numpy, found)
+        return SampledWords(rows, negative_rows, target_rows, tries)
 
     def loss(self, hidden: Tensor, targets: Tensor, step: int = 0, drawn: SampledWords | None = None) -> Tensor:
-        """As of `FullSoftmax`, estimated from the words that belong to this step."""
+        """As `FullSoftmax.loss`, estimated from the negatives of this step."""
         drawn = (drawn or self.draw(targets, step)).to(hidden.device)
         weight, bias = RowLookup.apply(self.linear.weight, self.linear.bias, drawn.rows)  # type: ignore[no-untyped-call]
         bias = bias - expected_counts(drawn.rows, drawn.tries, len(self.linear.weight)).log()
-        function = softmax_gpu.SampledLossGpu if on_gpu(hidden) else SampledLoss
-        learning = is_learning(hidden, weight)
-        total: Tensor = function.apply(hidden, weight, bias, drawn.against, drawn.own, learning)  # type: ignore[no-untyped-call]
-        return total / counted(targets)
+        function = softmax_gpu.SampledLossGpu if runs_on_gpu(hidden) else SampledLoss
+        wants_grad = needs_grad(hidden, weight)
+        total: Tensor = function.apply(hidden, weight, bias, drawn.negatives, drawn.targets, wants_grad)  # type: ignore[no-untyped-call]
+        return total / count_targets(targets)
 
 
-def counted(targets: Tensor) -> Tensor:
-    """How many targets there are, at least one."""
+def count_targets(targets: Tensor) -> Tensor:
+    """The number of targets, at least one."""
     return (targets >= 0).sum().clamp(min=1)
 
 
-def is_learning(*tensors: Tensor) -> bool:
-    """Whether gradients are wanted of any of these."""
+def needs_grad(*tensors: Tensor) -> bool:
+    """Whether a gradient is needed for any of these tensors."""
     return torch.is_grad_enabled() and any(tensor.requires_grad for tensor in tensors)
 
 
-def on_gpu(hidden: Tensor) -> bool:
-    """Whether the kernels of softmax_gpu.py are for what was said."""
+def runs_on_gpu(hidden: Tensor) -> bool:
+    """Whether the kernels of softmax_gpu.py run: in bfloat16, where they support the hidden states."""
     return hidden.dtype == torch.bfloat16 and softmax_gpu.fits(hidden)
 
 
-def chunks(width: int, *tensors: Tensor) -> tuple[tuple[Tensor, ...], ...]:
-    """Tensors in runs of rows, few enough that a table of them × width is small."""
+def split_rows(width: int, *tensors: Tensor) -> tuple[tuple[Tensor, ...], ...]:
+    """Tensors split into runs of rows, few enough that a table of rows × width is small."""
     step = max(1, work_sizes(tensors[0].device).logits // max(1, width))
     return tuple(torch.split(tensor, step) for tensor in tensors)
 
 
-def picked(table: Tensor, places: Tensor) -> Tensor:
-    """The number at a place of each row, (n); 0 where the place is -1."""
+def pick(table: Tensor, places: Tensor) -> Tensor:
+    """The number at one place of each row, (n); 0 where the place is -1."""
     return torch.where(places < 0, 0, table.gather(1, places.clamp(min=0)[:, None])[:, 0])
 
 
 def cross_entropy(hidden: Tensor, weight: Tensor, bias: Tensor, targets: Tensor) -> Tensor:
     """Σ -log softmax(weight · h + bias)[target], summed over the rows of `hidden`, (n, dim)."""
-    function = softmax_gpu.CrossEntropyGpu if on_gpu(hidden) else CrossEntropyFunction
-    learning = is_learning(hidden, weight, bias)
-    total: Tensor = function.apply(hidden, weight, bias, targets, learning)  # type: ignore[no-untyped-call]
+    function = softmax_gpu.CrossEntropyGpu if runs_on_gpu(hidden) else CrossEntropyFunction
+    total: Tensor = function.apply(hidden, weight, bias, targets, needs_grad(hidden, weight, bias))  # type: ignore[no-untyped-call]
     return total
 
 
 class CrossEntropyFunction(torch.autograd.Function):
-    """`cross_entropy` some rows at a time: their gradients are taken at once, and the table of logits is let go.
+    """`cross_entropy` some rows at a time: their gradients are computed at once, and the table of logits is freed.
 
-    With e = exp(logit - the row's largest) and s = Σ e:  p = e / s, dh = p · weight - weight[target],
-    dweight = Σ p ⊗ h - the sum of h by target. The rows of e are never divided: h is, which is narrower.
+    With e = exp(logit - the row's largest) and s = Σ e:  p = e / s, grad_hidden = p · weight - weight[target],
+    grad_weight = Σ p ⊗ h - the sum of h by target. The rows of e are never divided: h is, which is narrower.
     Products are in the precision of `hidden`, sums in that of `weight`.
     """
 
     @staticmethod
-    def forward(ctx: Any, hidden: Tensor, weight: Tensor, bias: Tensor, targets: Tensor, learning: bool) -> Tensor:
-        wide = weight.to(hidden.dtype)
+    def forward(ctx: Any, hidden: Tensor, weight: Tensor, bias: Tensor, targets: Tensor, needs_grad: bool) -> Tensor:
+        factors = weight.to(hidden.dtype)
         total = torch.zeros((), dtype=torch.float32, device=hidden.device)
-        to_hidden, to_weight, to_bias = torch.empty_like(hidden), torch.zeros_like(weight), torch.zeros_like(bias)
+        grad_hidden, grad_weight, grad_bias = torch.empty_like(hidden), torch.zeros_like(weight), torch.zeros_like(bias)
         start = 0
-        for some, wanted in zip(*chunks(len(weight), hidden, targets)):
-            there, word = wanted >= 0, wanted.clamp(min=0)
-            logits = logits_of(some, wide, bias)  # (rows, vocabulary)
+        for rows, target in zip(*split_rows(len(weight), hidden, targets)):
+            is_target, word = target >= 0, target.clamp(min=0)
+            logits = logits_of(rows, factors, bias)  # (rows, vocabulary)
             largest = logits.amax(1)
-            said = logits.gather(1, word[:, None])[:, 0] - largest
+            target_logit = logits.gather(1, word[:, None])[:, 0] - largest
             e = logits.sub_(largest[:, None]).exp_()
             s = e.sum(1)
-            total += torch.where(there, s.log() - said, 0).sum()
-            if learning:
-                scale = (there / s)[:, None]
-                lack = there.to(weight.dtype)[:, None]
-                to_bias += torch.mv(e.T, scale[:, 0])
+            total += torch.where(is_target, s.log() - target_logit, 0).sum()
+            if needs_grad:
+                scale = (is_target / s)[:, None]
+                counts = is_target.to(weight.dtype)[:, None]
+                grad_bias += torch.mv(e.T, scale[:, 0])
                 e = e.to(hidden.dtype)
-                to_hidden[start : start + len(some)] = (e @ wide) * scale - wide[word] * lack
-                to_weight += e.T @ (some * scale).to(hidden.dtype)
-                to_weight.index_add_(0, word, some * lack, alpha=-1)
-                to_bias.index_add_(0, word, lack[:, 0].to(bias.dtype), alpha=-1)
-            start += len(some)
-        if learning:
-            ctx.save_for_backward(to_hidden, to_weight, to_bias)
+                grad_hidden[start : start + len(rows)] = (e @ factors) * scale - factors[word] * counts
+                grad_weight += e.T @ (rows * scale).to(hidden.dtype)
+                grad_weight.index_add_(0, word, rows * counts, alpha=-1)
+                grad_bias.index_add_(0, word, counts[:, 0].to(bias.dtype), alpha=-1)
+            start += len(rows)
+        if needs_grad:
+            ctx.save_for_backward(grad_hidden, grad_weight, grad_bias)
         return total
 
     @staticmethod
@@ -197,50 +197,51 @@ class CrossEntropyFunction(torch.autograd.Function):
 
 
 class SampledLoss(torch.autograd.Function):
-    """Σ -log (e^own / (e^own + Σ e^others)): every row has its own word and all others that it is set against.
+    """Σ -log (e^target / (e^target + Σ e^negatives)), summed over the rows of `hidden`.
 
-    `weight` (words, dim) and `bias` are those of all words concerned; `against` are the places there of the words that
-    all rows are set against, `own` that of each row's own word, or -1 where it has none.
+    `weight` (words, dim) and `bias` are those of all words in the loss; `negatives` and `targets` are places there. A
+    target of -1 is none.
     """
 
     @staticmethod
     def forward(
-        ctx: Any, hidden: Tensor, weight: Tensor, bias: Tensor, against: Tensor, own: Tensor, learning: bool
+        ctx: Any, hidden: Tensor, weight: Tensor, bias: Tensor, negatives: Tensor, targets: Tensor, needs_grad: bool
     ) -> Tensor:
-        wide = weight.to(hidden.dtype)
-        others, other_bias = wide[against], bias[against]
+        factors = weight.to(hidden.dtype)
+        negative_weight, negative_bias = factors[negatives], bias[negatives]
         column = torch.full((len(weight),), -1, dtype=torch.int64, device=hidden.device)
-        column[against] = torch.arange(len(against), device=hidden.device)
+        column[negatives] = torch.arange(len(negatives), device=hidden.device)
         total = torch.zeros((), dtype=torch.float32, device=hidden.device)
-        to_hidden, to_weight, to_bias = torch.empty_like(hidden), torch.zeros_like(weight), torch.zeros_like(bias)
-        to_others, to_other_bias = torch.zeros_like(weight[: len(against)]), torch.zeros_like(other_bias)
+        grad_hidden, grad_weight, grad_bias = torch.empty_like(hidden), torch.zeros_like(weight), torch.zeros_like(bias)
+        grad_negatives = torch.zeros_like(weight[: len(negatives)])
+        grad_negative_bias = torch.zeros_like(negative_bias)
         start = 0
-        for some, word in zip(*chunks(len(against), hidden, own)):
-            there, word = word >= 0, word.clamp(min=0)
-            mine = wide[word]  # (rows, dim)
-            said = (some * mine).sum(1).to(bias.dtype) + bias[word]
-            logits = logits_of(some, others, other_bias)  # (rows, against)
+        for rows, target in zip(*split_rows(len(negatives), hidden, targets)):
+            is_target, word = target >= 0, target.clamp(min=0)
+            target_weight = factors[word]  # (rows, dim)
+            target_logit = (rows * target_weight).sum(1).to(bias.dtype) + bias[word]
+            logits = logits_of(rows, negative_weight, negative_bias)  # (rows, negatives)
             hits = (column[word] >= 0).nonzero()[:, 0]
-            logits[hits, column[word[hits]]] = -math.inf  # a word is not set against itself
-            largest = torch.maximum(logits.amax(1), said)
-            said = said - largest
+            logits[hits, column[word[hits]]] = -math.inf  # a negative that equals the target
+            largest = torch.maximum(logits.amax(1), target_logit)
+            target_logit = target_logit - largest
             e = logits.sub_(largest[:, None]).exp_()
-            s = e.sum(1) + said.exp()
-            total += torch.where(there, s.log() - said, 0).sum()
-            if learning:
-                scale = (there / s)[:, None]
-                lack = ((said.exp() / s - 1) * there)[:, None]
-                to_other_bias += torch.mv(e.T, scale[:, 0])
-                to_bias.index_add_(0, word, lack[:, 0])
+            s = e.sum(1) + target_logit.exp()
+            total += torch.where(is_target, s.log() - target_logit, 0).sum()
+            if needs_grad:
+                scale = (is_target / s)[:, None]
+                error = ((target_logit.exp() / s - 1) * is_target)[:, None]  # p - 1
+                grad_negative_bias += torch.mv(e.T, scale[:, 0])
+                grad_bias.index_add_(0, word, error[:, 0])
                 e = e.to(hidden.dtype)
-                to_hidden[start : start + len(some)] = (e @ others) * scale + lack * mine
-                to_others += e.T @ (some * scale).to(hidden.dtype)
-                to_weight.index_add_(0, word, lack * some)
-            start += len(some)
-        if learning:
-            to_weight.index_add_(0, against, to_others)
-            to_bias.index_add_(0, against, to_other_bias)
-            ctx.save_for_backward(to_hidden, to_weight, to_bias)
+                grad_hidden[start : start + len(rows)] = (e @ negative_weight) * scale + error * target_weight
+                grad_negatives += e.T @ (rows * scale).to(hidden.dtype)
+                grad_weight.index_add_(0, word, error * rows)
+            start += len(rows)
+        if needs_grad:
+            grad_weight.index_add_(0, negatives, grad_negatives)
+            grad_bias.index_add_(0, negatives, grad_negative_bias)
+            ctx.save_for_backward(grad_hidden, grad_weight, grad_bias)
         return total
 
     @staticmethod
@@ -258,7 +259,7 @@ def logits_of(hidden: Tensor, weight: Tensor, bias: Tensor) -> Tensor:
 
 
 class RowLookup(torch.autograd.Function):
-    """Some rows of a table and of its bias, each once; their gradients are sparse, of these rows alone."""
+    """Rows of a table and of its bias, each at most once, with sparse gradients."""
 
     @staticmethod
     def forward(ctx: Any, weight: Tensor, bias: Tensor | None, rows: Tensor) -> tuple[Tensor, Tensor | None]:
@@ -269,20 +270,20 @@ class RowLookup(torch.autograd.Function):
     @staticmethod
     def backward(ctx: Any, *grads: Tensor) -> Any:
         (rows,) = ctx.saved_tensors
-        made = [
+        sparse = [
             None if size is None or grad is None else sparse_rows(rows, grad, size)
             for size, grad in zip(ctx.sizes, grads)
         ]
-        return *made, None
+        return *sparse, None
 
 
 def sparse_rows(rows: Tensor, values: Tensor, size: Any) -> Tensor:
-    """A sparse tensor that has these values in these rows, which rise."""
+    """A sparse tensor with these values in these rows, which ascend."""
     return torch.sparse_coo_tensor(rows[None], values, size, check_invariants=False, is_coalesced=True)
 
 
-def draw_words(count: int, wanted: int, seed: tuple[int, ...]) -> tuple[NDArray[np.int64], int]:
-    """So many distinct ids below `count`, sorted, by the law of Zipf, and how many had to be drawn to find them.
+def draw_words(count: int, number: int, seed: tuple[int, ...]) -> tuple[NDArray[np.int64], int]:
+    """`number` distinct ids below `count`, sorted, from a Zipfian distribution, and how many draws that took.
 
     Id k has the probability log((k + 2) / (k + 1)) / log(count + 1).
 
@@ -291,16 +292,16 @@ def draw_words(count: int, wanted: int, seed: tuple[int, ...]) -> tuple[NDArray[
     """
     rng, drawn = np.random.default_rng(seed), np.zeros(0, np.int64)
     while True:
-        more = np.exp(rng.random(2 * wanted + len(drawn)) * math.log(count + 1)).astype(np.int64) - 1
+        more = np.exp(rng.random(2 * number + len(drawn)) * math.log(count + 1)).astype(np.int64) - 1
         drawn = np.concatenate([drawn, np.minimum(more, count - 1)])
         ids, firsts = np.unique(drawn, return_index=True)
-        if len(ids) >= wanted:
-            tries = int(np.partition(firsts, wanted - 1)[wanted - 1]) + 1
+        if len(ids) >= number:
+            tries = int(np.partition(firsts, number - 1)[number - 1]) + 1
             return ids[firsts < tries], tries
 
 
 def expected_counts(ids: Tensor, tries: int, count: int) -> Tensor:
-    """How often each id is expected among the distinct ones of so many draws: 1 - (1 - p)^tries."""
+    """The expected count of each id among the distinct ids of so many draws: 1 - (1 - p)^tries."""
     rank = ids.double()
     chance = (torch.log(rank + 2) - torch.log(rank + 1)) / math.log(count + 1)
     return -torch.expm1(tries * torch.log1p(-chance)).float()

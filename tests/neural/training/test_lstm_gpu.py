@@ -195,7 +195,7 @@ def test_weights_are_joined_with_what_is_given_before_what_was_said() -> None:
 def test_a_softmax_takes_as_many_rows_at_a_time_as_its_table_has_room_for(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(softmax_gpu, "TABLE", 2 * 1000 * 300)
     hidden, own = torch.arange(1000)[:, None], torch.arange(1000)
-    runs = softmax_gpu.rows_at_a_time(1000, hidden, own)
+    runs = softmax_gpu.split_rows(1000, hidden, own)
     assert [len(some) for some, _ in runs] == [256, 256, 256, 232]
     assert torch.equal(torch.cat([mine for _, mine in runs]), own)
-    assert softmax_gpu.rows_at_a_time(1000, hidden[:0], own[:0]) == []
+    assert softmax_gpu.split_rows(1000, hidden[:0], own[:0]) == []

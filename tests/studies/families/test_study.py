@@ -10,7 +10,7 @@ import pytest
 from firth.errors import OptionError
 from firth.runtime import Runtime
 from firth.studies.families import training as family_training
-from firth.studies.families.study import CURVES, SETS, Families, by_embedding
+from firth.studies.families.study import CURVES, SETS, Families, group_by_embedding
 from firth.studies.tasks.runs import TaskRun, write_result
 
 LITTLE = Families(
@@ -95,7 +95,7 @@ def test_scores_in_tasks_are_means_over_seeds() -> None:
     study = Families(models=("glove-en", "elmo-en"), tasks=("ner",), seeds=2)
     scores = {("glove-en", None): (0.50, 0.54), (None, "elmo-en"): (0.70, 0.70), ("glove-en", "elmo-en"): (0.80, 0.80)}
     results = {run: {"test": {"f1": scores[run.static, run.elmo][run.seed - 1]}} for run in study.task_runs()}
-    found = by_embedding(results)
+    found = group_by_embedding(results)
     assert list(found) == ["glove-en", "elmo-en", "glove-en + elmo-en"]
     assert found["glove-en"]["ner"] == pytest.approx((52, 4 / 2**0.5))
     assert found["elmo-en"]["ner"] == pytest.approx((70, 0))

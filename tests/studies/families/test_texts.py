@@ -34,7 +34,7 @@ def test_a_text_ends_with_the_sentence_that_has_enough_words(folder: Path) -> No
 
 
 def test_more_words_than_there_are_cannot_be_had(folder: Path) -> None:
-    with pytest.raises(OptionError, match=r"sizes: 100 words are asked for, but .* has only 16"):
+    with pytest.raises(OptionError, match=r"sizes: 100 words are needed, but .* has only 16"):
         write_text(folder / "text.txt", 100)
     assert not (folder / "text.txt").exists()
 

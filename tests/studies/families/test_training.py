@@ -14,7 +14,7 @@ from firth.errors import FirthError
 from firth.models.word2vec import Word2Vec
 from firth.options import Recipe
 from firth.studies.families import training as family_training
-from firth.studies.families.training import ELMO, FAMILIES, FIRST, Job, job_of, measure, measure_fastest
+from firth.studies.families.training import ELMO, FAMILIES, WARM_UP, Job, make_job, measure, measure_fastest
 
 LITTLE = Word2Vec(dim=4, min_count=1, epochs=1)
 
@@ -22,7 +22,7 @@ LITTLE = Word2Vec(dim=4, min_count=1, epochs=1)
 @pytest.mark.parametrize("recipe", [*FAMILIES.values(), replace(ELMO, filters=(1, 8))])
 def test_a_job_is_the_same_behind_json(recipe: Recipe, tmp_path: Path) -> None:
     job = Job("one", recipe, tmp_path, 10, ("google",), "asked", 2, 3)
-    assert job_of(json.loads(json.dumps(job.as_dict() | {"folder": str(tmp_path)}))) == job
+    assert make_job(json.loads(json.dumps(job.as_dict() | {"folder": str(tmp_path)}))) == job
 
 
 def test_families_see_the_same_words_through_the_same_window() -> None:
@@ -33,12 +33,12 @@ def test_families_see_the_same_words_through_the_same_window() -> None:
 
 @pytest.mark.skipif(sys.platform != "linux", reason="elsewhere a process starts without the memory of its parent")
 def test_a_process_is_not_charged_for_the_memory_of_its_parent(tmp_path: Path) -> None:
-    (tmp_path / "text-30.txt").write_text(FIRST)
+    (tmp_path / "text-30.txt").write_text(WARM_UP)
     held = np.ones(60_000_000)  # 480 MB
     found = measure(Job("skip-gram", LITTLE, tmp_path, 30))
     assert held[-1] == 1
     assert found["megabytes_before"] <= found["megabytes"] < 400
-    assert found["tokens"] == len(FIRST.split())
+    assert found["tokens"] == len(WARM_UP.split())
 
 
 def test_a_process_that_fails_says_of_what(tmp_path: Path) -> None:

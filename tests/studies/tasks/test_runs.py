@@ -1,16 +1,14 @@
-"""Many trainings: what is finished is kept, what is missing is trained, several at a time or one by one."""
+"""Trainings of tasks: finished ones are loaded, missing ones are trained, in turn or in parallel."""
 
 import json
 
 import pytest
 
 pytest.importorskip("torch")
-
 from firth.errors import FormatError, OptionError
 from firth.runtime import Runtime
 from firth.studies.tasks import runs as module
 from firth.studies.tasks.runs import TaskRun, gather, main_score, train_and_evaluate, write_result
-from firth.studies.tasks.settings import SETTINGS, locate
 
 
 def test_a_run_is_known_by_what_it_trains_and_not_by_where_the_models_lie():
@@ -30,27 +28,6 @@ def test_a_run_is_known_by_what_it_trains_and_not_by_where_the_models_lie():
 def test_what_a_task_is_used_to_need_not_be_named():
     assert TaskRun("srl", at="input", mix_decay=0.001).without_defaults() == TaskRun("srl")
     assert TaskRun("srl", at="both", mix_decay=1.0).without_defaults() == TaskRun("srl", at="both", mix_decay=1.0)
-
-
-def test_every_setting_names_files_that_are_there_and_makes_options_that_fit(data):
-    from firth.tasks.registry import find_task
-
-    for name, setting in SETTINGS.items():
-        for part in (*setting.train, *setting.dev, *setting.test):
-            assert locate(part.file).startswith(str(data)), name
-        find_task(setting.task)(**setting.network)
-        find_task(setting.task)(**(dict(setting.network) | dict(setting.quick)))
-        assert TaskRun(name).training().seed == 1
-        assert TaskRun(name, elmo="elmo-en").embedding().elmo == "elmo-en"
-
-
-def test_the_parts_of_a_setting_do_not_overlap():
-    for name, setting in SETTINGS.items():
-        taken = [part for which in (setting.train, setting.dev, setting.test) for part in which]
-        for place, one in enumerate(taken):
-            for other in taken[place + 1 :]:
-                apart = one.file != other.file or one.end <= other.begin or other.end <= one.begin
-                assert apart, (name, one, other)
 
 
 def test_a_quick_run_tells_scores_epochs_layers_and_time(data):

@@ -76,14 +76,8 @@ class LstmFunction(torch.autograd.Function):
             grad_gated = grad_hidden[step]
             if projection is not None:
                 grad_gated = clip_gradient(grad_hidden[step], hidden[step + 1], ctx.clips[1]) @ projection
-            some, grads_of_gates, before = (
-                gates[step].chunk(4, 1),
-                grad_gates[step].chunk(4, 1),
-                reset(cell, step, fresh),
-            )
-            grad_cell = backpropagate_gates(
-                grad_gated, grad_cell, some, grads_of_gates, cell[step + 1], before, ctx.clips[0]
-            )
+            both, before = (gates[step].chunk(4, 1), grad_gates[step].chunk(4, 1)), reset(cell, step, fresh)
+            grad_cell = backpropagate_gates(grad_gated, grad_cell, *both, cell[step + 1], before, ctx.clips[0])
             if fresh is not None:
                 grad_cell.masked_fill_(fresh[step][:, None], 0)
             if step:

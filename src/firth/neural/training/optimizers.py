@@ -1,4 +1,4 @@
-"""How numbers follow their gradients: Adagrad as the original had it, Adam as is usual now; also for sparse rows."""
+"""Optimizers: Adagrad as in the original, or AdamW; both also for sparse gradients. Schedule and gradient clipping."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ from firth.runtime import Runtime
 
 Kind = Literal["adam", "adagrad"]
 BETAS = 0.9, 0.98
-LONGEST_WARMUP = 0.05  # of a training
-ACCUMULATED = 1.0  # what Adagrad begins with: the original's choice
+LONGEST_WARMUP = 0.05  # as a share of the training
+ACCUMULATED = 1.0  # the initial accumulator of Adagrad, as in the original
 
 
 class RowOptimizer(torch.optim.Optimizer):
-    """Adagrad or Adam for gradients that have some rows alone: what was not met is not touched, and does not age."""
+    """Adagrad or Adam for sparse gradients: rows without a gradient do not change, and neither does their state."""
 
     def __init__(self, kind: Kind, parameters: Iterable[nn.Parameter]) -> None:
         super().__init__(parameters, {"lr": 0.0})
@@ -60,7 +60,7 @@ class RowOptimizer(torch.optim.Optimizer):
 
 
 class Optimizer:
-    """Changes the parameters of a model; those of `sparse` names have gradients of some rows alone."""
+    """Updates the parameters of a model; those that `sparse` names have sparse gradients."""
 
     def __init__(self, kind: Kind, parameters: Mapping[str, nn.Parameter], sparse: Iterable[str], decay: float) -> None:
         self.parameters = dict(parameters)
@@ -72,7 +72,7 @@ class Optimizer:
         if kind == "adagrad":
             self.parts.append(torch.optim.Adagrad(dense, lr=0, initial_accumulator_value=ACCUMULATED))
             return
-        # Weights decay, biases and the like do not.
+        # Matrices decay; biases and other vectors do not.
         groups = [
             {"params": [one for one in dense if one.dim() > 1], "weight_decay": decay},
             {"params": [one for one in dense if one.dim() <= 1], "weight_decay": 0.0},
@@ -80,7 +80,7 @@ class Optimizer:
         self.parts.append(torch.optim.AdamW(groups, lr=0, betas=BETAS, fused=True))
 
     def step(self, rate: float) -> None:
-        """One step at a learning rate; gradients are gone afterwards."""
+        """One step at a learning rate; then the gradients are deleted."""
         for part in self.parts:
             for group in part.param_groups:
                 group["lr"] = rate
@@ -88,14 +88,14 @@ class Optimizer:
             part.zero_grad(set_to_none=True)
 
     def tensors(self) -> Iterator[tuple[str, Tensor]]:
-        """All that it remembers, by name."""
+        """The optimizer state, by name."""
         for name, parameter in self.parameters.items():
             for part in self.parts:
                 for key, value in part.state.get(parameter, {}).items():
                     yield f"{name}/{key}", torch.as_tensor(value)
 
     def load(self, tensors: Mapping[str, Tensor], device: torch.device) -> None:
-        """Remembers what `tensors` told."""
+        """Restores the state from `tensors`."""
         states: dict[str, dict[str, Any]] = {}
         for key, value in tensors.items():
             name, what = key.rsplit("/", 1)
@@ -112,10 +112,9 @@ class Optimizer:
 
 @dataclass(frozen=True)
 class WarmupSchedule:
-    """The learning rate over a training: it rises for `warmup` steps, and falls along a cosine to `last`.
+    """The learning rate over a training: a linear warmup over `warmup` steps, and a cosine decay to `last`.
 
-    However short the training, it rises for no more than a twentieth of it. With a warmup of 0 and no `last` it never
-    changes.
+    The warmup takes at most a twentieth of the training. With a warmup of 0 and no `last` the rate is constant.
 
     >>> plan = WarmupSchedule(0.1, warmup=100, last=0.01)
     >>> [round(plan.rate(step, step / 10000), 4) for step in (0, 49, 99, 5000, 10000)]
@@ -129,7 +128,7 @@ class WarmupSchedule:
     last: float | None = None
 
     def rate(self, step: int, share: float) -> float:
-        """The rate of a step, when a share of the training is done."""
+        """The learning rate of a step, after a share of the training."""
         low = self.first if self.last is None else self.last
         rate = low + (self.first - low) * (1 + math.cos(math.pi * min(1.0, share))) / 2
         if not self.warmup:
@@ -138,18 +137,18 @@ class WarmupSchedule:
 
 
 def all_reduce_gradients(parameters: Iterable[nn.Parameter], runtime: Runtime, also: Iterable[Tensor] = ()) -> None:
-    """Makes every gradient the sum over all ranks, and the tensors of `also` too.
+    """Sums every gradient over all ranks, and the tensors of `also`.
 
-    Sparse gradients travel as rows, never as whole tables; rows that several parts of a batch have become one.
+    Sparse gradients are sent as rows, never as whole tables; rows that several ranks have are added.
     """
     used = [one for one in parameters if one.grad is not None]
     runtime.add_up([one.grad for one in used if one.grad is not None and not one.grad.is_sparse] + list(also))
     for one in used:
         if one.grad is not None and one.grad.is_sparse:
-            one.grad = _sum_of_rows(one.grad.coalesce(), runtime)
+            one.grad = _sum_rows(one.grad.coalesce(), runtime)
 
 
-def _sum_of_rows(grad: Tensor, runtime: Runtime) -> Tensor:
+def _sum_rows(grad: Tensor, runtime: Runtime) -> Tensor:
     if runtime.size == 1:
         return grad
     rows = torch.cat(runtime.gather(grad.indices()[0]))
@@ -160,7 +159,7 @@ def _sum_of_rows(grad: Tensor, runtime: Runtime) -> Tensor:
 
 
 def clip_gradients(parameters: Iterable[nn.Parameter], most: float) -> Tensor:
-    """The length of all gradients taken as one vector, which is made no longer than `most`; 0 leaves them as they are.
+    """Clips the norm of all gradients together to `most`, and returns the norm before; 0 disables clipping.
 
     >>> one = nn.Parameter(torch.zeros(2)); one.grad = torch.tensor([3.0, 4.0])
     >>> clip_gradients([one], 1.0), one.grad

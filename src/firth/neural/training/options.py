@@ -27,9 +27,10 @@ class PretrainingOptions(Recipe):
         "sampled", "Softmax of the training: over sampled words, over all words, or adaptive (frequency clusters)."
     )
     negatives: int = option(8192, "Sampled softmax: negative samples per batch.", minimum=1)
+    tied: bool = option(False, "Encoder words: use the word vectors as the weights of the softmax too.")
     packing: Literal["sentences", "streams"] | None = option(
         None,
-        "sentences resets the LSTM state at each sentence; streams carries it over, as the original does. Default: "
+        "LSTM state between sentences: sentences resets it, streams carries it over as the original does. Default: "
         "sentences, or streams for the paper optimizer.",
     )
     shuffled: bool = option(True, "Shuffle the sentences in every epoch.")
@@ -43,8 +44,8 @@ class PretrainingOptions(Recipe):
     minutes: float | None = option(None, "Training time in minutes, instead of epochs.", minimum=0)
     optimizer: Literal["modern", "paper"] = option(
         "modern",
-        "modern is AdamW with warmup and cosine decay; paper is Adagrad with a constant learning rate and the loss "
-        "summed over the unrolled steps.",
+        "Optimizer: modern is AdamW with warmup and cosine decay; paper is Adagrad with a constant learning rate, and "
+        "sums the loss over the unrolled steps.",
     )
     learning_rate: float | None = option(
         None, "Peak learning rate. Default: 0.001, or 0.2 for the paper optimizer.", minimum=0

@@ -1,4 +1,4 @@
-"""How well a biLM tells a text that it was not trained on."""
+"""The perplexity of a biLM on a text."""
 
 from __future__ import annotations
 
@@ -26,14 +26,14 @@ from firth.text.tokenfile import TokenFile
 if TYPE_CHECKING:
     from firth.neural.bilm import BiLM
 
-STEPS = 20  # words of a row that are read at a time; nothing depends on it
+STEPS = 20  # words of a row that run at a time; the result does not depend on it
 
 
 @dataclass(frozen=True)
 class BiLMPerplexity:
-    """Nats a word, read forwards and backwards, over all words and sentence ends; as if each were one of so many.
+    """The loss in nats per word of the forward and the backward model, over all words and sentence ends.
 
-    `unknown` of the words are not in the softmax, and count as <UNK>, where that was looked at.
+    `unknown` counts the words that are not in the softmax and are scored as <UNK>; it is None where it was not counted.
 
     >>> BiLMPerplexity(math.log(8), math.log(2), 100).as_dict()
     {'forward': 8.0, 'backward': 2.0, 'average': 4.0, 'words': 100}
@@ -51,7 +51,7 @@ class BiLMPerplexity:
 
     @property
     def average(self) -> float:
-        """The perplexity of both directions taken together: the geometric mean of theirs."""
+        """The perplexity of both directions together: the geometric mean."""
         return perplexity_of(self.loss)
 
     def as_dict(self) -> dict[str, float]:
@@ -68,10 +68,10 @@ def perplexity_of(loss: float) -> float:
 
 
 class HeldOutText:
-    """A text that is read whole, in rows that go on from batch to batch, and never learnt from.
+    """A held-out text, in rows whose state is carried from batch to batch.
 
-    Every word and every sentence end counts once in each direction, with the exact softmax. `sentences`: nothing is
-    remembered from one sentence to the next, as when sentences are embedded.
+    Every word and every sentence end counts once in each direction, with the exact softmax. With `sentences` the state
+    is reset at each sentence, as when sentences are embedded.
     """
 
     def __init__(
@@ -97,7 +97,7 @@ class HeldOutText:
 
     @torch.no_grad()
     def perplexity(self, report: Report = silent) -> BiLMPerplexity:
-        """The perplexity of the biLM as it is now."""
+        """The perplexity of the biLM with its current weights."""
         device = self.types.device
         sums = torch.zeros(3, dtype=torch.float64, device=device)  # both directions, and how many words
         state = self.bilm.blank(len(self.mine))
@@ -111,8 +111,8 @@ class HeldOutText:
             )
             sums += torch.stack(
                 [
-                    self._told(ahead, batch.forward_targets),
-                    self._told(behind, batch.backward_targets),
+                    self._log_prob(ahead, batch.forward_targets),
+                    self._log_prob(behind, batch.backward_targets),
                     (batch.forward_targets >= 0).sum().double(),
                 ]
             )
@@ -123,8 +123,8 @@ class HeldOutText:
     def _batches(self) -> Iterator[StreamBatch]:
         return self.streams.read(0) if self.mine else iter(())
 
-    def _told(self, said: Tensor, targets: Tensor) -> Tensor:
-        return self.softmax.log_prob(said.flatten(0, 1), targets.flatten()).double().sum()
+    def _log_prob(self, hidden: Tensor, targets: Tensor) -> Tensor:
+        return self.softmax.log_prob(hidden.flatten(0, 1), targets.flatten()).double().sum()
 
 
 def perplexity(
@@ -137,8 +137,8 @@ def perplexity(
     report: Report = silent,
 ) -> BiLMPerplexity:
     """The perplexity of a biLM that has a softmax; see `BiLM.perplexity`."""
-    heads = LanguageModelHead(bilm)
-    softmax = heads.softmax if isinstance(heads.softmax, AdaptiveSoftmax) else FullSoftmax(heads.softmax)
+    head = LanguageModelHead(bilm)
+    softmax = head.softmax if isinstance(head.softmax, AdaptiveSoftmax) else FullSoftmax(head.softmax)
     tokens = text if isinstance(text, TokenFile) else text.tokens(report)
     if rows < 1:
         raise OptionError(f"rows is {rows}, but must be at least 1")
@@ -146,6 +146,6 @@ def perplexity(
         raise OptionError("the text has no words, so there is no perplexity")
     runtime = runtime or Runtime.from_env()
     held_out = HeldOutText(bilm, softmax, tokens, runtime, rows=rows, steps=STEPS, sentences=sentences)
-    is_unknown = held_out.types.targets[: len(tokens.vocabulary)] == heads.unknown
+    is_unknown = held_out.types.targets[: len(tokens.vocabulary)] == head.unknown
     unknown = int(np.asarray(tokens.vocabulary.counts)[is_unknown].sum())
     return replace(held_out.perplexity(report), unknown=unknown)

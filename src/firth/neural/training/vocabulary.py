@@ -1,4 +1,4 @@
-"""The words of a text as a biLM meets them in training: each has a spelling, or a row of a table, and a target."""
+"""The vocabulary of a training text: the character ids or table row of each word, and its target in the softmax."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from firth.errors import OptionError
-from firth.neural.language import SPELLINGS
+from firth.neural.language import SPELLINGS, find_mark
 from firth.neural.layers import UNKNOWN, CharacterCnn, WordEmbedding
 from firth.neural.softmax import RowLookup
 from firth.neural.training import cnn_gpu
@@ -20,15 +20,15 @@ from firth.text.vocabulary import Vocabulary
 if TYPE_CHECKING:
     from firth.neural.bilm import BiLM
 
-GROUP = 128  # words that are encoded together on a CPU: as long as the longest of them
-CHUNK = 1 << 16
+GROUP = 128  # words that are encoded together on a CPU, padded to the longest of them
+CHUNK = 1 << 16  # words that are spelled at once
 
 
 class TrainingVocabulary:
-    """Every distinct word of a text, by its number in the text's vocabulary; then <S> and </S>.
+    """Every distinct word of a text, by its id in the text's vocabulary; then <S> and </S>.
 
-    What does not change in training is worked out once: how each word is spelled, or which row of a table it has.
-    `lengths` are what encoding a word costs; `targets` what it is in the softmax's vocabulary.
+    What does not change in training is computed once: the character ids of each word, or its row of a table.
+    `lengths` are those of the words in characters, `targets` their ids in the softmax.
     """
 
     def __init__(self, bilm: BiLM, vocabulary: Vocabulary) -> None:
@@ -36,24 +36,24 @@ class TrainingVocabulary:
         self.device = next(bilm.parameters()).device
         names = *vocabulary.words, BEGIN, END
         if isinstance(bilm.encoder, WordEmbedding):
-            rows = places_in(bilm.encoder.vocabulary, names)
+            rows = find_ids(bilm.encoder.vocabulary, names)
             self.lengths: NDArray[np.int64] = np.zeros(len(names), np.int64)
-            self.given = torch.from_numpy(rows).to(self.device)
+            self.inputs = torch.from_numpy(rows).to(self.device)
         else:
-            spelled = np.concatenate(
+            ids = np.concatenate(
                 [
                     bilm.encoder.spelling.of(names[start : start + CHUNK]).astype(np.int16)
                     for start in range(0, len(names), CHUNK)
                 ]
             )
-            self.lengths = (spelled != FILL).sum(1)
-            self.given = torch.from_numpy(spelled[:, : self.reach(int(self.lengths.max()))].copy()).to(self.device)
+            self.lengths = (ids != FILL).sum(1)
+            self.inputs = torch.from_numpy(ids[:, : self.reach(int(self.lengths.max()))].copy()).to(self.device)
         self.targets: NDArray[np.int64] = np.full(len(names), -1)
         if bilm.vocabulary is not None:
-            self.targets = places_in(bilm.vocabulary, names)
+            self.targets = find_ids(bilm.vocabulary, names)
 
     def reach(self, length: int) -> int:
-        """How many characters can matter in a word of a length: behind it each filter sees nothing but filling once."""
+        """The characters that matter in a word of a length: its own, and a window of padding for each filter."""
         return length + (self.encoder.longest if isinstance(self.encoder, CharacterCnn) else 0)
 
     def vectors(self, words: Tensor, precision: torch.dtype = torch.float32) -> Tensor:
@@ -63,44 +63,40 @@ class TrainingVocabulary:
         return vectors.bfloat16() if precision == torch.bfloat16 else vectors
 
     def _encode(self, words: Tensor, precision: torch.dtype) -> Tensor:
-        given = self.given[words.to(self.device)]
+        inputs = self.inputs[words.to(self.device)]
         if isinstance(self.encoder, WordEmbedding):
-            rows, places = torch.unique(given, return_inverse=True)
+            rows, places = torch.unique(inputs, return_inverse=True)
             table: Tensor = RowLookup.apply(self.encoder.table, None, rows)[0]  # type: ignore[no-untyped-call]
             return table[places]
         on_gpu = precision == torch.bfloat16 and cnn_gpu.fits(self.encoder, self.device)
         if on_gpu and isinstance(self.encoder, CharacterCnn):
-            return cnn_gpu.encode(self.encoder, given.int())
+            return cnn_gpu.encode(self.encoder, inputs.int())
         lengths = self.lengths[words.cpu().numpy()]
         groups = [
-            given[start : start + GROUP, : self.reach(int(lengths[start : start + GROUP].max()))].int()
+            inputs[start : start + GROUP, : self.reach(int(lengths[start : start + GROUP].max()))].int()
             for start in range(0, len(words), GROUP)
         ]
         return torch.cat([self.encoder.encode(group) for group in groups])
 
 
-def places_in(vocabulary: Vocabulary, names: tuple[str, ...]) -> NDArray[np.int64]:
-    """Where words stand in a vocabulary: <UNK> for those it does not hold, <s> for <S> where it spells it so."""
+def find_ids(vocabulary: Vocabulary, names: tuple[str, ...]) -> NDArray[np.int64]:
+    """The ids of words in a vocabulary: that of <UNK> for missing words, of <s> for <S> where it has that spelling."""
     places = vocabulary.ids(names)
     for name, at in ((BEGIN, len(names) - 2), (END, len(names) - 1)):
-        places[at] = _find(vocabulary, SPELLINGS[name])
-    unknown = _find(vocabulary, UNKNOWN)
+        places[at] = find_mark(vocabulary, SPELLINGS[name])
+    unknown = find_mark(vocabulary, UNKNOWN)
     missing = places < 0
     if unknown < 0 and missing.any():
         word = names[int(np.argmax(missing))]
         raise OptionError(
-            f"the words that are predicted have neither {word!r} nor <UNK>, which stands for words that are missing. "
+            f"the vocabulary of the softmax has neither {word!r} nor <UNK> for missing words. "
             "Train a new softmax: start from the model without its softmax"
         )
     return np.where(missing, unknown, places)
 
 
-def _find(vocabulary: Vocabulary, spellings: tuple[str, ...]) -> int:
-    return next((id for id in map(vocabulary.find, spellings) if id >= 0), -1)
-
-
 def select_softmax_words(vocabulary: Vocabulary, most: int, min_count: int) -> Vocabulary:
-    """The words that a new softmax predicts: <S>, </S>, <UNK>, and the most frequent words of a text.
+    """The vocabulary of a new softmax: <S>, </S>, <UNK>, and the most frequent words of a text.
 
     >>> select_softmax_words(Vocabulary.from_counts({"tea": 5, "<UNK>": 3, "rain": 2, "fog": 1}), 5, 2).words
     ('<S>', '</S>', '<UNK>', 'tea', 'rain')

@@ -1,7 +1,7 @@
-"""Models of all families as word vectors, so that the same questions can be put to them.
+"""Models of all families as word vectors, so that they can take the same tests.
 
-A biLM has no vector for a word alone. It is asked for two kinds: the one that it makes of a word's spelling, layer 0,
-and the mean of what the layers above say where the word occurs.
+A biLM has no vector of a word without context. Two replacements are used: layer 0, which depends only on the spelling,
+and the mean of the higher layers over occurrences of the word.
 """
 
 from __future__ import annotations
@@ -25,13 +25,13 @@ from firth.vectors.words import WordVectors
 if TYPE_CHECKING:
     from firth.neural.bilm import BiLM
 
-ENOUGH = 5  # occurrences that a word is looked for in
-LONGEST = 60  # words of a sentence that is read; longer ones are mostly lists
+ENOUGH = 5  # occurrences of each word to average
+LONGEST = 60  # words; longer sentences are mostly lists and are skipped
 
 
 @dataclass(frozen=True)
 class ModelVectors:
-    """A model, or a way to ask it, as word vectors; `megabytes` are those of the model on disk."""
+    """Word vectors of a model, or of one layer of it; `megabytes` is the size of the model on disk."""
 
     vectors: WordVectors
     megabytes: float
@@ -40,7 +40,7 @@ class ModelVectors:
 def open_models(
     names: Sequence[str], contexts: int, sentences: Callable[[], Iterable[Sequence[str]]], report: Report
 ) -> dict[str, ModelVectors]:
-    """Models by name; a biLM gives one entry a layer. `contexts` words are read for the layers above the first."""
+    """The word vectors of models by name; a biLM has one entry per layer, from `contexts` words of text."""
     found: dict[str, ModelVectors] = {}
     for name in names:
         model, size = load(name), megabytes(name)
@@ -48,7 +48,7 @@ def open_models(
             found[name] = ModelVectors(model, size)
             continue
         if getattr(model, "vocabulary", None) is None or not hasattr(model, "embed"):
-            raise OptionError(f"models: {name} is neither word vectors nor a biLM that knows the words it predicts")
+            raise OptionError(f"models: {name} is neither word vectors nor a biLM with a vocabulary")
         words = [word for word in model.vocabulary if word not in ("<S>", "</S>", "<UNK>")]
         found[f"{name}, layer 0"] = ModelVectors(embed_alone(model, words), size)
         if contexts:
@@ -60,7 +60,7 @@ def open_models(
 
 
 def megabytes(name: str) -> float:
-    """The size of a model on disk."""
+    """The size of a model on disk in MB."""
     place = Path(os.fspath(shipped.locate(name)))
     if not place.exists():
         raise OptionError(f"models: {name} is neither a file nor a folder. {shipped.suggest(name)}")
@@ -69,7 +69,7 @@ def megabytes(name: str) -> float:
 
 
 def embed_alone(bilm: BiLM, words: Sequence[str]) -> WordVectors:
-    """What a biLM makes of each word's spelling.
+    """Layer 0 of a biLM, which has no context, for each word.
 
     >>> from firth.neural.architecture import Architecture
     >>> from firth.neural.bilm import BiLM
@@ -80,30 +80,30 @@ def embed_alone(bilm: BiLM, words: Sequence[str]) -> WordVectors:
 
 
 def select_sentences(sentences: Iterable[Sequence[str]], words: Sequence[str], most: int) -> Iterator[Sequence[str]]:
-    """Sentences with words that have occurred fewer than five times so far, until `most` words are together.
+    """Sentences with a word that has occurred fewer than five times so far, up to `most` words of text.
 
     >>> list(select_sentences([["tea"], ["tea", "rain"], ["rain"]], ["tea"], 10))
     [['tea'], ['tea', 'rain']]
     """
     missing = dict.fromkeys(words, ENOUGH)
-    taken, wanting = 0, len(missing)
+    taken, incomplete = 0, len(missing)
     for sentence in sentences:
         if len(sentence) > LONGEST or not any(missing.get(word, 0) > 0 for word in sentence):
             continue
         for word in sentence:
             if word in missing:
                 missing[word] -= 1
-                wanting -= missing[word] == 0
+                incomplete -= missing[word] == 0
         taken += len(sentence)
         yield sentence
-        if taken >= most or not wanting:
+        if taken >= most or not incomplete:
             return
 
 
 def average_contexts(
     bilm: BiLM, words: Sequence[str], sentences: Iterable[Sequence[str]], report: Report
 ) -> dict[int, WordVectors]:
-    """For each layer above the first the mean of a word's vectors where it occurs; a word that does not has none."""
+    """For each layer above layer 0, the mean vector of each word over its occurrences; other words are left out."""
     ids = {word: id for id, word in enumerate(words)}
     layers, dim = bilm.architecture.layers, 2 * bilm.architecture.dim
     sums, counts = np.zeros((layers, len(words), dim)), np.zeros(len(words), np.int64)
@@ -117,14 +117,14 @@ def average_contexts(
                 np.add.at(sums[layer], rows, arrays[layer + 1][places])
         read += sum(map(len, block))
         report(Progress("reading words in context", read, None, "words"))
-    met = np.flatnonzero(counts)
-    kept = [words[int(id)] for id in met]
-    means = sums[:, met] / counts[met][:, None]
-    return {layer + 1: WordVectors(kept, means[layer].astype(np.float32)) for layer in range(layers)}
+    seen = np.flatnonzero(counts)
+    vocabulary = [words[int(id)] for id in seen]
+    means = sums[:, seen] / counts[seen][:, None]
+    return {layer + 1: WordVectors(vocabulary, means[layer].astype(np.float32)) for layer in range(layers)}
 
 
 def common_words(models: Mapping[str, ModelVectors]) -> list[str]:
-    """The words that every model has, in the order of the first.
+    """The words of all models, in the order of the first model.
 
     >>> one, other = (ModelVectors(WordVectors(list(words), [[1], [2]]), 0.1) for words in ("ab", "bc"))
     >>> common_words({"one": one, "other": other})
@@ -135,11 +135,10 @@ def common_words(models: Mapping[str, ModelVectors]) -> list[str]:
 
 
 def restrict(vectors: WordVectors, words: Sequence[str]) -> WordVectors:
-    """The same vectors, of these words only."""
+    """The vectors of these words only."""
     return WordVectors(words, vectors.of(words))
 
 
-def describe_model(name: str, words: ModelVectors) -> dict[str, Any]:
-    """What there is to say about a model beside its scores."""
-    vectors = words.vectors
-    return {"model": name, "words": len(vectors), "dim": vectors.dim, "megabytes": words.megabytes}
+def describe_model(name: str, model: ModelVectors) -> dict[str, Any]:
+    """The name and the sizes of a model."""
+    return {"model": name, "words": len(model.vectors), "dim": model.vectors.dim, "megabytes": model.megabytes}

@@ -1,4 +1,4 @@
-"""The tables and charts of the families: from what was measured to what people read."""
+"""The text, tables and charts of the page that compares families."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ from firth.studies.families.training import cpu_seconds
 from firth.studies.findings import Cell, ResultTable
 from firth.studies.tasks.study import MeanScore, format_score
 
-Results = Mapping[str, Mapping[str, MeanScore | None]]  # by embedding and task
-Shown = tuple[list[ResultTable], dict[str, Chart]]
+TaskScores = Mapping[str, Mapping[str, MeanScore | None]]  # by embedding and task
+TablesAndCharts = tuple[list[ResultTable], dict[str, Chart]]
 NAMES = {
     "wordsim353": "WordSim-353",
     "simlex999": "SimLex-999",
@@ -49,24 +49,23 @@ TAKEN = "By the clock: {taken}. The paper has no such comparison, so there is no
 
 
 def describe(options: Mapping[str, Any], text: str, seconds: Mapping[str, float]) -> str:
-    """How the numbers were obtained; `seconds` are those of the clock, by what was done."""
+    """The text of the page; `seconds` are wall-clock times by step."""
     taken = ", ".join(f"{name} {value / 60:.1f} minutes" for name, value in seconds.items())
     return "\n\n".join((FINISHED, TRAINED, TAKEN)).format(**options, text=text, taken=taken)
 
 
-def intrinsic_tables(finished: Mapping[str, Any]) -> Shown:
-    """The finished models on the intrinsic sets."""
+def intrinsic_tables(finished: Mapping[str, Any]) -> TablesAndCharts:
+    """The scores of the finished models on the intrinsic sets, their coverage and their sizes."""
     models: Sequence[Mapping[str, Any]] = finished["models"]
     sets = list(models[0]["same"])
     names = [NAMES.get(one, one) for one in sets]
     first = models[0]["same"]
     used = ", ".join(f"{name} {first[one]['used']:,} of {first[one]['total']:,}" for one, name in zip(sets, names))
     common = f"{finished['common_words']:,} words"
-    same = _scores(f"The same {common}: scores in percent", models, "same", sets)
-    asked = ResultTable(same.title, same.columns, same.rows, f"Asked: {used}.")
-    own = _scores("Each with all of its words: scores in percent", models, "own", sets)
+    same = _score_table(f"The same {common}: scores in percent", models, "same", sets, f"Asked: {used}.")
+    own = _score_table("Each with all of its words: scores in percent", models, "own", sets)
     rows = tuple((one["model"], *(_percent(one["own"][name]) for name in sets)) for one in models)
-    covered = ResultTable(
+    coverage = ResultTable(
         "Each with all of its words: percent of each set that could be asked", ("model", *names), rows
     )
     sizes = ResultTable(
@@ -78,37 +77,37 @@ def intrinsic_tables(finished: Mapping[str, Any]) -> Shown:
     chart = BarChart(
         f"The same questions to every model ({common})", "Spearman or accuracy, percent", tuple(names), series
     )
-    return [asked, own, covered, sizes], {"intrinsic": chart}
+    return [same, own, coverage, sizes], {"intrinsic": chart}
 
 
-def _scores(title: str, models: Sequence[Mapping[str, Any]], kind: str, sets: Sequence[str]) -> ResultTable:
-    rows = tuple((one["model"], *(_rounded(one[kind][name]["value"]) for name in sets)) for one in models)
-    return ResultTable(title, ("model", *(NAMES.get(one, one) for one in sets)), rows)
+def _score_table(
+    title: str, models: Sequence[Mapping[str, Any]], kind: str, sets: Sequence[str], note: str = ""
+) -> ResultTable:
+    rows = tuple((one["model"], *(_round(one[kind][name]["value"]) for name in sets)) for one in models)
+    return ResultTable(title, ("model", *(NAMES.get(one, one) for one in sets)), rows, note)
 
 
 def _percent(score: Mapping[str, Any]) -> float:
     return round(100 * score["used"] / score["total"], 1) if score["total"] else 0.0
 
 
-def _rounded(value: float | None) -> float | None:
+def _round(value: float | None) -> float | None:
     return None if value is None else round(value, 1)
 
 
-def cost_tables(trained: Sequence[Mapping[str, Any]]) -> Shown:
-    """Seconds and megabytes against the words read, and the power of the words that they grow with."""
+def cost_tables(trained: Sequence[Mapping[str, Any]]) -> TablesAndCharts:
+    """Time and memory by the size of the text, and the exponents of their growth."""
     seconds = {(one["family"], one["words"]): cpu_seconds(one) for one in trained}
     memory = {(one["family"], one["words"]): one["megabytes"] for one in trained}
     added = {(one["family"], one["words"]): one["megabytes"] - one["megabytes_before"] for one in trained}
     families, sizes = _families(trained), _sizes(trained)
     rate = {(family, words): round(seconds[family, words] / words * 1e6, 2) for family, words in seconds}
-    growing = "The last column is the power of the words that {} with, over these sizes: 1 is in step with the text."
-    slow = _by_size(
-        "Seconds of one processor for a million words, reading and all epochs", families, sizes, rate, seconds
-    )
-    large = _by_size("Peak memory in MB", families, sizes, memory, added)
-    made = [
-        ResultTable(slow.title, slow.columns, slow.rows, growing.format("the whole time grows")),
-        ResultTable(large.title, large.columns, large.rows, growing.format("the memory beyond that of Python grows")),
+    note = "The last column is the power of the words that {} with, over these sizes: 1 is in step with the text."
+    title = "Seconds of one processor for a million words, reading and all epochs"
+    time_note, memory_note = map(note.format, ("the whole time grows", "the memory beyond that of Python grows"))
+    cost = [
+        _table_by_size(title, families, sizes, rate, seconds, time_note),
+        _table_by_size("Peak memory in MB", families, sizes, memory, added, memory_note),
     ]
     words = "words of text"
     charts: dict[str, Chart] = {
@@ -119,36 +118,37 @@ def cost_tables(trained: Sequence[Mapping[str, Any]]) -> Shown:
             "Memory to train", words, "peak of the process, MB", _lines(families, sizes, memory), log_x=True
         ),
     }
-    return made, charts
+    return cost, charts
 
 
 def power(sizes: Sequence[float], values: Sequence[float]) -> float | None:
-    """The power of the size that values grow with: the slope of their logarithms.
+    """The exponent of the growth of values with the size: the slope of their logarithms.
 
     >>> power([1, 2, 4], [3, 12, 48]), power([1], [3])
     (2.0, None)
     """
     if len(sizes) < 2 or min(values) <= 0:
         return None
-    return round(float(np.polyfit(np.log(sizes), np.log(values), 1)[0]), 2) + 0.0  # never -0.0
+    return round(float(np.polyfit(np.log(sizes), np.log(values), 1)[0]), 2) + 0.0  # + 0.0 turns -0.0 into 0.0
 
 
-def _by_size(
+def _table_by_size(
     title: str,
     families: Sequence[str],
     sizes: Sequence[int],
     values: Mapping[tuple[str, int], float],
-    grown: Mapping[tuple[str, int], float],
+    growing: Mapping[tuple[str, int], float],
+    note: str,
 ) -> ResultTable:
     rows: list[tuple[Cell, ...]] = []
     for family in families:
-        growth = power(sizes, [grown[family, words] for words in sizes])
+        growth = power(sizes, [growing[family, words] for words in sizes])
         rows.append((family, *(values[family, words] for words in sizes), growth))
-    return ResultTable(title, ("family", *map(format_size, sizes), "grows with"), tuple(rows))
+    return ResultTable(title, ("family", *map(format_size, sizes), "grows with"), tuple(rows), note)
 
 
 def format_size(words: int) -> str:
-    """A size as a heading.
+    """A number of words as a column title.
 
     >>> format_size(16_000_000), format_size(50_000)
     ('16 M words', '50 k words')
@@ -156,23 +156,23 @@ def format_size(words: int) -> str:
     return f"{words / 1e6:g} M words" if words >= 1_000_000 else f"{words / 1e3:g} k words"
 
 
-def curve_tables(trained: Sequence[Mapping[str, Any]]) -> Shown:
-    """Scores against the words read, on the questions that every size can be asked."""
+def curve_tables(trained: Sequence[Mapping[str, Any]]) -> TablesAndCharts:
+    """Scores by the size of the text, on the questions that all sizes can answer."""
     families, sizes = _families(trained), _sizes(trained)
-    made: list[ResultTable] = []
+    score_tables: list[ResultTable] = []
     charts: dict[str, Chart] = {}
     for name in trained[0]["same"]:
         values = {(one["family"], one["words"]): one["same"][name]["value"] for one in trained}
         used = trained[0]["same"][name]["used"]
         whole = trained[0]["whole"][name]["total"]
         title = f"{NAMES.get(name, name)}, {used:,} of its {whole:,} questions"
-        rows = tuple((family, *(_rounded(values[family, words]) for words in sizes)) for family in families)
-        made.append(ResultTable(f"{title}: percent", ("family", *map(format_size, sizes)), rows))
+        rows = tuple((family, *(_round(values[family, words]) for words in sizes)) for family in families)
+        score_tables.append(ResultTable(f"{title}: percent", ("family", *map(format_size, sizes)), rows))
         known = {key: value for key, value in values.items() if value is not None}
         is_analogy = name in SETS and SETS[name].task == "analogy"
         unit = "right answers, percent" if is_analogy else "Spearman's correlation, percent"
         charts[name] = LineChart(title, "words of text", unit, _lines(families, sizes, known), log_x=True)
-    return made, charts
+    return score_tables, charts
 
 
 def _lines(
@@ -189,8 +189,8 @@ def _sizes(trained: Sequence[Mapping[str, Any]]) -> list[int]:
     return sorted({one["words"] for one in trained})
 
 
-def elmo_table(measured: Sequence[Mapping[str, Any]]) -> Shown:
-    """The speed of training ELMo on a CPU; a million tokens once, where the tables above have all epochs."""
+def elmo_table(measured: Sequence[Mapping[str, Any]]) -> TablesAndCharts:
+    """The training speed of ELMo on a CPU; its seconds are for one pass, those of the other families for all epochs."""
     if not measured:
         return [], {}
     rows = []
@@ -201,8 +201,8 @@ def elmo_table(measured: Sequence[Mapping[str, Any]]) -> Shown:
     return [ResultTable("Training ELMo on a CPU", columns, tuple(rows), ON_A_GPU)], {}
 
 
-def task_table(results: Results) -> tuple[ResultTable, BarChart]:
-    """A table and a chart of scores in tasks: embedding, then task, then (mean, deviation).
+def task_table(results: TaskScores) -> tuple[ResultTable, BarChart]:
+    """A table and a chart of the mean scores and standard deviations by embedding and task.
 
     >>> table, chart = task_table({"glove-en": {"ner": (70.0, 0.5)}, "elmo-en": {"ner": (80.0, 0.25), "srl": (60, 1)}})
     >>> table.columns, table.rows
@@ -214,9 +214,9 @@ def task_table(results: Results) -> tuple[ResultTable, BarChart]:
     rows: list[tuple[Cell, ...]] = []
     series: dict[str, list[Value]] = {}
     for embedding, scores in results.items():
-        found = [scores.get(task) for task in tasks]
-        rows.append((embedding, *map(format_score, found)))
-        series[embedding] = list(found)
+        by_task: list[MeanScore | None] = [scores.get(task) for task in tasks]
+        rows.append((embedding, *map(format_score, by_task)))
+        series[embedding] = list(by_task)
     title = "The same tasks on every embedding"
     table = ResultTable(f"{title}: percent", ("embedding", *tasks), tuple(rows), ON_TASKS)
     return table, BarChart(title, "percent", tuple(tasks), series)

@@ -1,4 +1,4 @@
-"""The texts that families are trained on, each the beginning of the next, and the questions that all can be asked."""
+"""The training texts of the families, each the beginning of the next, and the questions that all of them can answer."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from firth.vectors.words import WordVectors
 
 
 def write_text(path: Path, words: int) -> None:
-    """Writes the first words of the English text, whole sentences, unless they lie there already."""
+    """Writes the first sentences of the English text with at least this many words, unless the file exists."""
     if path.is_file():
         return
     written = 0
@@ -29,46 +29,46 @@ def write_text(path: Path, words: int) -> None:
             if written >= words:
                 break
         if written < words:
-            raise OptionError(f"sizes: {words:,} words are asked for, but {TEXT} has only {written:,}")
+            raise OptionError(f"sizes: {words:,} words are needed, but {TEXT} has only {written:,}")
 
 
 def read_sentences() -> Iterator[list[str]]:
-    """The sentences of the English text, one after another."""
+    """The sentences of the English text."""
     with open_bytes(data_file(TEXT)) as source:
         for line in source:
             yield line.decode("utf-8").split()
 
 
 def known_words(path: Path, min_count: int) -> Lookup:
-    """The words that a text has often enough, to look up whether they are there."""
+    """A lookup of the words that occur at least `min_count` times in a text."""
     corpus = Corpus([path], tokenizer=Tokenizer(mode="whitespace", normalizer=None), threads=1)
     words = corpus.vocabulary.cut(min_count)
     return Lookup(WordVectors(words, np.zeros((len(words), 1), np.float32)))
 
 
 def write_known_questions(known: Lookup, sets: Sequence[str], folder: Path) -> None:
-    """Writes from each set the questions of which all words are known, unless they lie there already."""
+    """Writes the questions of each set whose words are all known, unless the file exists."""
     for name in sets:
         path = folder / f"{name}.txt"
         if path.is_file():
             continue
         if questions.task_of(name) == "analogy":
-            kept = _analogies(known, name)
+            lines = _analogies(known, name)
         else:
             pairs = [pair for pair in questions.read_pairs(name) if _all_known(known, pair[:2])]
-            kept = [f"{pair.first}\t{pair.second}\t{pair.score}" for pair in pairs]
-        if not kept:
+            lines = [f"{pair.first}\t{pair.second}\t{pair.score}" for pair in pairs]
+        if not lines:
             raise OptionError(f"sizes: the words of {name} are too rare in the smallest text. Use a larger one")
         with atomic_file(path) as draft:
-            draft.write_text("\n".join(kept) + "\n", encoding="utf-8")
+            draft.write_text("\n".join(lines) + "\n", encoding="utf-8")
 
 
 def _analogies(known: Lookup, name: str) -> list[str]:
-    kept = []
-    for section, asked in questions.read_analogies(name).items():
-        here = ["\t".join(question) for question in asked if _all_known(known, question)]
-        kept += [f": {section}", *here] if here else []
-    return kept
+    lines = []
+    for section, members in questions.read_analogies(name).items():
+        kept = ["\t".join(question) for question in members if _all_known(known, question)]
+        lines += [f": {section}", *kept] if kept else []
+    return lines
 
 
 def _all_known(known: Lookup, words: Sequence[str]) -> bool:

@@ -14,6 +14,7 @@ from safetensors.numpy import load_file
 from firth.errors import OptionError
 from firth.models.classifier import FastTextClassifier
 from firth.models.fasttext import FastText
+from firth.models.trained_recipe import is_finite
 from firth.models.word2vec import Word2Vec
 from firth.runtime import Runtime
 from firth.text.corpus import Corpus
@@ -142,3 +143,18 @@ def test_the_metadata_name_the_held_out_text():
 def test_a_held_out_text_of_strangers_or_of_lone_words_is_refused(recipe, lines):
     with pytest.raises(OptionError, match="the held-out text has nothing to predict"):
         recipe.fit(TEXT, runtime=ONE, held_out=corpus(*lines))
+
+
+def test_numbers_that_are_none_are_found_anywhere():
+    array = np.ones((3, 4), np.float32)
+    assert is_finite(array)
+    array[2, 1] = np.inf
+    assert not is_finite(array)
+
+
+def test_the_metadata_name_recipe_tokenizer_corpus_and_versions():
+    metadata = Word2Vec(dim=4, min_count=1, epochs=1).fit(random_text(20), runtime=Runtime(1)).metadata
+    assert metadata["recipe"]["name"] == "word2vec"
+    assert metadata["tokenizer"]["mode"] == "whitespace"
+    assert metadata["corpus"]["tokens"] > 0
+    assert metadata["versions"].keys() == {"firth", "numpy", "numba"}

@@ -1,0 +1,87 @@
+"""Negative sampling: a prediction is a logistic step towards the center and away from words drawn from the noise.
+
+`sampling` is (noise, negatives, share, state): an alias table, the number of negatives of a prediction, the number of
+predictions in a row that share them (0: none do), and the state of the random numbers in an array of one element.
+Negatives are drawn one turn before their use, into one of two rows of `drawn`, so that their output rows are there
+when they are needed.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from firth.kernels.logistic import GROUP, HALF
+from firth.kernels.random import STEP, draw, mix
+from firth.kernels.simd_float import inlined, prefetch
+
+NO_SAMPLING = None, 0, 0, None
+
+
+@inlined
+def draw_negatives(noise, states, outputs, drawn, turn, first, last):
+    """Draws the negatives drawn[turn, first … last - 1] and prefetches their rows."""
+    state = states[0]
+    for k in range(first, last):
+        state += STEP
+        negative = draw(mix(state), noise)
+        drawn[turn, k] = negative
+        prefetch(outputs, negative)
+    states[0] = state
+
+
+@inlined
+def draw_ahead(index, noise, negatives, share, states, outputs, drawn, cursor):
+    """The row of `drawn` with the negatives of prediction `index`; draws the next row when a new one begins.
+
+    `cursor` holds that row and the number of predictions that still use it; to divide by `share` is slow.
+    """
+    if index == 0:
+        draw_negatives(noise, states, outputs, drawn, 0, 0, negatives)
+        cursor[0], cursor[1] = 1, 0
+    if cursor[1] == 0:
+        draw_negatives(noise, states, outputs, drawn, cursor[0], 0, negatives)
+        cursor[0], cursor[1] = 1 - cursor[0], share
+    cursor[1] -= 1
+    return cursor[0]
+
+
+@inlined
+def draw_for_center(words, center, index, noise, negatives, share, states, outputs, drawn, cursor):
+    """As `draw_ahead`, and prefetches the row of the next center; 0 without noise."""
+    turn = 0
+    if noise is not None:
+        turn = draw_ahead(index, noise, negatives, max(1, share), states, outputs, drawn, cursor)
+        if center + 1 < len(words):
+            prefetch(outputs, words[center + 1])
+    return turn
+
+
+@inlined
+def set_negatives(centers, present, negatives, drawn, turn, first, targets, signs, masked):
+    """Sets the targets of a step: a center, its negatives drawn[turn, first …], and the center again as filling.
+
+    `centers` are one center, twice, or the two of `step_two`; `present` is whether each of them takes part. Signs are
+    written only where they change, when a center is drawn as its own negative and the next time after that: to load
+    lanes right after single ones were stored is slow.
+    """
+    special = not (present[0] and present[1])
+    for k in range(len(targets)):
+        target = drawn[turn, first + k - 1] if 0 < k <= negatives else centers[0]
+        targets[k] = target
+        if 0 < k <= negatives and (target == centers[0] or target == centers[1]):
+            special = True
+    if special or masked[0]:
+        set_signs(centers, present, negatives, targets, signs)
+        masked[0] = special
+
+
+@inlined
+def set_signs(centers, present, negatives, targets, signs):
+    """Sets the signs of all targets: 1 for the center, -1 for a negative, 0 for a center drawn as its own negative."""
+    for k in range(len(targets)):
+        row, lane = 2 * (k // GROUP), k % GROUP
+        sign = np.float32(1.0 if k == 0 else -1.0 if k <= negatives else 0.0)
+        left = np.float32(0.0) if (k > 0 and targets[k] == centers[0]) or not present[0] else sign
+        right = np.float32(0.0) if (k > 0 and targets[k] == centers[1]) or not present[1] else sign
+        signs[row, lane] = signs[row + 1, lane] = left
+        signs[row, HALF + lane] = right
