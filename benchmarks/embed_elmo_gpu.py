@@ -65,7 +65,7 @@ PARTS = [
     (hdf5.Hdf5Writer, "append", "lay out HDF5"),
     (shards.ShardWriter, "append", "lay out shards"),
     (append_only.AppendOnlyFile, "append", "write"),
-    (journal.Journal, "settle", "wait for the disk"),
+    (journal.Journal, "sync", "wait for the disk"),
 ]
 
 

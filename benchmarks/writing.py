@@ -26,7 +26,6 @@ from firth.bulk.write_behind import WriteBehind
 from firth.text.tokenize import Tokenizer
 
 DIM, LENGTH, TOKENS = 1024, 25, 16_384
-FORMATS = ("hdf5", "safetensors", "parquet")
 
 
 def main() -> None:
@@ -68,9 +67,9 @@ def written(format: str, dtype: str, block: LineBlock, arrays: list[np.ndarray],
         writer = FORMATS[format].open(journal, BulkOptions(dtype=dtype), (DIM,))
         pump = BulkEmbedder(LineReader((), Tokenizer()), Embed(lambda sentences: arrays), journal, writer, dtype)
         begin, cpu = time.perf_counter(), time.process_time()
-        with WriteBehind(pump.append, journal.settle) as behind:
+        with WriteBehind(pump.append, journal.sync) as behind:
             for _ in range(count):
-                behind.take(block, arrays, {"zero_rows": 0})
+                behind.submit(block, arrays, {"zero_rows": 0})
         journal.publish(writer.finish(), journal.state)
         return time.perf_counter() - begin, time.process_time() - cpu
 

@@ -44,7 +44,7 @@ def detect_layout(head: bytes, whole: bool) -> TextLayout | None:
     """The layout of a text file, from its first lines; None where it is not lines of a word and numbers.
 
     >>> detect_layout(b"2 3\\ntea 1 2 3\\nrain 4 5 6\\n", True)
-    Layout(kind='word2vec', dim=3, rows=2)
+    TextLayout(kind='word2vec', dim=3, rows=2)
     >>> detect_layout(b"tea 1 2 3\\nat home 4 5 6\\n", True)
     Layout(kind='glove', dim=3, rows=None)
     """
