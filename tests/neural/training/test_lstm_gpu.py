@@ -33,8 +33,8 @@ def round_to_bfloat16(tensor: Tensor) -> Tensor:
 
 def make_bilm(clip: float = 3.0, **sizes: object) -> BiLM:
     generator = torch.Generator().manual_seed(5)
-    inputs = {"dim": DIM, "cell": CELL, "character_dim": 4, "filters": ((1, 4),), "highways": 0} | sizes
-    bilm = BiLM(Architecture(cell_clip=clip, projection_clip=clip / 2, **inputs))  # type: ignore[arg-type]
+    options = {"dim": DIM, "cell": CELL, "character_dim": 4, "filters": ((1, 4),), "highways": 0} | sizes
+    bilm = BiLM(Architecture(cell_clip=clip, projection_clip=clip / 2, **options))  # type: ignore[arg-type]
     for layers in (bilm.forward_layers, bilm.backward_layers):
         for parameter in layers.parameters():
             parameter.data = round_to_bfloat16(torch.randn(parameter.shape, generator=generator) * 0.12)
@@ -51,8 +51,8 @@ def draw_streams(bilm: BiLM, seed: int = 7) -> tuple[list[Tensor], BiLMState, Te
 
 def compute_gradients(outputs: tuple[Tensor, Tensor], inputs: list[Tensor], bilm: BiLM) -> tuple[Tensor, ...]:
     weights = [one for layers in (bilm.forward_layers, bilm.backward_layers) for one in layers.parameters()]
-    way = torch.linspace(-1, 1, outputs[0].numel(), device="cuda").view(outputs[0].shape)
-    return torch.autograd.grad(sum((output.float() * way).sum() for output in outputs), [*inputs, *weights])  # type: ignore[arg-type]
+    factor = torch.linspace(-1, 1, outputs[0].numel(), device="cuda").view(outputs[0].shape)
+    return torch.autograd.grad(sum((output.float() * factor).sum() for output in outputs), [*inputs, *weights])  # type: ignore[arg-type]
 
 
 @needs_gpu
