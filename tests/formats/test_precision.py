@@ -163,7 +163,7 @@ def test_a_small_bilm_is_a_quarter_of_the_size(bilm_folder: Path) -> None:
     [
         ("forward_layers.0.input.scales", np.full(256, np.nan, np.float16), "scales that are NaN"),
         ("forward_layers.0.input.scales", np.ones(255, np.float16), "a scale for each of their rows"),
-        ("forward_layers.0.input.codes", np.zeros((256, 31), np.int8), "256 × 31, but the sizes of the model make it"),
+        ("forward_layers.0.input.codes", np.zeros((256, 31), np.int8), "256 × 31, but the architecture needs"),
         ("forward_layers.0.input.codes", None, "'forward_layers.0.input.codes' is missing"),
         ("forward_layers.0.bias", np.full(256, np.inf, np.float16), "NaN or infinite"),
     ],

@@ -190,7 +190,7 @@ def test_sizes_survive_json_and_nonsense_is_refused() -> None:
             dataclasses.replace(TINY, **wrong)  # type: ignore[arg-type]
     with pytest.raises(OptionError, match="tiny, small, medium, original"):
         Architecture.named("huge")
-    with pytest.raises(OptionError, match="needs the words"):
+    with pytest.raises(OptionError, match="needs a vocabulary"):
         BiLM(dataclasses.replace(TINY, encoder="words"))
 
 
@@ -200,7 +200,7 @@ def test_tensors_that_do_not_fit_are_refused(tmp_path: Path) -> None:
         BiLM.of_tensors(TINY, {name: one for name, one in tensors.items() if name != "encoder.table"})
     with pytest.raises(OptionError, match="'odd' belongs to no layer"):
         BiLM.of_tensors(TINY, tensors | {"odd": torch.zeros(1)})
-    with pytest.raises(OptionError, match="is 2, but the sizes of the model make it 262 × 4"):
+    with pytest.raises(OptionError, match="is 2, but the architecture needs 262 × 4"):
         BiLM.of_tensors(TINY, tensors | {"encoder.table": torch.zeros(2)})
 
 

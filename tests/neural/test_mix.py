@@ -96,5 +96,5 @@ def test_a_mix_that_cannot_be_is_refused() -> None:
         ScalarMix(3, weights=[1, 2])
     with pytest.raises(OptionError, match="0 to 2"):
         ScalarMix.of_layer(3, 3)
-    with pytest.raises(OptionError, match="was given 3"):
+    with pytest.raises(OptionError, match="got 3"):
         ScalarMix(2)(LAYERS)

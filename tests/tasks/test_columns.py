@@ -8,16 +8,16 @@ from pathlib import Path
 import pytest
 
 from firth.errors import FormatError
-from firth.tasks.columns import Row, bracketed, field, sentences, split, word_column
+from firth.tasks.columns import ColumnRow, find_word_column, parse_brackets, read_sentences, select_field, split_fields
 from firth.tasks.tags import Span
 
 
 def words(path: Path) -> list[list[str]]:
-    return [[row.fields[0] for row in sentence] for sentence in sentences(path)]
+    return [[row.fields[0] for row in sentence] for sentence in read_sentences(path)]
 
 
-def column(*fields: str) -> list[Row]:
-    return [Row(number, (text,)) for number, text in enumerate(fields, 1)]
+def column(*fields: str) -> list[ColumnRow]:
+    return [ColumnRow(number, (text,)) for number, text in enumerate(fields, 1)]
 
 
 def test_a_line_with_only_a_tab_ends_a_sentence(tmp_path: Path) -> None:
@@ -33,59 +33,59 @@ def test_a_hash_is_a_word_and_a_comment_is_not(tmp_path: Path) -> None:
 
 def test_packed_files_other_line_ends_and_a_byte_order_mark_change_nothing(tmp_path: Path) -> None:
     (tmp_path / "f.gz").write_bytes(gzip.compress("\ufeffsalt O\r\n\r\n-DOCSTART- -X- O\r\nsea O\r\n".encode()))
-    assert [[row.fields for row in sentence] for sentence in sentences(tmp_path / "f.gz")] == [
+    assert [[row.fields for row in sentence] for sentence in read_sentences(tmp_path / "f.gz")] == [
         [("salt", "O")],
         [("sea", "O")],
     ]
 
 
 def test_a_word_may_hold_rare_blanks_and_with_tabs_common_ones() -> None:
-    assert split("New York\tB-LOC") == ("New York", "B-LOC")
-    assert split("10\u00a0000 O") == ("10\u00a0000", "O")
+    assert split_fields("New York\tB-LOC") == ("New York", "B-LOC")
+    assert split_fields("10\u00a0000 O") == ("10\u00a0000", "O")
 
 
 def test_a_line_of_another_width_is_named(tmp_path: Path) -> None:
     (tmp_path / "f").write_text("one NN O\ntwo O\n")
-    with pytest.raises(FormatError, match=r"f:2: expected 3 columns as in line 1, found 2\. An empty line"):
-        list(sentences(tmp_path / "f"))
+    with pytest.raises(FormatError, match=r"f:2: expected 3 columns as in line 1, found 2\. Separate sentences"):
+        list(read_sentences(tmp_path / "f"))
 
 
 def test_bytes_that_are_no_utf8_are_named(tmp_path: Path) -> None:
     (tmp_path / "f").write_bytes(b"one O\n\xff O\n")
     with pytest.raises(FormatError, match="f:2: byte 0xff at column 1 is not UTF-8"):
-        list(sentences(tmp_path / "f"))
+        list(read_sentences(tmp_path / "f"))
 
 
 def test_columns_count_from_either_end_and_a_missing_one_is_named() -> None:
-    row = Row(3, ("a", "b"))
-    assert [field("f", row, place) for place in (0, 1, -1, -2)] == ["a", "b", "b", "a"]
+    row = ColumnRow(3, ("a", "b"))
+    assert [select_field("f", row, place) for place in (0, 1, -1, -2)] == ["a", "b", "b", "a"]
     with pytest.raises(FormatError, match=r"f:3: there is no column 2: the line has 2"):
-        field("f", row, 2)
+        select_field("f", row, 2)
 
 
 def test_brackets_tell_spans_and_the_outermost_where_they_nest() -> None:
-    assert bracketed("f", column("(A0*", "(A1*)", "*)", "(V*)", "(A2(A3*))"), 0) == [
+    assert parse_brackets("f", column("(A0*", "(A1*)", "*)", "(V*)", "(A2(A3*))"), 0) == [
         Span("A0", 0, 3),
         Span("V", 3, 4),
         Span("A2", 4, 5),
     ]
-    assert bracketed("f", column("(A0*A0)", "(A1*", "*A1)"), 0) == [Span("A0", 0, 1), Span("A1", 1, 3)]
+    assert parse_brackets("f", column("(A0*A0)", "(A1*", "*A1)"), 0) == [Span("A0", 0, 1), Span("A1", 1, 3)]
 
 
 @pytest.mark.parametrize(
     ("fields", "problem"),
     [
-        (("(A0*", "*"), r"f:2: column 0 opens \(A0\* in line 1 and never closes it"),
-        (("*", "*)"), r"f:2: column 0 closes a bracket that was never opened"),
-        (("(A0*)", "O"), r"f:2: column 0 holds 'O'"),
+        (("(A0*", "*"), r"f:2: column 0 opens \(A0\* in line 1 and does not close it"),
+        (("*", "*)"), r"f:2: column 0 closes a bracket that is not open"),
+        (("(A0*)", "O"), r"f:2: column 0 has 'O'"),
     ],
 )
 def test_broken_brackets_are_named(fields: tuple[str, ...], problem: str) -> None:
     with pytest.raises(FormatError, match=problem):
-        bracketed("f", column(*fields), 0)
+        parse_brackets("f", column(*fields), 0)
 
 
 def test_words_stand_after_their_numbers_or_first() -> None:
-    assert word_column([Row(1, ("d", "0", "0", "The")), Row(2, ("d", "0", "1", "cat"))]) == 3
-    assert word_column([Row(1, ("The", "DT", "*", "-")), Row(2, ("cat", "NN", "*", "-"))]) == 0
-    assert word_column([Row(1, ("d", "0", "0", "Go"))]) == 3
+    assert find_word_column([ColumnRow(1, ("d", "0", "0", "The")), ColumnRow(2, ("d", "0", "1", "cat"))]) == 3
+    assert find_word_column([ColumnRow(1, ("The", "DT", "*", "-")), ColumnRow(2, ("cat", "NN", "*", "-"))]) == 0
+    assert find_word_column([ColumnRow(1, ("d", "0", "0", "Go"))]) == 3

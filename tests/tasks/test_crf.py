@@ -8,7 +8,7 @@ import pytest
 import torch
 from torch import Tensor
 
-from firth.tasks.crf import NEVER, Chain, Crf, score, viterbi
+from firth.tasks.crf import NEVER, Crf, Transitions, score_tags, viterbi
 from firth.tasks.tags import Scheme, may_follow, tag_list
 
 LENGTHS = [3, 1, 4, 2]
@@ -57,7 +57,7 @@ def test_the_best_sequence_is_the_best_of_all_written_out(scheme: Scheme) -> Non
     for row, length in enumerate(LENGTHS):
         every = torch.tensor(sequences(length, ["X", "Y"], scheme))
         several = words[row : row + 1, :length].expand(len(every), -1, -1)
-        best = score(crf.chain, several, every, torch.ones_like(every, dtype=torch.bool)).argmax()
+        best = score_tags(crf.transitions, several, every, torch.ones_like(every, dtype=torch.bool)).argmax()
         assert found[row].tolist() == [*every[best].tolist(), *[0] * (max(LENGTHS) - length)]
 
 
@@ -106,7 +106,7 @@ def test_a_sentence_without_words_costs_nothing() -> None:
 
 
 def test_a_chain_alone_only_forbids() -> None:
-    chain = Chain.of(["X"], "BIO")
+    chain = Transitions.of(["X"], "BIO")
     assert chain.begin.tolist() == [0, 0, NEVER]
     assert chain.follow.tolist() == [[0, 0, NEVER], [0, 0, 0], [0, 0, 0]]
     words = torch.tensor([[[1.0, 0.0, 9.0], [0.0, 0.0, 2.0]]])

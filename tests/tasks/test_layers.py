@@ -10,11 +10,11 @@ from firth.tasks.layers import (
     Bidirectional,
     VariationalDropout,
     attend,
-    ends,
+    final_states,
     masked_softmax,
-    pooled,
-    read_apart,
-    read_packed,
+    pool,
+    run_directions,
+    run_packed,
 )
 
 LENGTHS = torch.tensor([4, 1, 3])
@@ -30,7 +30,7 @@ def test_both_ways_to_read_say_the_same_and_have_the_same_gradients(vectors: tor
     layer = nn.LSTM(5, 6, batch_first=True, bidirectional=True)
     inside = (torch.arange(4) < LENGTHS[:, None])[:, :, None]
     found = []
-    for read in (read_packed, read_apart):
+    for read in (run_packed, run_directions):
         layer.zero_grad()
         said = read(layer, vectors, LENGTHS) * inside
         said.square().sum().backward()
@@ -57,14 +57,14 @@ def test_an_empty_sentence_says_nothing(kind: str, vectors: torch.Tensor) -> Non
     said = reader(vectors, lengths)
     assert said[0].any()
     assert not said[1:].any()
-    assert not ends(said, lengths)[1:].any()
+    assert not final_states(said, lengths)[1:].any()
 
 
 def test_the_ends_are_what_each_direction_says_last() -> None:
     layer = nn.LSTM(2, 3, batch_first=True, bidirectional=True)
     given = torch.randn(1, 4, 2)
     said, (final, _) = layer(given)
-    torch.testing.assert_close(ends(said, torch.tensor([4])), torch.cat([final[0], final[1]], 1))
+    torch.testing.assert_close(final_states(said, torch.tensor([4])), torch.cat([final[0], final[1]], 1))
 
 
 def test_a_forget_gate_begins_open() -> None:
@@ -101,4 +101,4 @@ def test_attention_is_a_mean_of_what_is_not_masked() -> None:
 def test_pooling_a_sentence_without_words_gives_zeros() -> None:
     mask = torch.zeros(1, 3, dtype=torch.bool)
     for how in ("mean", "max", "min", "sum"):
-        assert not pooled(torch.full((1, 3, 2), 7.0), mask, how).any()  # type: ignore[arg-type]
+        assert not pool(torch.full((1, 3, 2), 7.0), mask, how).any()  # type: ignore[arg-type]

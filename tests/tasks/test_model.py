@@ -17,17 +17,18 @@ from firth.neural.bilm import BiLM
 from firth.runtime import Runtime
 from firth.tasks.inputs import Embedding, Inputs
 from firth.tasks.model import TaskModel, open_task
-from firth.tasks.sentiment.task import Phrase, Sentiment
+from firth.tasks.sentiment.data import SentimentExample
+from firth.tasks.sentiment.task import Sentiment
 from firth.tasks.seq2seq.cove import Cove
 from firth.tasks.seq2seq.task import Seq2Seq
 from firth.tasks.training import Training, fit
 from firth.vectors.words import WordVectors
 
 TEXTS = [
-    Phrase(("a", "good", "film"), "good"),
-    Phrase(("bad",), "bad"),
-    Phrase(("not", "a", "good", "film", ",", "bad"), "bad"),
-    Phrase(("good",), "good"),
+    SentimentExample(("a", "good", "film"), "good"),
+    SentimentExample(("bad",), "bad"),
+    SentimentExample(("not", "a", "good", "film", ",", "bad"), "bad"),
+    SentimentExample(("good",), "good"),
 ]
 
 

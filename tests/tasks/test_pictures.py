@@ -11,7 +11,7 @@ from rich.console import Console
 from firth.tasks.coref.data import Document
 from firth.tasks.entailment.task import Entailment
 from firth.tasks.ner.task import Ner
-from firth.tasks.pictures import Under, clusters, draw_answer, told_picture
+from firth.tasks.pictures import AlignedLabels, draw_answer, draw_clusters, draw_description
 from firth.tasks.qa.task import Qa
 from firth.tasks.sentiment.task import Sentiment
 from firth.tasks.srl.task import Srl
@@ -44,7 +44,7 @@ def test_roles_stand_under_their_words() -> None:
 @pytest.mark.parametrize("width", [12, 20, 33, 80])
 def test_a_long_sentence_goes_on_in_further_lines(width: int) -> None:
     pieces = tuple((f"word{number}", f"ARG{number % 3}") for number in range(12))
-    lines = printed(Under(pieces), width).splitlines()
+    lines = printed(AlignedLabels(pieces), width).splitlines()
     assert all(len(line) <= width for line in lines)
     for above, under in zip(lines[::2], lines[1::2]):
         for word in above.split():
@@ -55,7 +55,7 @@ def test_a_long_sentence_goes_on_in_further_lines(width: int) -> None:
 
 def test_mentions_of_one_thing_have_one_number_and_one_color() -> None:
     document = Document((("Mary", "left", "."), ("She", "ran", "to", "her", "car", ".")))
-    found = clusters(document, [[[0, 1], [3, 4], [6, 7]], [[6, 8]]])
+    found = draw_clusters(document, [[[0, 1], [3, 4], [6, 7]], [[6, 8]]])
     assert found.plain == "[Mary]1 left . [She]1 ran to [[her]1 car]2 ."
     styles = {str(span.style).split()[-1] for span in found.spans if "her" in found.plain[span.start : span.end]}
     assert len(styles) == 1
@@ -91,14 +91,14 @@ def test_a_pair_is_shown_as_one() -> None:
 
 
 def test_what_has_no_picture_is_told() -> None:
-    assert printed(told_picture("ein Text")) == "ein Text\n"
-    assert "label" in printed(told_picture({"label": "good", "labels": {"good": 0.8, "bad": 0.2}}))
+    assert printed(draw_description("ein Text")) == "ein Text\n"
+    assert "label" in printed(draw_description({"label": "good", "labels": {"good": 0.8, "bad": 0.2}}))
 
 
 def test_colors_add_nothing_to_the_words() -> None:
     document = Document((("Mary", "left", "."),))
-    plain = printed(clusters(document, [[[0, 1]]]))
-    colored = printed(clusters(document, [[[0, 1]]]), colors="standard")
+    plain = printed(draw_clusters(document, [[[0, 1]]]))
+    colored = printed(draw_clusters(document, [[[0, 1]]]), colors="standard")
     assert plain == "[Mary]1 left .\n"
     assert colored != plain
     assert re.sub(r"\x1b\[[\d;]*m", "", colored) == plain

@@ -9,7 +9,17 @@ from hypothesis import given
 from hypothesis import strategies as some
 
 from firth.errors import OptionError
-from firth.tasks.tags import Scheme, Span, allowed, ids_of, parts, rates, spans, tag_list, tags_of
+from firth.tasks.tags import (
+    Scheme,
+    Span,
+    allowed_transitions,
+    decode_spans,
+    encode_tags,
+    precision_recall_f1,
+    split_tag,
+    tag_ids,
+    tag_list,
+)
 
 TAGS = ["O", *(f"{place}-{label}" for place in "BIES" for label in ("PER", "LOC"))]
 
@@ -25,10 +35,10 @@ def separate_spans(draw: some.DrawFn) -> tuple[list[Span], int]:
 @given(separate_spans(), some.sampled_from(["BIO", "BIOES"]))
 def test_spans_come_back_from_their_tags(told: tuple[list[Span], int], scheme: Scheme) -> None:
     found, length = told
-    tags = tags_of(found, length, scheme)
-    assert spans(tags) == found
-    begin, follow, end = allowed(tag_list(["LOC", "PER"], scheme), scheme)
-    ids = ids_of(tags, {tag: id for id, tag in enumerate(tag_list(["LOC", "PER"], scheme))})
+    tags = encode_tags(found, length, scheme)
+    assert decode_spans(tags) == found
+    begin, follow, end = allowed_transitions(tag_list(["LOC", "PER"], scheme), scheme)
+    ids = tag_ids(tags, {tag: id for id, tag in enumerate(tag_list(["LOC", "PER"], scheme))})
     assert begin[ids[0]]
     assert end[ids[-1]]
     assert all(follow[before][after] for before, after in pairwise(ids))
@@ -36,46 +46,48 @@ def test_spans_come_back_from_their_tags(told: tuple[list[Span], int], scheme: S
 
 @given(some.lists(some.sampled_from(tag_list(["A", "B"], "BIOES")), min_size=1, max_size=6))
 def test_what_is_allowed_is_what_some_spans_give(tags: list[str]) -> None:
-    begin, follow, end = allowed(tags, "BIOES")
+    begin, follow, end = allowed_transitions(tags, "BIOES")
     fits = begin[0] and end[-1] and all(follow[place][place + 1] for place in range(len(tags) - 1))
-    assert fits == (tags_of(spans(tags), len(tags), "BIOES") == tags)
+    assert fits == (encode_tags(decode_spans(tags), len(tags), "BIOES") == tags)
 
 
 def test_the_schemes_of_the_shared_tasks_are_read_by_one_rule() -> None:
     expected = [Span("PER", 0, 2), Span("PER", 2, 3), Span("LOC", 4, 5)]
-    assert spans(["I-PER", "I-PER", "B-PER", "O", "I-LOC"]) == expected  # IOB1
-    assert spans(["B-PER", "I-PER", "B-PER", "O", "B-LOC"]) == expected  # BIO
-    assert spans(["B-PER", "E-PER", "S-PER", "O", "S-LOC"]) == expected  # BIOES
-    assert spans(["B-PER", "L-PER", "U-PER", "O", "U-LOC"]) == expected  # BILOU
-    assert spans(["B-PER", "M-PER", "B-PER", "O", "W-LOC"]) == expected
+    assert decode_spans(["I-PER", "I-PER", "B-PER", "O", "I-LOC"]) == expected  # IOB1
+    assert decode_spans(["B-PER", "I-PER", "B-PER", "O", "B-LOC"]) == expected  # BIO
+    assert decode_spans(["B-PER", "E-PER", "S-PER", "O", "S-LOC"]) == expected  # BIOES
+    assert decode_spans(["B-PER", "L-PER", "U-PER", "O", "U-LOC"]) == expected  # BILOU
+    assert decode_spans(["B-PER", "M-PER", "B-PER", "O", "W-LOC"]) == expected
 
 
 def test_a_sequence_that_no_scheme_allows_is_read_as_conlleval_reads_it() -> None:
-    assert spans(["O", "I-PER", "I-LOC", "I-LOC"]) == [Span("PER", 1, 2), Span("LOC", 2, 4)]
-    assert spans(["E-PER", "I-PER", "E-PER"]) == [Span("PER", 0, 1), Span("PER", 1, 3)]
-    assert spans(["B-PER", "O", "S-PER", "I-PER"]) == [Span("PER", 0, 1), Span("PER", 2, 3), Span("PER", 3, 4)]
+    assert decode_spans(["O", "I-PER", "I-LOC", "I-LOC"]) == [Span("PER", 1, 2), Span("LOC", 2, 4)]
+    assert decode_spans(["E-PER", "I-PER", "E-PER"]) == [Span("PER", 0, 1), Span("PER", 1, 3)]
+    assert decode_spans(["B-PER", "O", "S-PER", "I-PER"]) == [Span("PER", 0, 1), Span("PER", 2, 3), Span("PER", 3, 4)]
 
 
 def test_a_label_may_hold_a_dash() -> None:
-    assert spans(["B-creative-work", "I-creative-work"]) == [Span("creative-work", 0, 2)]
+    assert decode_spans(["B-creative-work", "I-creative-work"]) == [Span("creative-work", 0, 2)]
 
 
 @pytest.mark.parametrize("tag", ["PER", "X-PER", "B-", "", "B"])
 def test_what_is_no_tag_is_refused(tag: str) -> None:
-    with pytest.raises(OptionError, match="is no tag: a tag is O, or B-"):
-        parts(tag)
+    with pytest.raises(OptionError, match="is not a tag: a tag is O, or B-"):
+        split_tag(tag)
 
 
 def test_a_label_that_training_never_saw_is_named() -> None:
     with pytest.raises(OptionError, match="no training example has the label 'ORG': the network knows LOC, PER"):
-        ids_of(["O", "B-ORG"], {tag: id for id, tag in enumerate(tag_list(["LOC", "PER"]))})
+        tag_ids(["O", "B-ORG"], {tag: id for id, tag in enumerate(tag_list(["LOC", "PER"]))})
 
 
 def test_rates_of_nothing_are_zero() -> None:
-    assert rates(0, 0, 0) == rates(0, 3, 0) == {"f1": 0.0, "precision": 0.0, "recall": 0.0}
+    assert precision_recall_f1(0, 0, 0) == precision_recall_f1(0, 3, 0) == {"f1": 0.0, "precision": 0.0, "recall": 0.0}
 
 
 @given(some.lists(some.sampled_from(TAGS), min_size=1, max_size=9))
 def test_spans_are_those_that_seqeval_finds(tags: list[str]) -> None:
     labeling = pytest.importorskip("seqeval.metrics.sequence_labeling")
-    assert sorted(spans(tags)) == sorted((label, start, last + 1) for label, start, last in labeling.get_entities(tags))
+    assert sorted(decode_spans(tags)) == sorted(
+        (label, start, last + 1) for label, start, last in labeling.get_entities(tags)
+    )

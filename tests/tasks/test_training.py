@@ -20,7 +20,8 @@ from firth.progress import Progress
 from firth.runtime import Runtime
 from firth.tasks.inputs import Embedding
 from firth.tasks.model import TaskModel
-from firth.tasks.sentiment.task import Phrase, Sentiment
+from firth.tasks.sentiment.data import SentimentExample
+from firth.tasks.sentiment.task import Sentiment
 from firth.tasks.sources import Sources
 from firth.tasks.training import Training, apply_defaults, draw_share, fit
 
@@ -30,14 +31,14 @@ EMBEDDING = Embedding(words=8, elmo="tiny", characters=3, at="both", mix_decay=0
 TRAINING = Training(epochs=4, batch=4, learning_rate=0.02, patience=None, log_every=2)
 
 
-def examples(count: int, seed: int = 1) -> list[Phrase]:
+def examples(count: int, seed: int = 1) -> list[SentimentExample]:
     """Texts that are positive when they have more good words than bad ones."""
     rng = np.random.default_rng(seed)
     found = []
     for _ in range(count):
         words = rng.choice(["good", "fine", "bad", "poor", "the", "film", "is"], rng.integers(2, 9)).tolist()
         weight = sum((word in ("good", "fine")) - (word in ("bad", "poor")) for word in words)
-        found.append(Phrase(tuple(words), "positive" if weight > 0 else "negative"))
+        found.append(SentimentExample(tuple(words), "positive" if weight > 0 else "negative"))
     return found
 
 

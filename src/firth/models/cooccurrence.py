@@ -20,7 +20,7 @@ from scipy.sparse import csr_matrix
 
 from firth.errors import OptionError
 from firth.kernels import counts as kernel
-from firth.models.spill import Block, Numbers, RowBuilder, Run, RunStore, gather, merged, shares
+from firth.models.spill import Numbers, RowBlock, RowBuilder, RunStore, SortedRun, gather, merged, shares
 from firth.progress import Progress, Report, silent
 from firth.runtime import Runtime
 from firth.text.vocabulary import Vocabulary
@@ -115,7 +115,7 @@ def count_pairs(
     weights, one = units(near.window, near.harmonic)
     with ExitStack() as stack:
         shelf = RunStore(stack, memory_limit // 2, folder)
-        runs: list[Run] = []
+        runs: list[SortedRun] = []
         for piece, own, last in pieces(tokens, kept, near, max(1024, memory_limit // 32), report):
             rows = piece_rows(piece, own, size, near, weights, memory_limit, runtime)
             if last and not runs:
@@ -162,7 +162,7 @@ def piece_rows(
     weights: Numbers,
     memory_limit: int,
     runtime: Runtime,
-) -> Iterator[Block]:
+) -> Iterator[RowBlock]:
     """All rows of one piece of text, in order, some rows at a time."""
     starts = np.zeros(size + 1, np.int64)
     kernel.count_words(text, starts[1:])
@@ -171,7 +171,7 @@ def piece_rows(
     kernel.sort_positions(text, starts[:-1].copy(), positions)
     most = np.minimum(np.diff(starts) * (near.before + near.after), size)
 
-    def some_rows(rows: slice) -> Block:
+    def some_rows(rows: slice) -> RowBlock:
         desk = RowBuilder(size, rows.stop - rows.start, int(most[rows].sum()))
         filled = kernel.count_rows(
             text, own, positions, starts, rows.start, rows.stop, near.before, near.after, weights, *desk.arrays
@@ -189,7 +189,7 @@ def count_documents(
     edges = np.asarray(tokens.sentences)[np.asarray(tokens.documents, np.int64)].astype(np.int64)
     most = np.minimum(np.diff(edges), size)
 
-    def some_rows(rows: slice) -> Block:
+    def some_rows(rows: slice) -> RowBlock:
         desk = RowBuilder(size, rows.stop - rows.start, int(most[rows].sum()))
         return desk.block(
             kernel.count_documents(np.asarray(tokens.ids), edges[rows.start : rows.stop + 1], kept, *desk.arrays)

@@ -28,7 +28,7 @@ from firth.vectors.words import WordVectors
 __all__ = ["ENGLISH_STOP_WORDS", "Counts", "choose_words"]
 
 
-class Source(Protocol):
+class TokenSource(Protocol):
     """Where words come from: a `Corpus`, or anything that gives its tokens and says how it cut them."""
 
     @property
@@ -116,7 +116,7 @@ class Counts(Recipe):
         return self.svd_of if self.kind == "svd" else self.kind
 
     def fit(
-        self, corpus: Source, *, runtime: Runtime | None = None, report: Report = silent
+        self, corpus: TokenSource, *, runtime: Runtime | None = None, report: Report = silent
     ) -> CountMatrix | WordVectors:
         """The matrix of this kind with the names of its rows and columns; for svd, the words' vectors."""
         runtime = runtime or Runtime.from_env()

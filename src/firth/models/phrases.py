@@ -66,7 +66,7 @@ class Phrases(Recipe):
         words = tokens.vocabulary
         joins: list[Join] = []
         for turn in range(self.passes):
-            reading = Reading(tokens, tuple(join.by_first(len(words)) for join in joins))
+            reading = PhraseReader(tokens, tuple(join.by_first(len(words)) for join in joins))
             threshold = self.threshold * self.threshold_factor**turn
             found = self._search(reading, words, threshold, runtime, _renamed(report, f"pass {turn + 1}"))
             if len(found.lefts) == 0:
@@ -80,7 +80,9 @@ class Phrases(Recipe):
         }
         return PhraseModel.of_used(words, joins, self.joiner, metadata)
 
-    def _search(self, reading: Reading, words: Vocabulary, threshold: float, runtime: Runtime, report: Report) -> Join:
+    def _search(
+        self, reading: PhraseReader, words: Vocabulary, threshold: float, runtime: Runtime, report: Report
+    ) -> Join:
         """The pairs above the threshold in the text as it is now; they have no names yet."""
         counts = reading.count_words(len(words), runtime)
         frequent = np.flatnonzero(counts > self.delta)  # no other word can be in a pair of count above delta
@@ -95,7 +97,7 @@ class Phrases(Recipe):
         return Join(lefts[chosen], rights[chosen], nothing, pair_counts[chosen], scores[chosen])
 
 
-class Index(NamedTuple):
+class PairIndex(NamedTuple):
     """Pairs by their first word (see `kernels/phrases.py`)."""
 
     starts: Ids
@@ -112,11 +114,11 @@ class Join(NamedTuple):
     counts: Ids
     scores: NDArray[np.float64]
 
-    def by_first(self, size: int) -> Index:
+    def by_first(self, size: int) -> PairIndex:
         """The pairs by their first word, of `size` words."""
         order = np.lexsort((self.rights, self.lefts))
         starts = np.searchsorted(self.lefts[order], np.arange(size + 1))
-        return Index(starts, self.rights[order].astype(np.uint32), self.words[order].astype(np.uint32))
+        return PairIndex(starts, self.rights[order].astype(np.uint32), self.words[order].astype(np.uint32))
 
     def renamed(self, ids: Ids) -> Join:
         """The same pairs with other ids: id i becomes ids[i]."""
@@ -124,11 +126,11 @@ class Join(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Reading:
+class PhraseReader:
     """A text in which some pairs are joined, chunk by chunk; nothing is kept."""
 
     tokens: TokenFile
-    joins: tuple[Index, ...]
+    joins: tuple[PairIndex, ...]
 
     def text(self, chunk: tuple[int, int]) -> Text:
         """The sentences first … last - 1."""
@@ -294,7 +296,7 @@ class PhraseModel:
         missing = np.flatnonzero(found < 0)
         words = extend_vocabulary(tokens.vocabulary, [self.vocabulary[int(id)] for id in missing])
         found[missing] = len(tokens.vocabulary) + np.arange(len(missing))
-        reading = Reading(tokens, tuple(join.renamed(found).by_first(len(words)) for join in self.joins))
+        reading = PhraseReader(tokens, tuple(join.renamed(found).by_first(len(words)) for join in self.joins))
 
         def print_chunk(chunk: tuple[int, int]) -> tuple[int, NDArray[np.uint8]]:
             ids, ends = reading.text(chunk)

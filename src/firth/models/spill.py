@@ -27,7 +27,7 @@ ENTRY = 12  # bytes of one entry of a row: a column and a value
 SEVERAL = 1 << 20  # entries a thread writes before it hands them over
 
 
-class Block(NamedTuple):
+class RowBlock(NamedTuple):
     """Some consecutive rows: how many entries each has, and the entries, columns rising in each row."""
 
     lengths: Numbers
@@ -45,9 +45,9 @@ class RowBuilder:
         cells = np.zeros(size, np.int64), np.zeros(low, np.uint64), np.zeros((low + 63) // 64, np.uint64)
         self.arrays: tuple[NDArray[Any], ...] = (*cells, self.lengths, self.columns, self.values)
 
-    def block(self, filled: int) -> Block:
+    def block(self, filled: int) -> RowBlock:
         """The rows that were filled, without the room that was not needed."""
-        return Block(self.lengths, self.columns[:filled].copy(), self.values[:filled].copy())
+        return RowBlock(self.lengths, self.columns[:filled].copy(), self.values[:filled].copy())
 
 
 def shares(most: Numbers, memory_limit: int, runtime: Runtime) -> list[slice]:
@@ -74,7 +74,7 @@ class OnDisk:
 
 
 @dataclass(frozen=True)
-class Run:
+class SortedRun:
     """All rows once: row w is columns[starts[w]:starts[w + 1]] with its values, in memory or on disk."""
 
     starts: Numbers
@@ -90,10 +90,10 @@ class RunStore:
         self.place: Path | None = None
         self.files = 0
 
-    def keep(self, blocks: Iterable[Block]) -> Run:
+    def keep(self, blocks: Iterable[RowBlock]) -> SortedRun:
         """One run, as its blocks come in: in memory if all of it fits."""
         lengths = [np.zeros(1, np.int64)]
-        held: list[Block] = []
+        held: list[RowBlock] = []
         files: list[IO[bytes]] = []
         for block in blocks:
             lengths.append(block.lengths)
@@ -104,17 +104,19 @@ class RunStore:
                 self._write(held, files)
         starts = np.cumsum(np.concatenate(lengths))
         if not files:
-            nothing = Block(lengths[0], np.empty(0, np.int32), np.empty(0, np.int64))
+            nothing = RowBlock(lengths[0], np.empty(0, np.int32), np.empty(0, np.int64))
             held.append(nothing)
-            return Run(starts, np.concatenate([b.columns for b in held]), np.concatenate([b.values for b in held]))
+            return SortedRun(
+                starts, np.concatenate([b.columns for b in held]), np.concatenate([b.values for b in held])
+            )
         with name_in_errors(files[0].name):
             files[0].write(starts.data)
             for file in files:
                 file.close()
         numbers, columns, values = (file.name for file in files)
-        return Run(np.memmap(numbers, np.int64, "r"), OnDisk(columns, np.int32), OnDisk(values, np.int64))
+        return SortedRun(np.memmap(numbers, np.int64, "r"), OnDisk(columns, np.int32), OnDisk(values, np.int64))
 
-    def _write(self, held: list[Block], files: list[IO[bytes]]) -> None:
+    def _write(self, held: list[RowBlock], files: list[IO[bytes]]) -> None:
         with name_in_errors(files[1].name):
             for block in held:
                 files[1].write(block.columns.data)
@@ -137,11 +139,11 @@ def _close(file: IO[bytes]) -> None:
         file.close()
 
 
-def merged(runs: list[Run], size: int, memory_limit: int, runtime: Runtime) -> Iterator[Block]:
+def merged(runs: list[SortedRun], size: int, memory_limit: int, runtime: Runtime) -> Iterator[RowBlock]:
     """The sum of all runs, in order, some rows at a time."""
     lengths = sum((np.diff(run.starts) for run in runs), np.zeros(size, np.int64))
 
-    def some_rows(rows: slice) -> Block:
+    def some_rows(rows: slice) -> RowBlock:
         spans = [slice(int(run.starts[rows.start]), int(run.starts[rows.stop])) for run in runs]
         edges = np.cumsum([0] + [span.stop - span.start for span in spans])
         starts = [run.starts[rows.start : rows.stop + 1] - run.starts[rows.start] for run in runs]
@@ -158,7 +160,7 @@ def merged(runs: list[Run], size: int, memory_limit: int, runtime: Runtime) -> I
     return runtime.stream(some_rows, shares(lengths, memory_limit, runtime))
 
 
-def gather(rows: Iterable[Block], width: int, one: int) -> csr_matrix:
+def gather(rows: Iterable[RowBlock], width: int, one: int) -> csr_matrix:
     """Rows of whole units as one sparse matrix of float64, divided by how many units are one.
 
     Below 2^53 units the division rounds once, so the value is the nearest float64 to the true sum.

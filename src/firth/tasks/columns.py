@@ -1,7 +1,7 @@
-"""Files of columns, as the shared tasks of CoNLL have them: a line a word, an empty line between sentences.
+"""Files of columns, as in the shared tasks of CoNLL: a word on each line, an empty line between sentences.
 
-Columns are parted by tabs or, in lines without any, by blanks. Lines that only say where a document begins or ends
-(`-DOCSTART-`, `#begin document`) and comments of CoNLL-U (`# sent_id = 1`) end a sentence and are left out.
+Columns are separated by tabs or, in lines without tabs, by spaces. Lines that mark documents (`-DOCSTART-`,
+`#begin document`) and comments of CoNLL-U (`# sent_id = 1`) end a sentence and are left out.
 """
 
 from __future__ import annotations
@@ -15,98 +15,98 @@ from firth.files import Name, read_lines
 from firth.tasks.tags import Span
 
 COMMENT = re.compile(r"-DOCSTART-(\s|$)|#(begin|end) document\b|#\s*[\w.:]+\s*=|#\s*newdoc\b|#\s*newpar\b")
-BLANKS = re.compile(r"[ \t]+")
+SPACES = re.compile(r"[ \t]+")
 BRACKETS = re.compile(r"((?:\([^()*\s]+)*)\*[^()*\s]*(\)*)")
 PREDICATE = "V"
 
 
-class Row(NamedTuple):
-    """A word's line: its number in the file, and its fields."""
+class ColumnRow(NamedTuple):
+    """The line of a word: its number in the file, and its fields."""
 
     line: int
     fields: tuple[str, ...]
 
 
-def sentences(path: Name) -> Iterator[list[Row]]:
-    """The sentences of a file, packed or not; each has as many columns in all its lines.
+def read_sentences(path: Name) -> Iterator[list[ColumnRow]]:
+    """The sentences of a file, compressed or not. All lines of a sentence have the same number of columns.
 
     >>> import pathlib, tempfile
     >>> file = pathlib.Path(tempfile.mkdtemp()) / "two.conll"
     >>> _ = file.write_text("-DOCSTART- O\\n\\nMary I-PER\\nleft O\\n\\nWhy O\\n")
-    >>> [[row.fields for row in sentence] for sentence in sentences(file)]
+    >>> [[row.fields for row in sentence] for sentence in read_sentences(file)]
     [[('Mary', 'I-PER'), ('left', 'O')], [('Why', 'O')]]
     """
-    found: list[Row] = []
+    rows: list[ColumnRow] = []
     for number, line in read_lines(path):
         if not line.strip() or COMMENT.match(line):
-            if found:
-                yield found
-            found = []
+            if rows:
+                yield rows
+            rows = []
             continue
-        row = Row(number, split(line))
-        if found and len(row.fields) != len(found[0].fields):
-            problem = f"expected {len(found[0].fields)} columns as in line {found[0].line}, found {len(row.fields)}"
-            raise FormatError(path, problem, line=number, cure="An empty line parts sentences")
-        found.append(row)
-    if found:
-        yield found
+        row = ColumnRow(number, split_fields(line))
+        if rows and len(row.fields) != len(rows[0].fields):
+            problem = f"expected {len(rows[0].fields)} columns as in line {rows[0].line}, found {len(row.fields)}"
+            raise FormatError(path, problem, line=number, cure="Separate sentences by an empty line")
+        rows.append(row)
+    if rows:
+        yield rows
 
 
-def split(line: str) -> tuple[str, ...]:
+def split_fields(line: str) -> tuple[str, ...]:
     """The fields of a line.
 
-    >>> split("New York\\tB-LOC"), split("EU  NNP B-NP B-ORG")
+    >>> split_fields("New York\\tB-LOC"), split_fields("EU  NNP B-NP B-ORG")
     (('New York', 'B-LOC'), ('EU', 'NNP', 'B-NP', 'B-ORG'))
     """
     if "\t" in line:
         return tuple(field.strip(" ") for field in line.rstrip().split("\t"))
-    return tuple(BLANKS.split(line.strip(" ")))
+    return tuple(SPACES.split(line.strip(" ")))
 
 
-def field(path: Name, row: Row, column: int) -> str:
-    """One field of a row; negative columns count from the last."""
+def select_field(path: Name, row: ColumnRow, column: int) -> str:
+    """One field of a row; a negative column counts from the last."""
     if not -len(row.fields) <= column < len(row.fields):
         problem = f"there is no column {column}: the line has {len(row.fields)}, counted from 0"
-        raise FormatError(path, problem, line=row.line, cure="Name another column, or -1 for the last")
+        raise FormatError(path, problem, line=row.line, cure="Choose another column, or -1 for the last")
     return row.fields[column]
 
 
-def bracketed(path: Name, rows: Sequence[Row], column: int) -> list[Span]:
-    """The spans that a column of brackets tells; of spans within spans, the outermost.
+def parse_brackets(path: Name, rows: Sequence[ColumnRow], column: int) -> list[Span]:
+    """The spans of a column of brackets; of nested spans, the outermost.
 
-    >>> rows = [Row(1, ("(ARG0*",)), Row(2, ("*)",)), Row(3, ("(V*)",)), Row(4, ("*",))]
-    >>> bracketed("f", rows, 0)
+    >>> rows = [ColumnRow(1, ("(ARG0*",)), ColumnRow(2, ("*)",)), ColumnRow(3, ("(V*)",)), ColumnRow(4, ("*",))]
+    >>> parse_brackets("f", rows, 0)
     [Span(label='ARG0', start=0, end=2), Span(label='V', start=2, end=3)]
     """
-    found: list[Span] = []
-    open_labels: list[str] = []
+    spans: list[Span] = []
+    stack: list[str] = []  # labels of the open brackets
     start = 0
     for place, row in enumerate(rows):
         if row.fields[column] == "*":
             continue
         match = BRACKETS.fullmatch(row.fields[column])
         if match is None:
-            problem = f"column {column} holds {row.fields[column]!r}, which is no brackets such as (ARG0* or *)"
+            problem = f"column {column} has {row.fields[column]!r}, expected brackets such as (ARG0* or *)"
             raise FormatError(path, problem, line=row.line)
         opened, closed = match[1].split("(")[1:], len(match[2])
-        if opened and not open_labels:
+        if opened and not stack:
             start = place
-        open_labels += opened
-        if closed > len(open_labels):
-            raise FormatError(path, f"column {column} closes a bracket that was never opened", line=row.line)
-        if closed and closed == len(open_labels):
-            found.append(Span(open_labels[0], start, place + 1))
-        del open_labels[len(open_labels) - closed :]
-    if open_labels:
-        problem = f"column {column} opens ({open_labels[0]}* in line {rows[start].line} and never closes it"
+        stack += opened
+        if closed > len(stack):
+            raise FormatError(path, f"column {column} closes a bracket that is not open", line=row.line)
+        if closed and closed == len(stack):
+            spans.append(Span(stack[0], start, place + 1))
+        del stack[len(stack) - closed :]
+    if stack:
+        problem = f"column {column} opens ({stack[0]}* in line {rows[start].line} and does not close it"
         raise FormatError(path, problem, line=rows[-1].line)
-    return found
+    return spans
 
 
-def is_predicate_column(rows: Sequence[Row], column: int) -> bool:
-    """Whether a column holds the roles of one predicate: brackets throughout, and one of them is (V*).
+def is_predicate_column(rows: Sequence[ColumnRow], column: int) -> bool:
+    """Whether a column has the roles of one predicate: brackets throughout, and one of them is (V*).
 
-    Parses and names are bracketed too, but no phrase and no name is called V.
+    Parses and entities are bracketed too, but none of their labels is V.
     """
     fields = [row.fields[column] for row in rows]
     if not any(text.startswith(f"({PREDICATE}*") for text in fields):
@@ -114,14 +114,14 @@ def is_predicate_column(rows: Sequence[Row], column: int) -> bool:
     return all(text == "*" or BRACKETS.fullmatch(text) for text in fields)
 
 
-def word_column(rows: Sequence[Row]) -> int:
-    """Where words stand: after the column that numbers them, and first where there is none.
+def find_word_column(rows: Sequence[ColumnRow]) -> int:
+    """The column of the words: the one after their numbers, or the first where there are no numbers.
 
-    >>> word_column([Row(1, ("doc", "0", "0", "The")), Row(2, ("doc", "0", "1", "cat"))])
+    >>> find_word_column([ColumnRow(1, ("doc", "0", "0", "The")), ColumnRow(2, ("doc", "0", "1", "cat"))])
     3
     """
     zero_based, one_based = ([str(first + n) for n in range(len(rows))] for first in (0, 1))
-    for column in (2, 1):  # in a sentence of one word its own number, before it, looks the same
+    for column in (2, 1):  # 2 first: in a sentence of one word, column 1 may look like a number too
         if column + 1 < len(rows[0].fields):
             numbers = [row.fields[column] for row in rows]
             if numbers in (zero_based, one_based):

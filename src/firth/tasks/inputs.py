@@ -24,9 +24,9 @@ from firth.neural.mix import ScalarMix
 from firth.options import Recipe, option
 from firth.progress import Report, silent
 from firth.tasks.frozen import ROOM, FrozenLayers
-from firth.tasks.layers import words_mask
-from firth.tasks.sources import Sources, is_bilm, names_in
-from firth.tasks.static_words import LearntWords, SpelledWords, StaticWords, words_of
+from firth.tasks.layers import sequence_mask
+from firth.tasks.sources import Sources, is_bilm, split_names
+from firth.tasks.static_words import CharacterWords, LearnedWords, StaticWords, build_vocabulary
 from firth.text.vocabulary import Vocabulary
 
 Sentences = Sequence[Sequence[str]]
@@ -83,7 +83,7 @@ class Embedding(Recipe):
 
         Paths are made absolute, so that a model that is saved finds them again from elsewhere.
         """
-        found = [str(Path(name).resolve()) if Path(name).exists() else name for name in names_in(names)]
+        found = [str(Path(name).resolve()) if Path(name).exists() else name for name in split_names(names)]
         bilms = [name for name in found if is_bilm(name)]
         static = [name for name in found if name not in bilms]
         if len(bilms) > 1:
@@ -118,12 +118,12 @@ class Inputs(nn.Module):
         self.sources = sources or Sources.open(embedding.static, embedding.elmo)
         self.anchor = nn.Parameter(torch.zeros(0), requires_grad=False)  # tells where the module is
         self.static = nn.ModuleList(StaticWords(vectors, embedding.stretched) for vectors in self.sources.static)
-        self.changes: LearntWords | None = None
+        self.changes: LearnedWords | None = None
         if embedding.tuned and self.sources.static:
             size = sum(vectors.dim for vectors in self.sources.static)
-            self.changes = LearntWords(self.vocabulary, size, added=True)
-        self.learnt = LearntWords(self.vocabulary, embedding.words, added=False) if embedding.words else None
-        self.spelled = SpelledWords(embedding.characters) if embedding.characters else None
+            self.changes = LearnedWords(self.vocabulary, size, added=True)
+        self.learnt = LearnedWords(self.vocabulary, embedding.words, added=False) if embedding.words else None
+        self.spelled = CharacterWords(embedding.characters) if embedding.characters else None
         self.mixes = nn.ModuleDict()
         self.bilm = self.sources.bilm
         if embedding.fine_tune:
@@ -157,7 +157,7 @@ class Inputs(nn.Module):
     def forward(self, sentences: Sentences) -> Text:
         lengths = torch.tensor([len(words) for words in sentences], dtype=torch.int64)
         time = max(1, int(lengths.max()) if len(lengths) else 0)
-        mask = to_device(words_mask(lengths, time).numpy(), self.anchor.device)
+        mask = to_device(sequence_mask(lengths, time).numpy(), self.anchor.device)
         parts = [self.without_context(sentences, time)]
         extra = None
         if self.bilm is not None:
@@ -239,5 +239,5 @@ def build_inputs(
     """New inputs for a training text."""
     vocabulary = Vocabulary(())
     if embedding.learns_words():
-        vocabulary = words_of(sentences, 1 if embedding.tuned else OFTEN)
+        vocabulary = build_vocabulary(sentences, 1 if embedding.tuned else OFTEN)
     return Inputs(embedding, sources, vocabulary, room=room)

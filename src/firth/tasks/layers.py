@@ -1,4 +1,4 @@
-"""Bricks that the networks of several tasks share. None of them ever sees padding."""
+"""Layers that the networks of several tasks share. Padding never changes their output."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ Pooling = Literal["mean", "max", "min", "sum"]
 
 
 class Bidirectional(nn.Module):
-    """Layers of an LSTM (or GRU, or plain RNN) that read sentences in both directions.
+    """A bidirectional LSTM (or GRU, or plain RNN) of one or more layers.
 
-    >>> reader = Bidirectional(3, 5)
-    >>> reader(torch.ones(2, 4, 3), torch.tensor([4, 1])).shape  # (batch, time, 2 · hidden)
+    >>> lstm = Bidirectional(3, 5)
+    >>> lstm(torch.ones(2, 4, 3), torch.tensor([4, 1])).shape  # (batch, time, 2 · hidden)
     torch.Size([2, 4, 10])
     """
 
@@ -29,43 +29,43 @@ class Bidirectional(nn.Module):
         self, size: int, hidden: int, *, layers: int = 1, kind: RnnKind = "lstm", dropout: float = 0.0
     ) -> None:
         super().__init__()
-        self.size = 2 * hidden  # of what comes out
-        self.dropout = VariationalDropout(dropout)  # of what goes into each layer
+        self.size = 2 * hidden  # of the output
+        self.dropout = VariationalDropout(dropout)  # of the input of each layer
         self.layers = nn.ModuleList()
         for depth in range(layers):
-            given = 2 * hidden if depth else size
-            self.layers.append(RNNS[kind](given, hidden, batch_first=True, bidirectional=True))
-            _draw(self.layers[-1])
+            input_size = 2 * hidden if depth else size
+            self.layers.append(RNNS[kind](input_size, hidden, batch_first=True, bidirectional=True))
+            _initialize(self.layers[-1])
 
     def forward(self, vectors: Tensor, lengths: Tensor) -> Tensor:
-        """What is said at every word, (batch, time, 2 · hidden), zeros beyond a sentence's length.
+        """The hidden states, (batch, time, 2 · hidden), 0 beyond a sentence's length.
 
-        The lengths lie on the CPU, as they do in `Text`.
+        The lengths are on the CPU, as in `Text`.
         """
-        inside = to_device(words_mask(lengths, vectors.shape[1]).numpy(), vectors.device)[:, :, None]
+        inside = to_device(sequence_mask(lengths, vectors.shape[1]).numpy(), vectors.device)[:, :, None]
         for layer in self.layers:
-            given = self.dropout(vectors)
+            inputs = self.dropout(vectors)
             if isinstance(layer, nn.LSTM) and not vectors.is_cuda and 2 * inside.sum() > inside.numel():
-                vectors = read_apart(layer, given, lengths) * inside
+                vectors = run_directions(layer, inputs, lengths) * inside
             else:
-                vectors = read_packed(layer, given, lengths) * inside
+                vectors = run_packed(layer, inputs, lengths) * inside
         return vectors
 
 
-def read_packed(layer: nn.Module, vectors: Tensor, lengths: Tensor) -> Tensor:
-    """What a bidirectional layer says, both directions at once and without padding: the way for a GPU."""
-    # An empty sentence is read as one word of padding; whoever calls this masks it. Sentences are sorted here, since
-    # torch would send their order to a GPU in a way that waits until all else is done.
-    some, order = torch.sort(lengths.clamp(min=1), descending=True, stable=True)
+def run_packed(layer: nn.Module, inputs: Tensor, lengths: Tensor) -> Tensor:
+    """The hidden states of a bidirectional layer, both directions at once and without padding. Fast on a GPU."""
+    # An empty sentence is run as one word of padding; the caller masks it. Sentences are sorted here, because torch
+    # would copy their order to a GPU synchronously.
+    sorted_lengths, order = torch.sort(lengths.clamp(min=1), descending=True, stable=True)
     back = torch.argsort(order)
-    longest_first = vectors[to_device(order.numpy(), vectors.device)]
-    packed = pack_padded_sequence(longest_first, some, batch_first=True)
-    said, _ = pad_packed_sequence(layer(packed)[0], batch_first=True, total_length=vectors.shape[1])
-    return said[to_device(back.numpy(), vectors.device)]
+    longest_first = inputs[to_device(order.numpy(), inputs.device)]
+    packed = pack_padded_sequence(longest_first, sorted_lengths, batch_first=True)
+    hidden, _ = pad_packed_sequence(layer(packed)[0], batch_first=True, total_length=inputs.shape[1])
+    return hidden[to_device(back.numpy(), inputs.device)]
 
 
-def read_apart(layer: nn.LSTM, vectors: Tensor, lengths: Tensor) -> Tensor:
-    """As `read_packed`, each direction by itself, padding last.
+def run_directions(layer: nn.LSTM, inputs: Tensor, lengths: Tensor) -> Tensor:
+    """As `run_packed`, but each direction by itself, with padding at the end.
 
     On a CPU this takes a half to two thirds of the time, gradients included, where there is little padding.
     """
@@ -73,15 +73,15 @@ def read_apart(layer: nn.LSTM, vectors: Tensor, lengths: Tensor) -> Tensor:
         one_way = nn.LSTM(layer.input_size, layer.hidden_size, batch_first=True)
     names = [name for name, _ in one_way.named_parameters()]
     weights: dict[str, Tensor] = dict(layer.named_parameters())
-    ahead = {name: weights[name] for name in names}
-    behind = {name: weights[name + "_reverse"] for name in names}
-    forwards = functional_call(one_way, ahead, (vectors,))[0]
-    backwards = functional_call(one_way, behind, (reverse_sentences(vectors, lengths),))[0]
-    return torch.cat([forwards, reverse_sentences(backwards, lengths)], 2)
+    forward_weights = {name: weights[name] for name in names}
+    backward_weights = {name: weights[name + "_reverse"] for name in names}
+    forward = functional_call(one_way, forward_weights, (inputs,))[0]
+    backward = functional_call(one_way, backward_weights, (reverse_sentences(inputs, lengths),))[0]
+    return torch.cat([forward, reverse_sentences(backward, lengths)], 2)
 
 
-def _draw(layer: nn.Module) -> None:
-    """Even input weights, orthogonal recurrent ones; an LSTM's forget gate begins open."""
+def _initialize(layer: nn.Module) -> None:
+    """Xavier-uniform input weights, orthogonal recurrent weights, zero biases, but 1 for the forget gate of an LSTM."""
     for name, parameter in layer.named_parameters():
         if name.startswith("weight_ih"):
             nn.init.xavier_uniform_(parameter)
@@ -94,38 +94,46 @@ def _draw(layer: nn.Module) -> None:
                 parameter.data[layer.hidden_size : 2 * layer.hidden_size] = 1
 
 
-def ends(said: Tensor, lengths: Tensor) -> Tensor:
-    """What both directions say when they have read all: forwards at the last word, backwards at the first.
+def final_states(hidden: Tensor, lengths: Tensor) -> Tensor:
+    """The final state of each direction: forward at the last word, backward at the first.
 
-    >>> said = torch.tensor([[[1.0, 2.0], [3.0, 4.0], [0.0, 0.0]]])  # one sentence of two words, padded
-    >>> ends(said, torch.tensor([2]))
+    >>> hidden = torch.tensor([[[1.0, 2.0], [3.0, 4.0], [0.0, 0.0]]])  # one sentence of two words, padded
+    >>> final_states(hidden, torch.tensor([2]))
     tensor([[3., 2.]])
     """
-    half = said.shape[2] // 2
-    last = (lengths - 1).clamp(min=0).to(said.device)
-    forwards = said[torch.arange(len(said), device=said.device), last, :half]
-    return torch.cat([forwards, said[:, 0, half:]], 1)
+    half = hidden.shape[2] // 2
+    last = (lengths - 1).clamp(min=0).to(hidden.device)
+    forward = hidden[torch.arange(len(hidden), device=hidden.device), last, :half]
+    return torch.cat([forward, hidden[:, 0, half:]], 1)
 
 
-def words_mask(lengths: Tensor, time: int) -> Tensor:
-    """True where a word stands, (batch, time), on the device of the lengths.
+def sequence_mask(lengths: Tensor, time: int) -> Tensor:
+    """True where there is a word, (batch, time), on the device of the lengths.
 
-    >>> words_mask(torch.tensor([2, 0]), 3).tolist()
+    >>> sequence_mask(torch.tensor([2, 0]), 3).tolist()
     [[True, True, False], [False, False, False]]
     """
     return torch.arange(time, device=lengths.device) < lengths[:, None]
 
 
-def rectified(given: int, size: int) -> nn.Sequential:
-    """A linear layer and a relu, drawn so that what goes through many of them keeps its variance."""
-    linear = nn.Linear(given, size)
+def initialize_linear(*layers: nn.Linear) -> None:
+    """Xavier-uniform weights and zero biases."""
+    for layer in layers:
+        nn.init.xavier_uniform_(layer.weight)
+        if layer.bias is not None:
+            nn.init.zeros_(layer.bias)
+
+
+def relu_layer(input_size: int, size: int) -> nn.Sequential:
+    """A linear layer and a relu, with Kaiming initialization."""
+    linear = nn.Linear(input_size, size)
     nn.init.kaiming_normal_(linear.weight, nonlinearity="relu")
     nn.init.zeros_(linear.bias)
     return nn.Sequential(linear, nn.ReLU())
 
 
 class VariationalDropout(nn.Module):
-    """Dropout that leaves out the same numbers at every word of a sentence, of vectors (batch, time, dim)."""
+    """Dropout with one mask for all words of a sentence, on vectors (batch, time, dim)."""
 
     def __init__(self, share: float) -> None:
         super().__init__()
@@ -134,45 +142,46 @@ class VariationalDropout(nn.Module):
     def forward(self, vectors: Tensor) -> Tensor:
         if not self.training or not self.share:
             return vectors
-        kept = torch.empty_like(vectors[:, :1]).bernoulli_(1 - self.share)
-        return vectors * (kept / (1 - self.share))
+        mask = torch.empty_like(vectors[:, :1]).bernoulli_(1 - self.share)
+        return vectors * (mask / (1 - self.share))
 
 
 def masked_softmax(scores: Tensor, mask: Tensor, dim: int = -1) -> Tensor:
-    """The softmax over what the mask allows; all zeros where it allows nothing.
+    """The softmax over unmasked positions; 0 everywhere where all are masked.
 
     >>> masked_softmax(torch.zeros(2, 3), torch.tensor([[True, True, False], [False, False, False]]))
     tensor([[0.5000, 0.5000, 0.0000],
             [0.0000, 0.0000, 0.0000]])
     """
     lowest = torch.finfo(scores.dtype).min
-    shares = torch.softmax(scores.masked_fill(~mask, lowest), dim)
-    return shares * mask  # where all is masked the softmax is even, and this takes it away
+    weights = torch.softmax(scores.masked_fill(~mask, lowest), dim)
+    return weights * mask  # where all are masked, the softmax alone would be uniform
 
 
-def attend(queries: Tensor, keys: Tensor, mask: Tensor, values: Tensor | None = None) -> Tensor:
-    """For each query the mean of values (the keys, if there are none), weighted by softmax(query · key).
+def attend(queries: Tensor, keys: Tensor, mask: Tensor) -> Tensor:
+    """For each query the mean of the keys, weighted by softmax(query · key).
 
-    Queries are (batch, m, dim), keys (batch, n, dim) with their mask (batch, n), and (batch, m, dim) comes back.
+    Queries are (batch, m, dim), keys (batch, n, dim) with their mask (batch, n); the result is (batch, m, dim).
     """
-    shares = masked_softmax(queries @ keys.transpose(1, 2), mask[:, None, :])  # (batch, m, n)
-    return shares @ (keys if values is None else values)
+    weights = masked_softmax(queries @ keys.transpose(1, 2), mask[:, None, :])  # (batch, m, n)
+    return weights @ keys
 
 
-def pooled(vectors: Tensor, mask: Tensor, how: Pooling) -> Tensor:
-    """One vector of a sentence's words, (batch, time, dim) to (batch, dim); zeros where it has no words.
+def pool(vectors: Tensor, mask: Tensor, how: Pooling) -> Tensor:
+    """One vector for each sentence, (batch, time, dim) to (batch, dim); 0 for a sentence without words.
 
     >>> vectors = torch.tensor([[[1.0], [3.0], [99.0]]])
     >>> mask = torch.tensor([[True, True, False]])
-    >>> [pooled(vectors, mask, how).item() for how in ("mean", "max", "min", "sum")]
+    >>> [pool(vectors, mask, how).item() for how in ("mean", "max", "min", "sum")]
     [2.0, 3.0, 1.0, 4.0]
     """
     inside = mask[:, :, None]
     if how in ("mean", "sum"):
         total = (vectors * inside).sum(1)
         return total if how == "sum" else total / inside.sum(1).clamp(min=1)
-    edge = torch.finfo(vectors.dtype)
-    found = vectors.masked_fill(~inside, edge.min).amax(1) if how == "max" else None
-    if found is None:
-        found = vectors.masked_fill(~inside, edge.max).amin(1)
-    return found * mask.any(1)[:, None]
+    limits = torch.finfo(vectors.dtype)
+    if how == "max":
+        pooled = vectors.masked_fill(~inside, limits.min).amax(1)
+    else:
+        pooled = vectors.masked_fill(~inside, limits.max).amin(1)
+    return pooled * mask.any(1)[:, None]

@@ -67,7 +67,7 @@ class TaskModel(nn.Module):
         """The answer to each example, in their order; what others stand beside it changes nothing."""
         answers: list[Answer] = [None] * len(examples)
         done = 0
-        with evaluating(self):
+        with evaluation_mode(self):
             for places in self.batches(examples):
                 batch = [examples[place] for place in places]
                 for place, answer in zip(places, cast(TaskNetwork, self.network).answers(self.texts(batch), batch)):
@@ -205,7 +205,7 @@ def longest_sentence(example: Any) -> int:
 
 
 @contextmanager
-def evaluating(module: nn.Module) -> Iterator[None]:
+def evaluation_mode(module: nn.Module) -> Iterator[None]:
     """Nothing is learnt and nothing dropped inside; afterwards the module is in the mode it was in."""
     before = module.training
     module.eval()

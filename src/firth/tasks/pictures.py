@@ -24,7 +24,8 @@ from rich.text import Text
 
 from firth.show import terminal
 from firth.show.terminal import Bar
-from firth.tasks.tags import Span, spans
+from firth.tasks.labels import rank_labels
+from firth.tasks.tags import Span, decode_spans
 
 if TYPE_CHECKING:
     from firth.tasks.task import Task
@@ -38,18 +39,18 @@ GAP, LONGEST = 2, 28  # columns beside a piece of a sentence that has a role und
 def draw_answer(task: Task, example: Any, answer: Any) -> RenderableType:
     """The picture of an answer: that of its task, or else what the task tells in words."""
     draw = PICTURES.get(task.name)
-    return told_picture(task.describe(example, answer)) if draw is None else draw(example, answer)
+    return draw_description(task.describe(example, answer)) if draw is None else draw(example, answer)
 
 
-def names(example: Any, tags: Sequence[str]) -> Text:
+def draw_entities(example: Any, tags: Sequence[str]) -> Text:
     """A sentence whose names stand in brackets, each with its kind.
 
     >>> from types import SimpleNamespace
-    >>> names(SimpleNamespace(words=["Ann", "Lee", "left"]), ["B-PER", "I-PER", "O"]).plain
+    >>> draw_entities(SimpleNamespace(words=["Ann", "Lee", "left"]), ["B-PER", "I-PER", "O"]).plain
     '[Ann Lee PER] left'
     """
     found, place = [], 0
-    for label, start, end in spans(tags):
+    for label, start, end in decode_spans(tags):
         found += [Text(word) for word in example.words[place:start]]
         inside = " ".join(example.words[start:end])
         found.append(Text.assemble("[", (inside, "bold"), f" {label}]", style=color(label)))
@@ -64,7 +65,7 @@ def color(label: str) -> str:
 
 
 @dataclass(frozen=True)
-class Under:
+class AlignedLabels:
     """Pieces of a sentence with a label under each that has one; a long sentence goes on in further lines."""
 
     pieces: tuple[tuple[str, str], ...]  # text, label
@@ -76,7 +77,7 @@ class Under:
             size = max(cell_len(text), cell_len(label))
             gap = (GAP if label or before else 1) if above else 0
             if above and above.cell_len + gap + size > width:
-                yield from filled(above, under)
+                yield from nonempty_lines(above, under)
                 above, under, gap = Text(), Text(), 0
             style = color(label) if label else ""
             above.append(" " * gap)
@@ -84,7 +85,7 @@ class Under:
             above.append(text + " " * (size - cell_len(text)), style=f"bold {style}" if label else "")
             under.append(label + " " * (size - cell_len(label)), style=style)
             before = label
-        yield from filled(above, under)
+        yield from nonempty_lines(above, under)
 
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
         yield from self.lines(options.max_width)
@@ -93,7 +94,7 @@ class Under:
         return Measurement(1, options.max_width)
 
 
-def filled(*lines: Text) -> Iterator[Text]:
+def nonempty_lines(*lines: Text) -> Iterator[Text]:
     """The lines that have something, without spaces at their ends."""
     for line in lines:
         line.rstrip()
@@ -101,21 +102,21 @@ def filled(*lines: Text) -> Iterator[Text]:
             yield line
 
 
-def roles(example: Any, answer: Mapping[str, Any]) -> RenderableType:
+def draw_roles(example: Any, answer: Mapping[str, Any]) -> RenderableType:
     """A sentence with the roles under its words, once for each predicate."""
     if not answer["frames"]:
         return Text.assemble(" ".join(example.words), ("  no predicate was found", "dim"))
     shown: list[RenderableType] = []
     for frame in answer["frames"]:
         shown += [Text()] if shown else []
-        shown.append(Under(tuple(pieces(example.words, spans(frame["tags"])))))
+        shown.append(AlignedLabels(tuple(split_pieces(example.words, decode_spans(frame["tags"])))))
     return Group(*shown)
 
 
-def pieces(words: Sequence[str], found: Sequence[Span]) -> Iterator[tuple[str, str]]:
+def split_pieces(words: Sequence[str], found: Sequence[Span]) -> Iterator[tuple[str, str]]:
     """The spans of a sentence with their labels, and the words between them without; a long span is cut in several.
 
-    >>> list(pieces(["John", "left", "us", "."], [Span("ARG0", 0, 1), Span("V", 1, 2)]))
+    >>> list(split_pieces(["John", "left", "us", "."], [Span("ARG0", 0, 1), Span("V", 1, 2)]))
     [('John', 'ARG0'), ('left', 'V'), ('us', ''), ('.', '')]
     """
     place = 0
@@ -127,11 +128,11 @@ def pieces(words: Sequence[str], found: Sequence[Span]) -> Iterator[tuple[str, s
     yield from ((word, "") for word in words[place:])
 
 
-def clusters(example: Any, answer: Sequence[Sequence[Sequence[int]]]) -> Text:
+def draw_clusters(example: Any, answer: Sequence[Sequence[Sequence[int]]]) -> Text:
     """A text whose mentions stand in brackets, those of one thing with one number and in one color.
 
     >>> from types import SimpleNamespace
-    >>> clusters(SimpleNamespace(words="his sister saw him".split()), [[[0, 1], [3, 4]], [[0, 2]]]).plain
+    >>> draw_clusters(SimpleNamespace(words="his sister saw him".split()), [[[0, 1], [3, 4]], [[0, 2]]]).plain
     '[[his]1 sister]2 saw [him]1'
     """
     mentions = [(start, end, number) for number, cluster in enumerate(answer) for start, end in cluster]
@@ -154,7 +155,7 @@ def cluster_color(number: int) -> str:
     return COLOURS[number % len(COLOURS)]
 
 
-def found_answer(example: Any, answer: Mapping[str, Any]) -> RenderableType:
+def draw_span(example: Any, answer: Mapping[str, Any]) -> RenderableType:
     """The question, and the passage with its answer in brackets; a long passage is cut around it."""
     passage, start, end = example.passage.text, answer["start"], answer["end"]
     first, last = max(0, start - AROUND), min(len(passage), end + AROUND)
@@ -165,18 +166,18 @@ def found_answer(example: Any, answer: Mapping[str, Any]) -> RenderableType:
     return Group(Text.assemble((" ".join(example.words), "italic"), (f"  {answer['probability']:.0%}", "dim")), told)
 
 
-def pair(example: Any, answer: Mapping[str, float]) -> RenderableType:
+def draw_pair(example: Any, answer: Mapping[str, float]) -> RenderableType:
     """Premise and hypothesis, and how likely each label is."""
     texts = Text.assemble(" ".join(example.premise), (" => ", "dim"), " ".join(example.hypothesis))
-    return Group(texts, shares(answer))
+    return Group(texts, draw_probabilities(rank_labels(answer)))
 
 
-def grades(example: Any, answer: Mapping[str, float]) -> RenderableType:
+def draw_sentiment(example: Any, answer: Mapping[str, float]) -> RenderableType:
     """A text, and how likely each label is."""
-    return Group(Text(" ".join(example.words)), shares(answer))
+    return Group(Text(" ".join(example.words)), draw_probabilities(answer))
 
 
-def shares(answer: Mapping[str, float]) -> Table:
+def draw_probabilities(answer: Mapping[str, float]) -> Table:
     """Labels with their probabilities, in the order of the answer; the likeliest stands out."""
     best = max(answer, key=lambda label: answer[label])
     grid = Table.grid(padding=(0, 2))
@@ -189,7 +190,7 @@ def shares(answer: Mapping[str, float]) -> Table:
     return grid
 
 
-def told_picture(told: str | dict[str, Any]) -> RenderableType:
+def draw_description(told: str | dict[str, Any]) -> RenderableType:
     """What a task tells: text as it is, names and values as a small table, numbers by label as bars."""
     if isinstance(told, str):
         return Text(told)
@@ -205,10 +206,10 @@ def told_picture(told: str | dict[str, Any]) -> RenderableType:
 
 
 PICTURES: dict[str, Callable[[Any, Any], RenderableType]] = {
-    "ner": names,
-    "srl": roles,
-    "coref": clusters,
-    "qa": found_answer,
-    "entailment": pair,
-    "sentiment": grades,
+    "ner": draw_entities,
+    "srl": draw_roles,
+    "coref": draw_clusters,
+    "qa": draw_span,
+    "entailment": draw_pair,
+    "sentiment": draw_sentiment,
 }

@@ -25,10 +25,10 @@ from firth.vectors.words import WordVectors
 SAMPLE = 4096  # rows of word vectors that a fingerprint looks at
 
 
-def names_in(text: str) -> list[str]:
+def split_names(text: str) -> list[str]:
     """The names in `one+another`; a path that has a plus in it is one name.
 
-    >>> names_in("glove-en+elmo-en")
+    >>> split_names("glove-en+elmo-en")
     ['glove-en', 'elmo-en']
     """
     return [text] if text and Path(text).exists() else [name for name in text.split("+") if name]
@@ -56,7 +56,7 @@ class Sources:
     @classmethod
     def open(cls, static: str | None, elmo: str | None) -> Sources:
         """The models that are named."""
-        vectors = tuple(_load(name, WordVectors) for name in names_in(static or ""))
+        vectors = tuple(_load(name, WordVectors) for name in split_names(static or ""))
         return cls(vectors, None if elmo is None else _load(elmo, BiLM))
 
     def fingerprints(self) -> dict[str, Any]:

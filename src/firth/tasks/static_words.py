@@ -34,7 +34,7 @@ class StaticWords(nn.Module):
     def __init__(self, vectors: WordVectors, stretched: bool = False) -> None:
         super().__init__()
         self.size = vectors.dim
-        self.file, self.met = VectorFile(vectors, factor_of(vectors) if stretched else 1.0), TokenVectors()
+        self.file, self.met = VectorFile(vectors, scale_factor(vectors) if stretched else 1.0), TokenVectors()
 
     def forward(self, words: Sequence[str]) -> Tensor:
         return self.met.of(self.file, words)
@@ -49,19 +49,19 @@ class VectorFile(nn.Module):
         self.anchor = nn.Parameter(torch.zeros(0), requires_grad=False)  # moves with the module
 
     def forward(self, words: Sequence[str]) -> Tensor:
-        spelled = as_known(words, self.vectors.vocabulary)
+        spelled = match_case(words, self.vectors.vocabulary)
         found = torch.from_numpy(self.vectors.embed([spelled])[0]).to(self.anchor.device)
         return found if self.factor == 1 else found * self.factor
 
 
-def factor_of(vectors: WordVectors) -> float:
+def scale_factor(vectors: WordVectors) -> float:
     """What vectors must be multiplied by for the mean square of their numbers to be one, by the most frequent words."""
     some = vectors.rows.take(np.arange(min(FREQUENT, len(vectors))))
     mean = float(np.square(some, dtype=np.float64).mean()) if some.size else 0.0
     return mean**-0.5 if mean else 1.0
 
 
-class LearntWords(nn.Module):
+class LearnedWords(nn.Module):
     """A vector to learn for each word of a vocabulary, in small letters if need be; row 0 is that of all other words.
 
     Vectors that are added to others begin at zero, and there other words stay as they are.
@@ -77,12 +77,12 @@ class LearntWords(nn.Module):
             nn.init.normal_(self.table.weight, 0, size**-0.5)
 
     def forward(self, words: Sequence[str]) -> Tensor:
-        ids = self.vocabulary.ids(as_known(words, self.vocabulary)) + 1
+        ids = self.vocabulary.ids(match_case(words, self.vocabulary)) + 1
         found: Tensor = self.table(torch.from_numpy(ids).to(self.table.weight.device))
         return found
 
 
-class SpelledWords(nn.Module):
+class CharacterWords(nn.Module):
     """A small CNN over the characters of a word; its filters see three at once, and each keeps its highest answer."""
 
     def __init__(self, filters: int) -> None:
@@ -96,19 +96,19 @@ class SpelledWords(nn.Module):
         return found
 
 
-def as_known(words: Sequence[str], vocabulary: Vocabulary) -> list[str]:
+def match_case(words: Sequence[str], vocabulary: Vocabulary) -> list[str]:
     """Words as a vocabulary spells them: in small letters where it knows them only so.
 
-    >>> as_known(["The", "Tea", "The-Tea"], Vocabulary(["the", "Tea"]))
+    >>> match_case(["The", "Tea", "The-Tea"], Vocabulary(["the", "Tea"]))
     ['the', 'Tea', 'The-Tea']
     """
     return [word if word in vocabulary or word.lower() not in vocabulary else word.lower() for word in words]
 
 
-def words_of(sentences: Iterable[Sequence[str]], min_count: int = 1) -> Vocabulary:
+def build_vocabulary(sentences: Iterable[Sequence[str]], min_count: int = 1) -> Vocabulary:
     """The distinct words of sentences that occur so often, by falling count.
 
-    >>> words_of([["to", "be"], ["or", "not", "to", "be"]], min_count=2).words
+    >>> build_vocabulary([["to", "be"], ["or", "not", "to", "be"]], min_count=2).words
     ('be', 'to')
     """
     return Vocabulary.from_counts(Counter(word for words in sentences for word in words)).cut(min_count)

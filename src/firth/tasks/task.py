@@ -1,7 +1,8 @@
-"""What a task is: how its files are read, which network learns it, and how its answers are judged.
+"""The contract of a task: how its files are read, which network learns it, and how its answers are scored.
 
-One file of this package holds one task. What they share lies beside it: `inputs.py` turns words into vectors,
-`layers.py` has the bricks of networks, `training.py` trains any task and `model.py` is what comes out.
+Each task is a folder with four files: `task.py` (options and methods), `data.py` (examples and their file readers),
+`network.py` (modules) and `score.py` (metrics). What tasks share is in this folder: `inputs.py` embeds words,
+`layers.py` has the layers, `training.py` trains any task, and `model.py` is the trained model.
 """
 
 from __future__ import annotations
@@ -9,41 +10,48 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar, Protocol
+from typing import Any, ClassVar, Protocol, TypeVar
 
 from torch import Tensor, nn
 
+from firth.errors import OptionError
 from firth.files import Name
 from firth.options import Recipe
 from firth.tasks.inputs import Sizes, Text
 
 Answer = Any  # a value that JSON can hold: a label, a list of tags, spans, a string
-Labels = dict[str, Any]  # what must be known before training, ready for JSON
+Labels = dict[str, Any]  # what a network must know before training, ready for JSON
+Gold = TypeVar("Gold")
 
 
 class Example(Protocol):
-    """One thing to learn from or to answer: words, and what is true of them where that is known.
+    """One example: words and, where they are known, gold labels.
 
-    Each task has its own frozen dataclass. `sentences` has one sequence of words for each place: one in sentiment, two
-    in entailment (premise, hypothesis) and in questions (passage, question), and every sentence of a document.
+    Each task has its own frozen dataclass. `sentences` has one sequence of words for each input of the network: one in
+    sentiment, two in entailment (premise, hypothesis) and in question answering (passage, question), and every sentence
+    of a document in coreference.
     """
 
     @property
     def sentences(self) -> tuple[tuple[str, ...], ...]: ...
 
+    @property
+    def gold(self) -> Any:
+        """The gold labels; an OptionError where they are not known."""
+
 
 class TaskNetwork(Protocol):
-    """What `Task.network` returns is an `nn.Module` that has these two.
+    """The methods of the `nn.Module` that `Task.network` returns.
 
-    `texts` has one `Text` for each place of `sentences`: a batch of premises, a batch of hypotheses. For a task of
-    documents it has one, whose batch is the sentences of the one document in `examples`.
+    `texts` has one `Text` for each input: a batch of premises, a batch of hypotheses. For a task of documents it has
+    one, whose batch is the sentences of the one document in `examples`.
     """
 
     def loss(self, texts: tuple[Text, ...], examples: Sequence[Any]) -> Tensor:
-        """The mean loss of a batch, a number with a gradient."""
+        """The mean loss of a batch, a scalar with a gradient."""
 
     def answers(self, texts: tuple[Text, ...], examples: Sequence[Any]) -> list[Answer]:
-        """The answer to each example; it is called without gradients, in the mode of evaluation."""
+        """The answer to each example. Called without gradients, in evaluation mode."""
 
 
 @dataclass(frozen=True)
@@ -64,31 +72,44 @@ class Task(Recipe, ABC):
 
     @abstractmethod
     def read(self, path: Name) -> list[Any]:
-        """The examples of a file, which may be packed; a mistake in it is a FormatError that names the line."""
+        """The examples of a file, compressed or not. An invalid line is a FormatError with its number."""
 
     def training_examples(self, examples: Sequence[Any]) -> Sequence[Any]:
-        """What training learns from: the examples that were read, or what can be made of them."""
+        """The examples to train on: those that were read, or others derived from them."""
         return examples
 
     @abstractmethod
     def learn_labels(self, examples: Sequence[Any]) -> Labels:
-        """What the network must know of the training examples beforehand, such as the list of tags."""
+        """What the network must know of the training examples before training, such as the tag set."""
 
     @abstractmethod
     def network(self, sizes: Sizes, labels: Labels) -> nn.Module:
-        """A network that has not learnt anything yet; see `TaskNetwork` for what it must be able to do.
+        """An untrained network with the methods of `TaskNetwork`.
 
-        Initial values come from torch's own generator, which whoever calls this has seeded.
+        Initial values come from torch's global generator, which the caller has seeded.
         """
 
     @abstractmethod
     def score(self, examples: Sequence[Any], answers: Sequence[Answer]) -> dict[str, float]:
-        """How good answers are, every measure between 0 and 1; the first is the one that early stopping watches."""
+        """The metrics of answers, each between 0 and 1. Early stopping watches the first one."""
 
     @abstractmethod
     def ask(self, *texts: str) -> list[Any]:
-        """Examples, without what is true of them, from text as people write it."""
+        """Examples without gold labels, from running text."""
 
     @abstractmethod
     def describe(self, example: Any, answer: Answer) -> str | dict[str, Any]:
-        """An answer as people want to read it."""
+        """An answer in a readable form, ready for JSON."""
+
+
+def require_gold(gold: Gold | None, words: Sequence[str]) -> Gold:
+    """Gold labels, which training and scoring need; None is an error that quotes the words of the example.
+
+    >>> require_gold(None, ["Tea", "?"])
+    Traceback (most recent call last):
+    firth.errors.OptionError: 'Tea ?' has no gold labels. Training and scoring need examples from a labeled file
+    """
+    if gold is None:
+        text = " ".join(words)
+        raise OptionError(f"{text!r:.80} has no gold labels. Training and scoring need examples from a labeled file")
+    return gold

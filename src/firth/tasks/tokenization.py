@@ -1,8 +1,8 @@
-"""How raw text is cut for a task: one tokenizer for files and for what people type, so that words look alike."""
+"""Tokenization for tasks: files and user input go through the same tokenizer, so that words are spelled alike."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Literal
 
 from firth.text.normalize import Normalizer
@@ -11,10 +11,10 @@ from firth.text.tokenize import Tokenizer
 Letters = Literal["keep", "persian", "arabic"]
 
 
-def tokenizer_of(letters: Letters) -> Tokenizer:
-    """The tokenizer of running text that unifies letters and digits as a writing needs it.
+def make_tokenizer(letters: Letters) -> Tokenizer:
+    """The tokenizer of running text, with the normalizer of a script.
 
-    >>> tokenizer_of("persian").words("كتاب علي")
+    >>> make_tokenizer("persian").words("كتاب علي")
     ['کتاب', 'علی']
     """
     if letters == "keep":
@@ -22,14 +22,23 @@ def tokenizer_of(letters: Letters) -> Tokenizer:
     return Tokenizer(normalizer=Normalizer.persian() if letters == "persian" else Normalizer.arabic())
 
 
-def unified(words: Sequence[str], letters: Letters) -> list[str]:
-    """Words that a file has cut already, spelled as the tokenizer of this writing would; none is lost or cut further.
+def split_sentences(texts: Iterable[str], tokenizer: Tokenizer) -> list[tuple[str, ...]]:
+    """The words of each sentence of the texts.
 
-    >>> unified(["كتاب", "80", "Tea"], "persian"), unified(["كتاب"], "keep")
+    >>> split_sentences(["Tea? Yes.", "No."], Tokenizer())
+    [('Tea', '?'), ('Yes', '.'), ('No', '.')]
+    """
+    return [tuple(token.text for token in sentence) for text in texts for sentence in tokenizer.sentences(text)]
+
+
+def normalize_words(words: Sequence[str], letters: Letters) -> list[str]:
+    """Tokens of a file with their letters normalized. No token is removed or split further.
+
+    >>> normalize_words(["كتاب", "80", "Tea"], "persian"), normalize_words(["كتاب"], "keep")
     (['کتاب', '۸۰', 'Tea'], ['كتاب'])
     """
-    normalizer = tokenizer_of(letters).normalizer
+    normalizer = make_tokenizer(letters).normalizer
     if letters == "keep" or normalizer is None:
         return list(words)
-    spelled = [normalizer(word) for word in words]
-    return [word if len(new.split()) != 1 else new for word, new in zip(words, spelled)]
+    normalized = [normalizer(word) for word in words]
+    return [word if len(new.split()) != 1 else new for word, new in zip(words, normalized)]

@@ -10,8 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from firth.errors import FormatError, OptionError
-from firth.tasks.coref.data import Document, columns, read_documents, write_documents
-from firth.tasks.coref.sentence_ends import sentence_ends
+from firth.tasks.coref.data import Document, format_columns, read_documents, write_documents
+from firth.tasks.coref.sentence_ends import find_sentence_ends
 
 CONLL_2012 = """#begin document (bc/cctv/00/cctv_0000); part 000
 bc/cctv/00/cctv_0000   0   0   Mary    NNP  (TOP(S(NP*)   -   -   -   Ann   *   (4)
@@ -80,14 +80,14 @@ def test_a_mention_within_one_of_its_own_cluster_closes_first(tmp_path: Path) ->
     [
         (gum("a (1", "b _"), r"some.conll:2: a mention of 1 does not end. Add '1\)'"),
         (gum("a 1)"), r"some.conll:2: a mention of 1 ends that did not begin"),
-        (gum("a (1))"), r"some.conll:2: the mentions '\(1\)\)' cannot be read"),
+        (gum("a (1))"), r"some.conll:2: invalid mentions '\(1\)\)'"),
         (gum("a b (1) x"), r"some.conll:2: expected 3 columns .* found 5"),
         ("# begin document\n" * 2, r"some.conll:2: a document begins within another"),
-        ("0\ta\t_\n", r"some.conll:1: a word stands outside of a document"),
-        ("# begin document\n0\ta\t_\n", r"some.conll:2: the last document does not end. The file may be cut short"),
+        ("0\ta\t_\n", r"some.conll:1: a word outside of a document"),
+        ("# begin document\n0\ta\t_\n", r"some.conll:2: the last document does not end. The file may be truncated"),
         ("# begin document\n# end document\n", r"some.conll:2: the document 'some' has no words"),
         ("# end document\n", r"some.conll:1: a document ends that did not begin"),
-        ("", r"some.conll: holds no documents"),
+        ("", r"some.conll: the file has no documents"),
     ],
 )
 def test_a_mistake_is_told_with_its_line(tmp_path: Path, text: str, problem: str) -> None:
@@ -118,7 +118,7 @@ def test_parts_of_an_archive_are_those_of_its_splits(tmp_path: Path) -> None:
     assert names(path) == names(tmp_path / "in") == ["doc00", "doc01", "doc02"]
     assert names(f"{path}:dev") == names(f"{tmp_path / 'in'}:dev") == ["doc01"]
     assert names(f"{path}:train") == ["doc00", "doc02"]
-    with pytest.raises(OptionError, match=r"splits.md has no part 'test'. There are: dev, train"):
+    with pytest.raises(OptionError, match=r"splits.md has no split 'test'. There are: dev, train"):
         read_documents(f"{path}:test")
 
 
@@ -127,7 +127,7 @@ def test_parts_without_splits_are_tenths(tmp_path: Path) -> None:
     assert names(f"{path}:dev") == ["doc08"]
     assert names(f"{path}:test") == ["doc09"]
     assert len(names(f"{path}:train")) == 10
-    with pytest.raises(OptionError, match="the parts are train, dev and test, not 'held'"):
+    with pytest.raises(OptionError, match="the splits are train, dev and test, not 'held'"):
         read_documents(f"{path}:held")
 
 
@@ -135,7 +135,7 @@ def test_what_is_not_there_is_an_error(tmp_path: Path) -> None:
     with pytest.raises(OptionError, match="no such file, folder or archive"):
         read_documents(tmp_path / "none.conll")
     written(tmp_path, "x", "notes.txt")
-    with pytest.raises(FormatError, match="holds no columns"):
+    with pytest.raises(FormatError, match="no file with columns"):
         read_documents(tmp_path)
     (tmp_path / "latin.conll").write_bytes("# begin document\n0\té\t_\n".encode("latin-1"))
     with pytest.raises(FormatError, match=r"latin.conll:2: byte 0xe9 at column 3 is not UTF-8"):
@@ -145,7 +145,7 @@ def test_what_is_not_there_is_an_error(tmp_path: Path) -> None:
 def test_an_archive_that_is_cut_short_is_an_error(tmp_path: Path) -> None:
     whole = archive(tmp_path, 300).read_bytes()
     (tmp_path / "cut.tar.xz").write_bytes(whole[: len(whole) * 2 // 3])
-    with pytest.raises(FormatError, match=r"cut.tar.xz: .*broken or cut short"):
+    with pytest.raises(FormatError, match=r"cut.tar.xz: .*broken or truncated"):
         read_documents(tmp_path / "cut.tar.xz")
 
 
@@ -178,8 +178,8 @@ def test_what_is_written_is_read_again(tmp_path_factory: pytest.TempPathFactory,
 
 
 def test_a_sentence_without_a_stop_is_cut_at_last() -> None:
-    assert sentence_ends(["word"] * 250, []) == [100, 200, 250]
-    assert sentence_ends(["word"] * 250, [[(90, 130)]]) == [130, 230, 250]
+    assert find_sentence_ends(["word"] * 250, []) == [100, 200, 250]
+    assert find_sentence_ends(["word"] * 250, [[(90, 130)]]) == [130, 230, 250]
 
 
 def test_the_sets_at_hand_are_read_whole(data: Path) -> None:
@@ -193,7 +193,7 @@ def test_the_sets_at_hand_are_read_whole(data: Path) -> None:
     parts = {part: read_documents(f"{folder / 'ontogum-conll.tar.xz'}:{part}") for part in ("train", "dev", "test")}
     assert [len(part) for part in parts.values()] == [191, 32, 32]
     assert max(len(sentence) for document in parts["dev"] for sentence in document.sentences) <= 120
-    again = "\n".join(columns(litbank[0])).count("(")
+    again = "\n".join(format_columns(litbank[0])).count("(")
     assert again >= sum(map(len, litbank[0].clusters or ()))
 
 

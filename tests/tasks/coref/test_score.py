@@ -8,7 +8,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from firth.tasks.coref.score import MEASURES, b_cubed, ceaf, distinct, mentions, muc, scores, total
+from firth.tasks.coref.score import (
+    METRICS,
+    b_cubed,
+    ceaf,
+    deduplicate,
+    mention_agreement,
+    muc,
+    score_clusters,
+    sum_agreement,
+)
 
 TWELVE = ["12345", "67", "89ABC"]  # the truth of Bagga and Baldwin (1998)
 
@@ -24,7 +33,7 @@ def test_the_example_of_the_reference_scorer() -> None:
     assert rounded(muc, key, response) == (0.4, 0.4)  # 2 of 5 links, both ways
     assert rounded(b_cubed, key, response) == (0.417, 0.5)  # (4/3 + 1/3 + 1/4 + 4/4) / 7 and (4/2 + 1 + 4/4) / 8
     assert rounded(ceaf, key, response) == (0.65, 0.433)  # (4/5 + 4/8) of 2 and of 3
-    assert rounded(mentions, key, response) == (0.857, 0.75)
+    assert rounded(mention_agreement, key, response) == (0.857, 0.75)
 
 
 @pytest.mark.parametrize(
@@ -69,12 +78,12 @@ def test_the_table_of_ceaf(answer: list[str], muc_f1: float, b_cubed_f1: float, 
 
 def test_nothing_found_and_nothing_to_find_are_zero() -> None:
     for truth, answer in ((["ab"], []), ([], ["ab"]), ([], [])):
-        assert set(scores([truth], [answer]).values()) == {0.0}
+        assert set(score_clusters([truth], [answer]).values()) == {0.0}
 
 
 def test_mentions_that_stand_alone_count_in_all_but_muc() -> None:
     """A singleton has no link: a truth of singletons gives MUC 0 of 0, which is 0."""
-    found = scores([["a", "b"]], [["a", "b"]])
+    found = score_clusters([["a", "b"]], [["a", "b"]])
     assert (found["muc"], found["b3"], found["ceaf"]) == (0.0, 1.0, 1.0)
     # One that was made up costs precision: 2 of 3 mentions, 1 of 2 clusters, no link.
     made_up = [measure(["ab"], ["ab", "x"]).precision for measure in (muc, b_cubed, ceaf)]
@@ -83,13 +92,13 @@ def test_mentions_that_stand_alone_count_in_all_but_muc() -> None:
 
 def test_sums_go_over_documents_before_they_are_divided() -> None:
     """One link of one, and one of three: 2 of 4, not the mean of 1 and 1/3."""
-    found = total(muc, [["ab"], ["cdef"]], [["ab"], ["cd"]])
+    found = sum_agreement(muc, [["ab"], ["cdef"]], [["ab"], ["cd"]])
     assert found.recall == 0.5
 
 
 def test_a_mention_named_twice_stays_where_it_was_named_first() -> None:
-    assert distinct([[1, 2, 1], [2, 3], [3]]) == [[1, 2], [3]]
-    assert muc(distinct(["aab"]), ["ab"]).f1 == 1.0
+    assert deduplicate([[1, 2, 1], [2, 3], [3]]) == [[1, 2], [3]]
+    assert muc(deduplicate(["aab"]), ["ab"]).f1 == 1.0
 
 
 def brute_force_ceaf(truth: list[list[int]], answer: list[list[int]]) -> float:
@@ -107,7 +116,7 @@ def clusterings(draw: st.DrawFn) -> list[list[int]]:
 @given(clusterings(), clusterings())
 def test_laws_of_agreement(truth: list[list[int]], answer: list[list[int]]) -> None:
     """Turning truth and answer round swaps precision and recall; the best match is that of trying them all."""
-    for measure in MEASURES.values():
+    for measure in METRICS.values():
         found, turned = measure(truth, answer), measure(answer, truth)
         assert (found.recall, found.precision) == pytest.approx((turned.precision, turned.recall))
         assert 0 <= found.f1 <= 1

@@ -6,7 +6,7 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
-from firth.tasks.coref.spans import best_spans, windows
+from firth.tasks.coref.spans import best_spans, enumerate_spans
 
 
 def one_by_one(spans: list[tuple[int, int]], count: int) -> list[int]:
@@ -32,7 +32,7 @@ def test_the_best_spans_are_those_of_the_greedy_search(found: list[tuple[int, in
 
 @given(st.lists(st.integers(0, 4), min_size=1, max_size=5), st.integers(1, 5))
 def test_a_window_stays_within_its_sentence(lengths: list[int], widest: int) -> None:
-    places, inside = windows(torch.tensor(lengths), widest)
+    places, inside = enumerate_spans(torch.tensor(lengths), widest)
     sentences = [number for number, length in enumerate(lengths) for _ in range(length)]
     found = {(int(start), int(places[start, width])) for start, width in inside.nonzero()}
     words = range(len(sentences))

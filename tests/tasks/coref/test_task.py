@@ -18,7 +18,7 @@ from firth.tasks.coref.data import Document
 from firth.tasks.coref.network import LEAST, SpanRanker
 from firth.tasks.coref.task import Coref
 from firth.tasks.inputs import Embedding, Sizes, Text
-from firth.tasks.layers import words_mask
+from firth.tasks.layers import sequence_mask
 from firth.tasks.model import TaskModel
 from firth.tasks.training import Training, fit
 
@@ -46,7 +46,7 @@ GOLD = Document(
 
 def text(lengths: Tensor = LENGTHS, size: int = 6, extra: int = 0, padding: int = 0) -> Text:
     time = int(lengths.max()) + padding
-    mask = words_mask(lengths, time)
+    mask = sequence_mask(lengths, time)
     numbers = torch.randn(int(mask.sum()), size + extra, generator=torch.Generator().manual_seed(3))
     filled = torch.zeros(len(lengths), time, size + extra).masked_scatter(mask[:, :, None], numbers)
     return Text(filled[:, :, :size], lengths, mask, filled[:, :, size:] if extra else None)
@@ -169,7 +169,7 @@ def test_training_reads_a_part_of_a_long_document_and_keeps_its_true_mentions() 
     """Two of four sentences: the mentions of a window are those of the document, counted from its first word."""
     ranker = network(replace(SMALL, sentences=2, guided=True, kept=0.6)).train()
     torch.manual_seed(4)
-    part, first = ranker._part(text())
+    part, first = ranker._sample_sentences(text())
     assert len(part.lengths) == 2
     assert first in (0, 4, 6)
     assert torch.equal(part.vectors[part.mask], text().vectors[text().mask][first : first + int(part.lengths.sum())])
@@ -177,8 +177,8 @@ def test_training_reads_a_part_of_a_long_document_and_keeps_its_true_mentions() 
     kept, _ = ranker.mentions(text(), gold)
     assert {(0, 0), (1, 2)} <= set(zip(kept.starts.tolist(), kept.lasts.tolist()))
     assert ranker.loss((text(),), [GOLD]).isfinite()
-    assert ranker.eval()._part(text())[1] == 0
-    assert len(ranker._part(text())[0].lengths) == 4
+    assert ranker.eval()._sample_sentences(text())[1] == 0
+    assert len(ranker._sample_sentences(text())[0].lengths) == 4
 
 
 def test_mentions_that_stand_alone_cannot_be_learnt_from_antecedents() -> None:
@@ -212,7 +212,7 @@ def test_a_text_without_words_has_no_clusters() -> None:
 
 
 def test_a_document_that_is_not_marked_cannot_be_judged() -> None:
-    with pytest.raises(OptionError, match="has no clusters"):
+    with pytest.raises(OptionError, match="has no gold labels"):
         Coref().score(Coref().ask("Rain."), [[]])
 
 

@@ -10,9 +10,12 @@ from pathlib import Path
 import pytest
 
 from firth.errors import FormatError
-from firth.tasks.entailment.data import Raw, read_pairs
+from firth.tasks.entailment.data import TextPair, read_pairs
 
-PAIRS = [Raw("A dog runs.", "An animal moves.", "entailment"), Raw('He says "no".', "He agrees.", "contradiction")]
+PAIRS = [
+    TextPair("A dog runs.", "An animal moves.", "entailment"),
+    TextPair('He says "no".', "He agrees.", "contradiction"),
+]
 
 
 def write(folder: Path, text: str, name: str = "pairs.txt") -> Path:
@@ -33,7 +36,7 @@ def write(folder: Path, text: str, name: str = "pairs.txt") -> Path:
         '1\tA dog runs.\tAn animal moves.\t4\tENTAILMENT\n\n2\tHe says "no".\tHe agrees.\t2\tCONTRADICTION',
         "\n".join(
             json.dumps({"gold_label": label, "sentence1": premise, "sentence2": hypothesis, "pairID": "7"})
-            for premise, hypothesis, label in [*PAIRS, Raw("Two disagree.", "Whatever.", "-")]
+            for premise, hypothesis, label in [*PAIRS, TextPair("Two disagree.", "Whatever.", "-")]
         ),
     ],
     ids=["bare", "quoted", "farstail", "sick", "snli"],
@@ -45,17 +48,17 @@ def test_every_form_gives_the_same_pairs(tmp_path: Path, text: str) -> None:
 def test_a_packed_file_is_unpacked(tmp_path: Path) -> None:
     file = tmp_path / "pairs.tsv.xz"
     file.write_bytes(lzma.compress(b"neutral\tA dog.\tA cat.\n"))
-    assert read_pairs(file) == [Raw("A dog.", "A cat.", "neutral")]
+    assert read_pairs(file) == [TextPair("A dog.", "A cat.", "neutral")]
 
 
 def test_a_quoted_text_may_hold_a_tab(tmp_path: Path) -> None:
     file = write(tmp_path, 'premise\thypothesis\tlabel\n"one\ttwo"\tthree\tn\n')
-    assert read_pairs(file) == [Raw("one\ttwo", "three", "neutral")]
+    assert read_pairs(file) == [TextPair("one\ttwo", "three", "neutral")]
 
 
 def test_a_quotation_mark_that_only_means_itself_stays(tmp_path: Path) -> None:
     file = write(tmp_path, 'neutral\t"Stop" says a sign.\t"A sign.\n')
-    assert read_pairs(file) == [Raw('"Stop" says a sign.', '"A sign.', "neutral")]
+    assert read_pairs(file) == [TextPair('"Stop" says a sign.', '"A sign.', "neutral")]
 
 
 def test_a_table_without_labels_can_be_asked_about(tmp_path: Path) -> None:
@@ -65,12 +68,12 @@ def test_a_table_without_labels_can_be_asked_about(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("text", "line", "problem"),
     [
-        ("neutral\tA dog.\tA cat.\nneutral\tA dog.\n", 2, "expected 3 fields parted by tabs, found 2"),
+        ("neutral\tA dog.\tA cat.\nneutral\tA dog.\n", 2, "expected 3 tab-separated fields, found 2"),
         ("premise\thypothesis\tlabel\nA dog.\tA cat.\t\n", 2, "the label is empty"),
         ('{"sentence1": "A", "sentence2": "B", "gold_label": "neutral"}\n{"sentence1": "A"}\n', 2, "two texts"),
         ('{"premise": "A", "hypothesis": "B", "label": 2}\n', 1, "the label is 2"),
         ('{"premise": "A"\n', 1, "not a line of JSON"),
-        ("", None, "holds no pairs"),
+        ("", None, "the file has no pairs"),
     ],
 )
 def test_a_broken_line_is_named(tmp_path: Path, text: str, line: int | None, problem: str) -> None:

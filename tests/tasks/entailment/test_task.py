@@ -5,15 +5,14 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
-from sklearn.metrics import accuracy_score, precision_recall_fscore_support
 
 import firth
 from firth.errors import OptionError
 from firth.runtime import Runtime
-from firth.tasks.entailment.task import Entailment, EntailmentExample, judged, likeliest
+from firth.tasks.entailment.data import EntailmentExample
+from firth.tasks.entailment.task import Entailment
 from firth.tasks.inputs import Embedding
+from firth.tasks.labels import likeliest
 from firth.tasks.model import TaskModel
 from firth.tasks.training import Training, fit
 
@@ -22,20 +21,6 @@ SMALL = Training(epochs=14, batch=16, learning_rate=4e-3, patience=None)
 
 def example(label: str | None) -> EntailmentExample:
     return EntailmentExample(("A", "dog"), ("A", "cat"), label)
-
-
-labels = st.sampled_from(["entailment", "neutral", "contradiction"])
-
-
-@given(st.lists(st.tuples(labels, labels), min_size=1, max_size=30))
-def test_scores_are_those_of_scikit_learn(pairs: list[tuple[str, str]]) -> None:
-    gold, told = [one for one, _ in pairs], [one for _, one in pairs]
-    scores = judged(gold, told)
-    assert scores["accuracy"] == pytest.approx(accuracy_score(gold, told))
-    found = sorted(set(gold))
-    each = precision_recall_fscore_support(gold, told, labels=found, zero_division=0)[2]
-    assert [scores[f"{label}_f1"] for label in found] == pytest.approx(list(each))
-    assert scores["macro_f1"] == pytest.approx(sum(each) / len(found))
 
 
 def test_early_stopping_watches_accuracy() -> None:
@@ -48,9 +33,9 @@ def test_labels_have_their_usual_order_and_others_follow() -> None:
 
 
 def test_pairs_without_labels_can_be_asked_about_but_not_learnt_or_judged() -> None:
-    with pytest.raises(OptionError, match="no label to learn from"):
-        Entailment().training_examples([example("neutral"), example(None)])
-    with pytest.raises(OptionError, match="cannot be judged"):
+    with pytest.raises(OptionError, match="'A dog => A cat' has no gold labels"):
+        Entailment().learn_labels([example("neutral"), example(None)])
+    with pytest.raises(OptionError, match="'A dog => A cat' has no gold labels"):
         Entailment().score([example(None)], [{"neutral": 1.0}])
 
 

@@ -12,8 +12,9 @@ from firth.formats.registry import load, save
 from firth.runtime import Runtime
 from firth.tasks.inputs import Embedding, Inputs
 from firth.tasks.model import TaskModel
-from firth.tasks.ner.task import Ner, NerExample
-from firth.tasks.tags import Span, spans
+from firth.tasks.ner.data import NerExample
+from firth.tasks.ner.task import Ner
+from firth.tasks.tags import Span, decode_spans
 from firth.tasks.training import Training, fit
 
 CONLL_2003 = """-DOCSTART- -X- O O
@@ -44,12 +45,12 @@ def test_conll_2003_is_read_in_whatever_column_its_tags_are(tmp_path: Path) -> N
 
 def test_a_column_without_tags_is_named(tmp_path: Path) -> None:
     (tmp_path / "eng.train").write_text(CONLL_2003)
-    with pytest.raises(FormatError, match=r"eng.train:3: 'NNP' is no tag.*Name the column of the tags"):
+    with pytest.raises(FormatError, match=r"eng.train:3: 'NNP' is not a tag.*Set the option tag to the column"):
         Ner(tag=1).read(tmp_path / "eng.train")
     with pytest.raises(FormatError, match=r"eng.train:3: there is no column 7"):
         Ner(tag=7).read(tmp_path / "eng.train")
     (tmp_path / "empty").write_text("\n\n")
-    with pytest.raises(FormatError, match="holds no sentences"):
+    with pytest.raises(FormatError, match="the file has no sentences"):
         Ner().read(tmp_path / "empty")
 
 
@@ -57,7 +58,7 @@ def test_results_are_counted_as_conlleval_counts() -> None:
     """Five names are true and five are said; three of these are the same: both PER, and one LOC of two."""
     gold = ["B-PER", "I-PER", "O", "B-LOC", "O", "B-ORG", "I-ORG", "B-LOC", "O", "B-PER"]
     said = ["B-PER", "I-PER", "O", "B-LOC", "O", "B-ORG", "O", "I-LOC", "I-LOC", "I-PER"]
-    examples = [NerExample(("w",) * 10, tuple(spans(gold)))]
+    examples = [NerExample(("w",) * 10, tuple(decode_spans(gold)))]
     scores = Ner().score(examples, [said])
     assert scores == {"f1": 3 / 5, "precision": 3 / 5, "recall": 3 / 5, "accuracy": 8 / 10}
     assert next(iter(scores)) == "f1"
@@ -72,7 +73,7 @@ def test_results_are_those_of_seqeval() -> None:
     gold = [[tags[id] for id in row] for row in torch.randint(len(tags), (60, 9), generator=rng).tolist()]
     other = [[tags[id] for id in row] for row in torch.randint(len(tags), (60, 9), generator=rng).tolist()]
     said = [[*row[:5], *off[5:]] for row, off in zip(gold, other)]
-    examples = [NerExample(("w",) * 9, tuple(spans(row))) for row in gold]
+    examples = [NerExample(("w",) * 9, tuple(decode_spans(row))) for row in gold]
     scores = Ner().score(examples, said)
     assert scores["f1"] == pytest.approx(metrics.f1_score(gold, said))
     assert scores["precision"] == pytest.approx(metrics.precision_score(gold, said))
@@ -109,7 +110,7 @@ def test_every_answer_is_a_sequence_that_bio_allows() -> None:
 
 def test_training_needs_names_and_kinds_that_it_knows() -> None:
     model = model_of(["PER"])
-    with pytest.raises(OptionError, match="the names in 'Ann left' are not known"):
+    with pytest.raises(OptionError, match="'Ann left' has no gold labels"):
         model.loss([NerExample(("Ann", "left"))])
     with pytest.raises(OptionError, match="no training example has the label 'GPE'"):
         model.loss([NerExample(("Rome",), (Span("GPE", 0, 1),))])
@@ -122,7 +123,7 @@ def test_a_file_without_any_name_can_be_learnt_from() -> None:
 
 
 def test_the_tagger_learns_a_slice_of_real_news_and_comes_back_from_a_file(data: Path, tmp_path: Path) -> None:
-    examples = [one for one in Ner().read(data / "data/tasks/ner/wikigold.conll") if one.names]
+    examples = [one for one in Ner().read(data / "data/tasks/ner/wikigold.conll") if one.entities]
     examples = [one for one in examples if len(one.words) < 12][:24]
     training = Training(epochs=40, batch=8, learning_rate=1e-2, patience=None)
     model = fit(SMALL, Embedding(words=24, characters=16), examples, training=training, runtime=Runtime(1))
@@ -144,5 +145,5 @@ def test_letters_are_unified_in_files_and_in_questions_and_no_word_is_lost(tmp_p
     [kept], [persian] = Ner().read(file), Ner(letters="persian").read(file)
     assert kept.words == ("علي", "در", "\u200c", "تهران")
     assert persian.words == ("علی", "در", "\u200c", "تهران")
-    assert persian.names == kept.names == (Span("PER", 0, 1), Span("LOC", 3, 4))
+    assert persian.entities == kept.entities == (Span("PER", 0, 1), Span("LOC", 3, 4))
     assert Ner(letters="persian").ask("علي در تهران")[0].words == ("علی", "در", "تهران")

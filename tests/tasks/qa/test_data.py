@@ -12,7 +12,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from firth.errors import FormatError
-from firth.tasks.qa.data import Passage, exact_match, normalized, occurring, overlap, read_questions
+from firth.tasks.qa.data import Passage, find_occurrences, read_questions
+from firth.tasks.qa.score import exact_match, normalize_answer, token_f1
 from firth.text.tokenize import Tokenizer
 
 TOKENIZER = Tokenizer()
@@ -76,11 +77,14 @@ def test_questions_about_one_passage_share_it_and_may_have_no_answers(tmp_path: 
     [
         ([], "the file has no 'data'"),
         ({"data": [{"title": "x"}]}, r"data\[0\] has no 'paragraphs'"),
-        ({"data": []}, "holds no questions"),
+        ({"data": []}, "the file has no questions"),
         (paragraph({"id": "1"}), r"data\[0\].paragraphs\[0\].qas\[0\] has no 'question'"),
         (paragraph(question(("Boston", 3))), "the answer 'Boston' is not in the context"),
         (paragraph(question(("", 3))), "the answer '' is not in the context"),
-        (paragraph(question(is_impossible=True)), "has no answer. Questions are answered as in SQuAD 1.1"),
+        (
+            paragraph(question(is_impossible=True)),
+            "has no answer. Only questions with answers",
+        ),
         (paragraph(question(("Denver", 25)), context=" "), "the context has no words"),
         (paragraph({"id": "1", "question": " ", "answers": []}), "the question has no words"),
     ],
@@ -103,7 +107,7 @@ def test_the_words_that_characters_touch_cover_them(text: str, draw: st.DataObje
     start = draw.draw(st.integers(0, len(text) - 1))
     end = draw.draw(st.integers(start + 1, len(text)))
     touched = [i for i, (begin, stop) in enumerate(passage.places) if begin < end and stop > start]
-    assert passage.between(start, end) == ((touched[0], touched[-1]) if touched else None)
+    assert passage.words_between(start, end) == ((touched[0], touched[-1]) if touched else None)
 
 
 @given(st.lists(st.sampled_from(["tea", "a", "don't", "3.5", ";", "کتاب"]), min_size=1), st.data())
@@ -112,7 +116,7 @@ def test_what_is_cut_from_a_passage_is_found_in_it(words: list[str], draw: st.Da
     first = draw.draw(st.integers(0, len(passage.words) - 1))
     last = draw.draw(st.integers(first, len(passage.words) - 1))
     answer = passage.cut(first, last)
-    assert (first, last) in occurring(passage, answer, passage.places[first][0], "all")
+    assert (first, last) in find_occurrences(passage, answer, passage.places[first][0], "all")
 
 
 @pytest.mark.parametrize(
@@ -129,23 +133,23 @@ def test_what_is_cut_from_a_passage_is_found_in_it(words: list[str], draw: st.Da
     ],
 )
 def test_answers_are_compared_as_the_official_script_does(answer: str, plain: str) -> None:
-    assert normalized(answer) == plain
+    assert normalize_answer(answer) == plain
 
 
 def test_the_best_of_several_gold_answers_counts() -> None:
     gold = ["Santa Clara, California", "Levi's Stadium", "Levi's Stadium in the San Francisco Bay Area at Santa Clara"]
     assert exact_match("levis stadium", gold) == 1
     assert exact_match("Stadium", gold) == 0
-    assert overlap("Levi's Stadium", gold) == 1
+    assert token_f1("Levi's Stadium", gold) == 1
     # words: in levis stadium at santa clara (6); against "santa clara california" 2 are the same: 2·2 / (6 + 3)
-    assert overlap("in Levi's Stadium at Santa Clara", gold[:1]) == pytest.approx(4 / 9)
+    assert token_f1("in Levi's Stadium at Santa Clara", gold[:1]) == pytest.approx(4 / 9)
     # against the third, of 10 words without its article, all 6 are the same
-    assert overlap("in Levi's Stadium at Santa Clara", gold) == pytest.approx(12 / 16)
+    assert token_f1("in Levi's Stadium at Santa Clara", gold) == pytest.approx(12 / 16)
 
 
 def test_a_word_that_is_said_twice_counts_twice_only_where_gold_has_it_twice() -> None:
-    assert overlap("New New York", ["New York"]) == pytest.approx(2 * 2 / 5)
-    assert overlap("the", ["a"]) == 0  # nothing is left of both: the official script sees no word in common
+    assert token_f1("New New York", ["New York"]) == pytest.approx(2 * 2 / 5)
+    assert token_f1("the", ["a"]) == 0  # nothing is left of both: the official script sees no word in common
 
 
 def test_the_release_is_read_whole_and_its_answers_can_be_cut_from_the_text(data: Path) -> None:

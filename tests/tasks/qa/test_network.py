@@ -11,10 +11,10 @@ from hypothesis import strategies as st
 from torch import Tensor
 
 from firth.tasks.inputs import Sizes, Text
-from firth.tasks.layers import words_mask
+from firth.tasks.layers import sequence_mask
 from firth.tasks.qa import windows
-from firth.tasks.qa.data import Passage, Question
-from firth.tasks.qa.network import AttentionFlow, Pointer, SelfAttention, Trilinear, best_span, surprise
+from firth.tasks.qa.data import Passage, QaExample
+from firth.tasks.qa.network import AttentionFlow, QaNetwork, SelfAttention, Trilinear, best_span, marginal_loss
 from firth.text.tokenize import Tokenizer
 
 SIZES = Sizes(6, 3)
@@ -27,7 +27,7 @@ def text_of(lengths: list[int], *, seed: int = 0) -> Text:
     ]
     vectors = torch.nn.utils.rnn.pad_sequence(rows, batch_first=True)
     counted = torch.tensor(lengths)
-    return Text(vectors[:, :, :6], counted, words_mask(counted, max(lengths)), vectors[:, :, 6:])
+    return Text(vectors[:, :, :6], counted, sequence_mask(counted, max(lengths)), vectors[:, :, 6:])
 
 
 def row_of(text: Text, row: int) -> Text:
@@ -37,15 +37,15 @@ def row_of(text: Text, row: int) -> Text:
     return Text(text.vectors[row : row + 1, :length], text.lengths[[row]], text.mask[row : row + 1, :length], extra)
 
 
-def question_of(length: int, *spans: tuple[int, int]) -> Question:
+def question_of(length: int, *spans: tuple[int, int]) -> QaExample:
     passage = Passage.of(" ".join(f"w{i}" for i in range(length)), Tokenizer())
-    return Question(passage, ("why", "?"), tuple(passage.cut(*span) for span in spans), spans)
+    return QaExample(passage, ("why", "?"), tuple(passage.cut(*span) for span in spans), spans)
 
 
-def network(longest: int = 50, overlap: int = 20, answer_words: int = 5) -> Pointer:
+def network(longest: int = 50, overlap: int = 20, answer_words: int = 5) -> QaNetwork:
     torch.manual_seed(7)
     sides = {"answer_words": answer_words, "longest": longest, "overlap": overlap}
-    return Pointer(SIZES, hidden=4, dropout=0.2, **sides).eval()
+    return QaNetwork(SIZES, hidden=4, dropout=0.2, **sides).eval()
 
 
 def test_a_trilinear_score_is_the_product_of_one_weight_with_three_vectors() -> None:
@@ -110,7 +110,7 @@ def test_the_loss_sums_the_probabilities_of_all_places_of_the_answer() -> None:
     gold = torch.tensor([[True, True, False], [True, False, False]])
     shares = torch.softmax(scores, 1)
     expected = -(torch.log(shares[0, 0] + shares[0, 1]) + torch.log(shares[1, 0])) / 2
-    torch.testing.assert_close(surprise(scores, gold), expected)
+    torch.testing.assert_close(marginal_loss(scores, gold), expected)
 
 
 def test_a_question_is_answered_alike_alone_and_in_a_batch() -> None:
@@ -149,20 +149,20 @@ def test_every_number_of_the_network_learns() -> None:
 @given(st.integers(1, 60), st.integers(2, 20), st.data())
 def test_windows_cover_a_passage_and_none_is_longer_than_may_be(length: int, longest: int, draw: st.DataObject) -> None:
     overlap = draw.draw(st.integers(0, longest - 1))
-    begins = windows.starts(length, longest, overlap)
+    begins = windows.window_starts(length, longest, overlap)
     covered = {word for begin in begins for word in range(begin, min(begin + longest, length))}
     assert covered == set(range(length))
     assert len(set(begins)) == len(begins)
     first = draw.draw(st.integers(0, length - 1))
     last = draw.draw(st.integers(first, min(length - 1, first + overlap)))
-    begin = windows.window_of(length, longest, overlap, first, last)
+    begin = windows.choose_window(length, longest, overlap, first, last)
     assert begin <= first
     assert last < begin + longest
 
 
 def test_a_window_has_the_words_of_its_row() -> None:
     text = text_of([9, 4])
-    cut = windows.cut(text, [0, 0, 1], [0, 5, 0], 5)
+    cut = windows.cut_windows(text, [0, 0, 1], [0, 5, 0], 5)
     assert cut.lengths.tolist() == [5, 4, 4]
     torch.testing.assert_close(cut.vectors[1, :4], text.vectors[0, 5:9])
     assert cut.vectors[1, 4].abs().sum() == 0
@@ -187,10 +187,10 @@ def test_a_long_passage_is_learnt_and_answered_in_windows_of_bounded_length() ->
     assert max(time for _, time in seen) <= longest
     assert answers[0]["text"] == examples[0].passage.text[answers[0]["start"] : answers[0]["end"]]
     best = max(
-        model.answers((windows.cut(passages, [0], [begin], longest), row_of(questions, 0)), [question_of(longest)])[0][
-            "probability"
-        ]
-        for begin in windows.starts(40, longest, 6)
+        model.answers(
+            (windows.cut_windows(passages, [0], [begin], longest), row_of(questions, 0)), [question_of(longest)]
+        )[0]["probability"]
+        for begin in windows.window_starts(40, longest, 6)
     )
     assert answers[0]["probability"] < best  # it is shared with all the other windows
 

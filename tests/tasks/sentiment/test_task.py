@@ -14,8 +14,9 @@ from sklearn.metrics import accuracy_score, f1_score
 from firth.errors import FormatError
 from firth.runtime import Runtime
 from firth.tasks.inputs import Embedding, Sizes, Text
-from firth.tasks.layers import words_mask
-from firth.tasks.sentiment.task import GRADES, Phrase, Sentiment, read_tree
+from firth.tasks.layers import sequence_mask
+from firth.tasks.sentiment.data import GRADES, SentimentExample, parse_tree
+from firth.tasks.sentiment.task import Sentiment
 from firth.tasks.training import Training, fit
 
 TREE = "(3 (2 It) (4 (2 's) (4 (2 -LRB-) (4 fine))))"
@@ -59,7 +60,7 @@ def test_between_two_sides_the_neutral_goes(tmp_path: Path) -> None:
 
 def test_a_line_may_be_a_label_and_a_text(tmp_path: Path) -> None:
     examples = Sentiment().read(file_of(tmp_path, "praise\tI love it!", "", "blame\tNo."))
-    assert examples == [Phrase(("I", "love", "it", "!"), "praise"), Phrase(("No", "."), "blame")]
+    assert examples == [SentimentExample(("I", "love", "it", "!"), "praise"), SentimentExample(("No", "."), "blame")]
     assert Sentiment().learn_labels(examples) == {"labels": ["blame", "praise"]}
 
 
@@ -71,9 +72,9 @@ def test_files_may_be_packed(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("line", "problem"),
     [
-        ("(3 (2 It) (4 fine)", "2: is no tree with grades from 0 to 4: a bracket is never closed"),
-        ("(3 (2 It) (7 fine))", "2: .*after a bracket stands '7'"),
-        ("(3 It)) (2 no)", "2: .*'\\)' stands outside all brackets"),
+        ("(3 (2 It) (4 fine)", "2: not a tree with grades from 0 to 4: a bracket is not closed"),
+        ("(3 (2 It) (7 fine))", "2: .*expected a grade after a bracket, found '7'"),
+        ("(3 It)) (2 no)", "2: .*'\\)' is outside all brackets"),
         ("(3 )", "2: .*a phrase has no words"),
         ("just words", "2: expected a label, a tab and a text"),
     ],
@@ -92,7 +93,7 @@ def test_measures_are_those_of_scikit_learn() -> None:
     rng = np.random.default_rng(1)
     gold = rng.choice(GRADES, 60).tolist()
     told = [label if rng.random() < 0.5 else rng.choice(GRADES) for label in gold]
-    found = Sentiment().score([Phrase(("x",), one) for one in gold], [{label: 1.0} for label in told])
+    found = Sentiment().score([SentimentExample(("x",), one) for one in gold], [{label: 1.0} for label in told])
     assert found["accuracy"] == pytest.approx(accuracy_score(gold, told))
     assert found["macro_f1"] == pytest.approx(f1_score(gold, told, average="macro"))
 
@@ -104,13 +105,13 @@ def test_padding_changes_no_answer(architecture: Any, extra: int) -> None:
     task = Sentiment(architecture=architecture, hidden=4)
     network: Any = task.network(Sizes(5, extra), {"labels": ["good", "bad"]}).eval()
     lengths = torch.tensor([6, 2, 1])
-    mask = words_mask(lengths, 6)
+    mask = sequence_mask(lengths, 6)
     vectors, more = torch.randn(3, 6, 5) * mask[:, :, None], torch.randn(3, 6, 3) * mask[:, :, None]
-    together = network.scores(Text(vectors, lengths, mask, more if extra else None))
+    together = network(Text(vectors, lengths, mask, more if extra else None))
     for row, length in enumerate(lengths.tolist()):
         one = slice(row, row + 1), slice(length)
         text = Text(vectors[one], lengths[row : row + 1], mask[one], more[one] if extra else None)
-        torch.testing.assert_close(network.scores(text)[0], together[row], atol=1e-5, rtol=1e-4)
+        torch.testing.assert_close(network(text)[0], together[row], atol=1e-5, rtol=1e-4)
     assert together.std(0).max() > 1e-3  # they do differ
 
 
@@ -131,11 +132,11 @@ def test_the_treebank_has_the_sizes_that_are_known(data: Path) -> None:
     assert len(Sentiment().read(dev)) == 1095
     assert len(Sentiment(classes=2).read(dev)) == 872
     for line in dev.read_text(encoding="utf-8").splitlines():
-        phrases = read_tree(line)
+        phrases = parse_tree(line)
         assert len(phrases) == line.count("(")
         assert len(phrases[-1][0]) == max(len(words) for words, _ in phrases)
 
 
 def test_an_answer_is_told_with_all_its_labels() -> None:
-    told = Sentiment().describe(Phrase(("fine",)), {"bad": 0.25, "good": 0.75})
+    told = Sentiment().describe(SentimentExample(("fine",)), {"bad": 0.25, "good": 0.75})
     assert told == {"label": "good", "probability": 0.75, "labels": {"good": 0.75, "bad": 0.25}}

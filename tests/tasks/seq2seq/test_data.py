@@ -8,14 +8,14 @@ from pathlib import Path
 import pytest
 
 from firth.errors import FormatError, OptionError
-from firth.tasks.seq2seq.data import Pair, read_pairs
+from firth.tasks.seq2seq.data import Seq2SeqExample, read_pairs
 from firth.tasks.seq2seq.task import Seq2Seq
 from firth.text.tokenize import Tokenizer
 
 
 def pairs(path: Path, **options: object) -> list[tuple[str, str]]:
     found = Seq2Seq(**options).read(path)  # type: ignore[arg-type]
-    return [(" ".join(pair.source), " ".join(pair.known)) for pair in found]
+    return [(" ".join(pair.source), " ".join(pair.gold)) for pair in found]
 
 
 def test_a_table_has_a_source_and_a_target_a_line(tmp_path: Path) -> None:
@@ -29,10 +29,10 @@ def test_a_table_has_a_source_and_a_target_a_line(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("text", "problem"),
     [
-        ("a\tb\nno tab here\n", r"p.tsv:2: expected a source, a tab and a target, found 1 fields.*next, itself"),
+        ("a\tb\nno tab here\n", r"p.tsv:2: expected a source, a tab and a target, found 1 fields.*next or itself"),
         ("a\tb\tc\n", r"p.tsv:1: .* found 3 fields"),
         ("a\t \n", r"p.tsv:1: .* but one of them is empty"),
-        ("\n", r"p.tsv: holds no pairs"),
+        ("\n", r"p.tsv: the file has no pairs"),
     ],
 )
 def test_a_line_that_is_no_pair_is_named(tmp_path: Path, text: str, problem: str) -> None:
@@ -53,13 +53,13 @@ def test_a_title_is_to_be_said_for_the_text_below_it(tmp_path: Path) -> None:
     path.write_text("# Tea\nA drink.\nIt is hot.\n# Empty\n# Rain\nIt is wet.\n")
     assert pairs(path, pairs="title") == [("A drink . It is hot .", "Tea"), ("It is wet .", "Rain")]
     path.write_text("A drink.\n# Tea\n")
-    with pytest.raises(FormatError, match=r"text.txt:1: text stands above the first title. A title is '# Title'"):
+    with pytest.raises(FormatError, match=r"text.txt:1: text above the first title. A title is '# Title'"):
         Seq2Seq(pairs="title").read(path)
 
 
 def test_a_pair_without_a_target_cannot_be_judged() -> None:
-    with pytest.raises(OptionError, match="no target is known for 'a b'"):
-        Seq2Seq().score([Pair(("a", "b"))], ["a"])
+    with pytest.raises(OptionError, match="'a b' has no gold labels"):
+        Seq2Seq().score([Seq2SeqExample(("a", "b"))], ["a"])
 
 
 def test_titles_of_real_text(data: Path) -> None:

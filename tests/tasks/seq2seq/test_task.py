@@ -17,7 +17,7 @@ from firth.tasks.coref.task import Coref
 from firth.tasks.inputs import Embedding, Inputs, Sizes
 from firth.tasks.model import TaskModel
 from firth.tasks.seq2seq.cove import Cove
-from firth.tasks.seq2seq.data import Pair
+from firth.tasks.seq2seq.data import Seq2SeqExample
 from firth.tasks.seq2seq.network import BEGIN, END, UNKNOWN, EncoderDecoder
 from firth.tasks.seq2seq.task import Seq2Seq, generate, perplexity
 from firth.tasks.training import Training, fit
@@ -25,9 +25,9 @@ from firth.tasks.training import Training, fit
 WORDS = ["tea", "rain", "milk", "wind", "sun"]
 SMALL = Seq2Seq(hidden=6, layers=2, dim=4, dropout=0.0, longest=6)
 PAIRS = [
-    Pair(("tea", "zebra", "milk", "zebra"), ("zebra", "tea", "fog")),  # zebra can be copied, fog cannot
-    Pair(("rain",), ("rain", "sun")),
-    Pair(("wind", "quagga"), ()),
+    Seq2SeqExample(("tea", "zebra", "milk", "zebra"), ("zebra", "tea", "fog")),  # zebra can be copied, fog cannot
+    Seq2SeqExample(("rain",), ("rain", "sun")),
+    Seq2SeqExample(("wind", "quagga"), ()),
 ]
 
 
@@ -44,7 +44,7 @@ def network(made: TaskModel) -> EncoderDecoder:
     return made.network
 
 
-def plain_chances(made: TaskModel, pair: Pair, target: list[str]) -> list[dict[str, float]]:
+def plain_chances(made: TaskModel, pair: Seq2SeqExample, target: list[str]) -> list[dict[str, float]]:
     """P of every word after each beginning of a target: the formulas of the network, one number at a time."""
     net, task = network(made), network(made).task
     text = made.inputs([pair.source])
@@ -55,7 +55,7 @@ def plain_chances(made: TaskModel, pair: Pair, target: list[str]) -> list[dict[s
     state, joined = (begin[0].contiguous(), begin[1].contiguous()), torch.zeros(half)
     found = []
     for word in ["<s>", *target]:
-        vector = net.table.weight[net.numbers.get(word, UNKNOWN)]
+        vector = net.table.weight[net.ids.get(word, UNKNOWN)]
         vector = torch.cat([vector, joined]) if task.feeding else vector
         said, state = net.decoder(vector[None, None], state)
         shares = torch.softmax(torch.stack([said[0, 0] @ net.keys(one) for one in states[0]]), 0)
@@ -77,7 +77,7 @@ def test_the_loss_is_that_of_the_formulas(unknown: str, feeding: bool) -> None:
     made = model(unknown=unknown, feeding=feeding)
     losses = []
     for pair in PAIRS:
-        for word, chances in zip([*pair.known, "</s>"], plain_chances(made, pair, list(pair.known))):
+        for word, chances in zip([*pair.gold, "</s>"], plain_chances(made, pair, list(pair.gold))):
             losses.append(-np.log(chances.get(word, chances["<unk>"])))
     found = network(made).loss(made.texts(PAIRS), PAIRS)
     assert float(found) == pytest.approx(np.mean(losses), rel=1e-5)
@@ -90,17 +90,17 @@ def test_a_step_gives_the_probabilities_of_the_formulas(feeding: bool) -> None:
     """What is not known goes to the word that is looked at most, so <unk> is never said; all adds up to one."""
     made = model(feeding=feeding)
     net, pair = network(made), PAIRS[0]
-    memory = net.remember(made.texts([pair])[0], [pair])
+    state = net.encode(made.texts([pair])[0], [pair])
     word = torch.tensor([BEGIN])
     for chances in plain_chances(made, pair, ["tea", "zebra"]):
-        found, memory = net.step(word, memory)
+        found, state = net.step(word, state)
         got = dict(zip([*net.words, "zebra"], found.exp()[0].tolist()))
         assert got["<unk>"] == got["<s>"] == 0
         assert sum(got.values()) + chances["<s>"] == pytest.approx(1, abs=1e-5)
         raised = [name for name in got if got[name] > chances.get(name, 0) + 1e-6]
         assert len(raised) <= 1
         assert set(raised) <= set(pair.source)
-        word = torch.tensor([len(net.words)] if word[0] == net.numbers["tea"] else [net.numbers["tea"]])
+        word = torch.tensor([len(net.words)] if word[0] == net.ids["tea"] else [net.ids["tea"]])
 
 
 @torch.no_grad()
@@ -109,7 +109,7 @@ def test_a_pair_has_the_same_loss_and_answer_in_any_company() -> None:
     together = made.predict(PAIRS)
     assert [made.predict([pair])[0] for pair in PAIRS] == together
     losses = [float(network(made).loss(made.texts([pair]), [pair])) for pair in PAIRS]
-    sizes = [len(pair.known) + 1 for pair in PAIRS]
+    sizes = [len(pair.gold) + 1 for pair in PAIRS]
     mean = np.average(losses, weights=sizes)
     assert float(network(made).loss(made.texts(PAIRS), PAIRS)) == pytest.approx(mean, rel=1e-5)
 
@@ -117,25 +117,25 @@ def test_a_pair_has_the_same_loss_and_answer_in_any_company() -> None:
 def test_a_source_without_words_is_answered() -> None:
     for unknown in ("copy", "replace", "keep"):
         made = model(unknown=unknown)
-        assert isinstance(made.predict([Pair(())])[0], str)
+        assert isinstance(made.predict([Seq2SeqExample(())])[0], str)
         assert len(made.ask("", "tea")) == 2
 
 
 def test_the_words_that_can_be_said_are_the_most_frequent() -> None:
-    pairs = [Pair(("x",), ("b", "a", "b")), Pair(("x",), ("a", "c", "</s>", "<unk>"))]
+    pairs = [Seq2SeqExample(("x",), ("b", "a", "b")), Seq2SeqExample(("x",), ("a", "c", "</s>", "<unk>"))]
     assert Seq2Seq().learn_labels(pairs) == {"words": ["a", "b", "c"]}
     assert Seq2Seq(vocabulary=1).learn_labels(pairs) == {"words": ["a"]}
     assert Seq2Seq(min_count=2).learn_labels(pairs) == {"words": ["a", "b"]}
 
 
-def reversals(count: int, seed: int) -> list[Pair]:
+def reversals(count: int, seed: int) -> list[Seq2SeqExample]:
     """Words in reverse; some of them are names that never come twice."""
     rng, made = random.Random(seed), []
     for number in range(count):
         words = [rng.choice(WORDS) for _ in range(rng.randint(1, 4))]
         if rng.random() < 0.3:
             words[rng.randrange(len(words))] = f"name{seed}{number}"
-        made.append(Pair(tuple(words), tuple(reversed(words))))
+        made.append(Seq2SeqExample(tuple(words), tuple(reversed(words))))
     return made
 
 
@@ -207,7 +207,7 @@ def test_only_a_model_of_texts_says_texts() -> None:
 def test_the_end_is_a_word_that_is_learnt() -> None:
     """Words after the end cost nothing, and the end itself does."""
     made = model()
-    empty = [Pair(("tea",), ())]
+    empty = [Seq2SeqExample(("tea",), ())]
     chances = plain_chances(made, empty[0], [])[0]
     assert float(network(made).loss(made.texts(empty), empty)) == pytest.approx(-np.log(chances["</s>"]), rel=1e-5)
     assert network(made).words[END] == "</s>"

@@ -13,8 +13,10 @@ from firth.formats.registry import load, save
 from firth.runtime import Runtime
 from firth.tasks.inputs import Embedding, Inputs
 from firth.tasks.model import TaskModel
-from firth.tasks.srl.task import Srl, SrlExample, arguments
-from firth.tasks.tags import Span, spans, tags_of
+from firth.tasks.srl.data import SrlExample
+from firth.tasks.srl.score import collect_arguments
+from firth.tasks.srl.task import Srl
+from firth.tasks.tags import Span, decode_spans, encode_tags
 from firth.tasks.training import Training, fit
 
 SMALL = Srl(layers=2, hidden=24, predicate_dim=8, finder=12, dropout=0.0, recurrent_dropout=0.0)
@@ -63,12 +65,12 @@ def test_each_form_of_columns_gives_one_example_a_predicate(tmp_path: Path, text
 
 def test_a_file_without_predicates_is_named(tmp_path: Path) -> None:
     (tmp_path / "f").write_text("John B-PER\n\nleft O\n")
-    with pytest.raises(FormatError, match=r"f: holds no predicates\. Files have a column of brackets"):
+    with pytest.raises(FormatError, match=r"f: the file has no predicates\. A file has a column of brackets"):
         Srl().read(tmp_path / "f")
 
 
 def frame(place: int, roles: list[Span], words: int, found: list[int]) -> dict[str, Any]:
-    return {"predicates": found, "frames": [{"predicate": place, "tags": tags_of(roles, words)}]}
+    return {"predicates": found, "frames": [{"predicate": place, "tags": encode_tags(roles, words)}]}
 
 
 def test_pieces_of_an_argument_are_right_together_or_not_at_all() -> None:
@@ -98,9 +100,9 @@ def test_references_count_and_predicates_do_not() -> None:
 
 
 def test_a_continuation_of_nothing_is_an_argument_of_its_own() -> None:
-    assert arguments([Span("C-ARG1", 0, 2)]) == {("ARG1", ((0, 2),))}
+    assert collect_arguments([Span("C-ARG1", 0, 2)]) == {("ARG1", ((0, 2),))}
     twice = [Span("ARG1", 0, 1), Span("ARG1", 1, 2), Span("C-ARG1", 3, 4), Span("C-ARG1", 5, 6)]
-    assert arguments(twice) == {("ARG1", ((0, 1),)), ("ARG1", ((1, 2), (3, 4), (5, 6)))}
+    assert collect_arguments(twice) == {("ARG1", ((0, 1),)), ("ARG1", ((1, 2), (3, 4), (5, 6)))}
 
 
 def test_finding_predicates_counts_a_sentence_once() -> None:
@@ -142,8 +144,8 @@ def test_the_predicate_and_it_alone_begins_v_in_every_answer(model: TaskModel) -
     for place in range(5):
         (answer,) = model.predict([SrlExample(JOHN, place)])
         (one,) = answer["frames"]
-        assert [role.start for role in spans(one["tags"]) if role.label == "V"] == [place]
-        assert tags_of(spans(one["tags"]), 5) == one["tags"]
+        assert [role.start for role in decode_spans(one["tags"]) if role.label == "V"] == [place]
+        assert encode_tags(decode_spans(one["tags"]), 5) == one["tags"]
 
 
 def test_plain_text_has_a_frame_for_each_predicate_that_is_found(model: TaskModel) -> None:
@@ -166,7 +168,7 @@ def test_the_finder_changes_nothing_in_the_vectors_that_it_hears(model: TaskMode
 
 
 def test_training_needs_roles(model: TaskModel) -> None:
-    with pytest.raises(OptionError, match=r"the roles in 'John wants to go \.' are not known"):
+    with pytest.raises(OptionError, match=r"'John wants to go \.' has no gold labels"):
         model.loss([SrlExample(JOHN, 1)])
 
 

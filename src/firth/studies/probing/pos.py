@@ -28,7 +28,7 @@ from firth.show.charts import BarChart
 from firth.studies.findings import Findings, ResultTable
 from firth.studies.probing.study import ProbeStudy, compare_with_paper, format_times, score_rows
 from firth.studies.results import data_file
-from firth.tasks.columns import field, sentences
+from firth.tasks.columns import read_sentences, select_field
 
 BASELINE = "most frequent tag of the word"
 UPOS, XPOS = 3, 4  # columns of CoNLL-U
@@ -167,11 +167,11 @@ class PartsOfSpeech(ProbeStudy):
 
 def read_treebank(path: Path, column: int) -> Iterator[TaggedSentence]:
     """The sentences of a CoNLL-U file without its multiword tokens (1-2) and empty nodes (1.1)."""
-    for rows in sentences(path):
+    for rows in read_sentences(path):
         words = [row for row in rows if row.fields[0].isdecimal()]
         if words:
             yield TaggedSentence(
-                tuple(row.fields[1] for row in words), tuple(field(path, row, column) for row in words)
+                tuple(row.fields[1] for row in words), tuple(select_field(path, row, column) for row in words)
             )
 
 

@@ -1,8 +1,8 @@
-"""How well clusters of mentions agree with the true ones: MUC, B³, CEAF-φ4 and their mean.
+"""Metrics of coreference clusters: MUC, B³, CEAF-φ4 and their mean.
 
-Counted as the reference scorer of the CoNLL-2012 task does since its version 8: mentions are compared as they are, and
-none is added or left out to make both sides alike; numerators and denominators are summed over the documents; what has
-a denominator of zero is zero. A mention stays in the first cluster that names it.
+Computed as the reference scorer of CoNLL-2012 does since version 8: mentions are compared as they are, and none is
+added or removed to make both sides equal; numerators and denominators are summed over documents; a score with a
+denominator of zero is zero. A mention in several clusters counts in the first only.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ Mention = TypeVar("Mention", bound=Hashable)
 
 
 class Agreement(NamedTuple):
-    """Four sums: what was found again of the truth, of how much; what was right of the answer, of how much.
+    """The numerators and denominators of recall (found of true) and of precision (right of answered).
 
     >>> Agreement(1, 2, 3, 4).f1
     0.6
@@ -32,142 +32,142 @@ class Agreement(NamedTuple):
 
     @property
     def recall(self) -> float:
-        """The part of the truth that was found."""
+        """The share of the gold clusters that was found."""
         return self.found / self.true if self.true else 0.0
 
     @property
     def precision(self) -> float:
-        """The part of the answer that is right."""
+        """The share of the answer that is right."""
         return self.right / self.answered if self.answered else 0.0
 
     @property
     def f1(self) -> float:
-        """The harmonic mean of both."""
+        """The harmonic mean of precision and recall."""
         both = self.precision + self.recall
         return 2 * self.precision * self.recall / both if both else 0.0
 
 
-Measure = Callable[[Clusters, Clusters], Agreement]
+Metric = Callable[[Clusters, Clusters], Agreement]
 
 
-def scores(truths: Sequence[Clusters], answers: Sequence[Clusters]) -> dict[str, float]:
-    """The mean F1 of MUC, B³ and CEAF-φ4 over documents, and each of them.
+def score_clusters(gold: Sequence[Clusters], answers: Sequence[Clusters]) -> dict[str, float]:
+    """The mean F1 of MUC, B³ and CEAF-φ4 over documents, the F1 of each, and that of mention detection.
 
-    `mentions` is the F1 of mentions, whatever they refer to. `total` gives the precision and the recall of a measure.
+    `sum_agreement` gives the precision and the recall of a metric.
 
-    >>> found = scores([["abc", "defg"]], [["ab", "cd", "fghi"]])
-    >>> {name: round(found[name], 2) for name in ("average", "muc", "b3", "ceaf")}
+    >>> scores = score_clusters([["abc", "defg"]], [["ab", "cd", "fghi"]])
+    >>> {name: round(scores[name], 2) for name in ("average", "muc", "b3", "ceaf")}
     {'average': 0.46, 'muc': 0.4, 'b3': 0.45, 'ceaf': 0.52}
     """
-    three = {name: total(measure, truths, answers) for name, measure in MEASURES.items()}
+    scores = {name: sum_agreement(metric, gold, answers).f1 for name, metric in METRICS.items()}
     return {
-        "average": float(np.mean([agreement.f1 for agreement in three.values()])),
-        **{name: agreement.f1 for name, agreement in three.items()},
-        "mentions": total(mentions, truths, answers).f1,
+        "average": float(np.mean(list(scores.values()))),
+        **scores,
+        "mentions": sum_agreement(mention_agreement, gold, answers).f1,
     }
 
 
-def total(measure: Measure, truths: Sequence[Clusters], answers: Sequence[Clusters]) -> Agreement:
-    """What a measure counts over documents: its four numbers summed."""
+def sum_agreement(metric: Metric, gold: Sequence[Clusters], answers: Sequence[Clusters]) -> Agreement:
+    """The agreement by a metric, summed over documents."""
     sums = np.zeros(4)
-    for truth, answer in zip(truths, answers, strict=True):
-        sums += measure(distinct(truth), distinct(answer))
+    for clusters, answer in zip(gold, answers, strict=True):
+        sums += metric(deduplicate(clusters), deduplicate(answer))
     return Agreement(*sums.tolist())
 
 
-def distinct(clusters: Iterable[Iterable[Mention]]) -> list[list[Mention]]:
-    """Clusters in which every mention stands once, in the first that named it; none is empty.
+def deduplicate(clusters: Iterable[Iterable[Mention]]) -> list[list[Mention]]:
+    """Clusters in which every mention is once, in its first cluster; empty clusters are dropped.
 
-    >>> distinct(["abb", "bc", "a"])
+    >>> deduplicate(["abb", "bc", "a"])
     [['a', 'b'], ['c']]
     """
     seen: set[Mention] = set()
-    kept = []
+    distinct = []
     for cluster in clusters:
-        fresh = [mention for mention in dict.fromkeys(cluster) if mention not in seen]
-        seen.update(fresh)
-        if fresh:
-            kept.append(fresh)
-    return kept
+        new = [mention for mention in dict.fromkeys(cluster) if mention not in seen]
+        seen.update(new)
+        if new:
+            distinct.append(new)
+    return distinct
 
 
-def several(clusters: Iterable[Sequence[Mention]]) -> list[Sequence[Mention]]:
+def drop_singletons(clusters: Iterable[Sequence[Mention]]) -> list[Sequence[Mention]]:
     """The clusters of more than one mention."""
     return [cluster for cluster in clusters if len(cluster) > 1]
 
 
-def muc(truth: Clusters, answer: Clusters) -> Agreement:
-    """Links (Vilain et al. 1995): a cluster of n mentions is n - 1 links, of which each part it falls into costs one.
+def muc(gold: Clusters, answer: Clusters) -> Agreement:
+    """Links (Vilain et al. 1995): a cluster of n mentions has n - 1 links; each part it is split into loses one.
 
-    >>> found = muc(["abcd"], ["ab", "cd"])  # one of three links is missing
-    >>> round(found.recall, 2), found.precision
+    >>> agreement = muc(["abcd"], ["ab", "cd"])  # one of three links is missing
+    >>> round(agreement.recall, 2), agreement.precision
     (0.67, 1.0)
     """
-    return Agreement(*_links(truth, answer), *_links(answer, truth))
+    return Agreement(*_count_links(gold, answer), *_count_links(answer, gold))
 
 
-def _links(clusters: Clusters, others: Clusters) -> tuple[int, int]:
-    home = _homes(others)
-    kept = possible = 0
+def _count_links(clusters: Clusters, others: Clusters) -> tuple[int, int]:
+    cluster_of = _cluster_index(others)
+    right = possible = 0
     for cluster in clusters:
-        parts = {home.get(mention, mention) for mention in cluster}  # one that is nowhere is a part of its own
-        kept += len(cluster) - len(parts)
+        parts = {cluster_of.get(mention, mention) for mention in cluster}  # a mention in no cluster is its own part
+        right += len(cluster) - len(parts)
         possible += len(cluster) - 1
-    return kept, possible
+    return right, possible
 
 
-def b_cubed(truth: Clusters, answer: Clusters) -> Agreement:
-    """Mentions (Bagga and Baldwin 1998): of each one, how much of its cluster is in its other cluster too.
+def b_cubed(gold: Clusters, answer: Clusters) -> Agreement:
+    """Mentions (Bagga and Baldwin 1998): the mean share of a mention's cluster that is in its other cluster too.
 
-    >>> found = b_cubed(["abc", "defg"], ["ab", "cd", "fghi"])
-    >>> round(found.recall, 3), found.precision
+    >>> agreement = b_cubed(["abc", "defg"], ["ab", "cd", "fghi"])
+    >>> round(agreement.recall, 3), agreement.precision
     (0.417, 0.5)
     """
-    return Agreement(*_shared(truth, answer), *_shared(answer, truth))
+    return Agreement(*_sum_overlaps(gold, answer), *_sum_overlaps(answer, gold))
 
 
-def _shared(clusters: Clusters, others: Clusters) -> tuple[float, int]:
-    home = _homes(others)
-    shared = 0.0
+def _sum_overlaps(clusters: Clusters, others: Clusters) -> tuple[float, int]:
+    cluster_of = _cluster_index(others)
+    overlaps = 0.0
     for cluster in clusters:
-        parts = Counter(home[mention] for mention in cluster if mention in home)
-        shared += sum(count * count for count in parts.values()) / len(cluster)
-    return shared, sum(map(len, clusters))
+        parts = Counter(cluster_of[mention] for mention in cluster if mention in cluster_of)
+        overlaps += sum(count * count for count in parts.values()) / len(cluster)
+    return overlaps, sum(map(len, clusters))
 
 
-def ceaf(truth: Clusters, answer: Clusters) -> Agreement:
-    """Entities (Luo 2005): the best one-to-one match of clusters, where two are alike by φ4 = 2·|K∩R| / (|K|+|R|).
+def ceaf(gold: Clusters, answer: Clusters) -> Agreement:
+    """Entities (Luo 2005): the best one-to-one match of clusters by their similarity φ4 = 2·|K∩R| / (|K|+|R|).
 
-    >>> found = ceaf(["abc", "defg"], ["ab", "cd", "fghi"])  # abc with ab, defg with fghi
-    >>> round(found.recall, 2), round(found.precision, 2)
+    >>> agreement = ceaf(["abc", "defg"], ["ab", "cd", "fghi"])  # abc with ab, defg with fghi
+    >>> round(agreement.recall, 2), round(agreement.precision, 2)
     (0.65, 0.43)
     """
-    home = _homes(answer)
-    alike = np.zeros((len(truth), len(answer)))
-    for row, cluster in enumerate(truth):
+    cluster_of = _cluster_index(answer)
+    similarity = np.zeros((len(gold), len(answer)))
+    for row, cluster in enumerate(gold):
         for mention in cluster:
-            if mention in home:
-                alike[row, home[mention][1]] += 1
-    sizes = np.add.outer([len(cluster) for cluster in truth], [len(cluster) for cluster in answer])
-    alike = 2 * alike / np.maximum(sizes, 1)
-    matched = float(alike[linear_sum_assignment(alike, maximize=True)].sum())
-    return Agreement(matched, len(truth), matched, len(answer))
+            if mention in cluster_of:
+                similarity[row, cluster_of[mention][1]] += 1
+    sizes = np.add.outer([len(cluster) for cluster in gold], [len(cluster) for cluster in answer])
+    similarity = 2 * similarity / np.maximum(sizes, 1)
+    matched = float(similarity[linear_sum_assignment(similarity, maximize=True)].sum())
+    return Agreement(matched, len(gold), matched, len(answer))
 
 
-def mentions(truth: Clusters, answer: Clusters) -> Agreement:
-    """Which mentions there are, whatever they refer to.
+def mention_agreement(gold: Clusters, answer: Clusters) -> Agreement:
+    """Mention detection, whatever the clusters.
 
-    >>> mentions(["abc"], ["ab", "dx"]).precision
+    >>> mention_agreement(["abc"], ["ab", "dx"]).precision
     0.5
     """
-    true, answered = ({mention for cluster in side for mention in cluster} for side in (truth, answer))
+    true, answered = ({mention for cluster in side for mention in cluster} for side in (gold, answer))
     both = len(true & answered)
     return Agreement(both, len(true), both, len(answered))
 
 
-def _homes(clusters: Clusters) -> dict[Hashable, tuple[str, int]]:
-    """Which cluster each mention is in; marked as such, so that no mention is taken for one."""
+def _cluster_index(clusters: Clusters) -> dict[Hashable, tuple[str, int]]:
+    """The cluster of each mention, in a tuple that cannot be confused with a mention."""
     return {mention: ("cluster", number) for number, cluster in enumerate(clusters) for mention in cluster}
 
 
-MEASURES: dict[str, Measure] = {"muc": muc, "b3": b_cubed, "ceaf": ceaf}
+METRICS: dict[str, Metric] = {"muc": muc, "b3": b_cubed, "ceaf": ceaf}

@@ -1,8 +1,4 @@
-"""Coreference: which words of a document name the same thing.
-
-Files have the columns of CoNLL-2012 (see `coreference_columns.py`), the network ranks spans (`coreference_network.py`),
-and answers are judged by the mean of three measures (`coreference_scores.py`).
-"""
+"""Coreference resolution: which mentions of a document refer to the same entity."""
 
 from __future__ import annotations
 
@@ -17,12 +13,13 @@ from firth.files import Name
 from firth.options import option
 from firth.tasks.coref.data import Document, read_documents
 from firth.tasks.coref.network import SpanRanker
-from firth.tasks.coref.score import scores, several
+from firth.tasks.coref.score import drop_singletons, score_clusters
 from firth.tasks.inputs import Sizes
 from firth.tasks.task import Labels, Task
+from firth.tasks.tokenization import split_sentences
 from firth.text.tokenize import Tokenizer
 
-Answer = Sequence[Sequence[Sequence[int]]]  # clusters of mentions, each [first word, word behind the last]
+Answer = Sequence[Sequence[Sequence[int]]]  # clusters of mentions, each [start, end]
 
 
 @dataclass(frozen=True)
@@ -37,8 +34,8 @@ class Coref(Task):
     >>> answer = [[[0, 1], [6, 7]]]
     >>> task.describe(document, answer)["text"]
     '[Mary]1 went to the store . [She]1 bought some milk .'
-    >>> true = Document(document.sentences, (((0, 1), (6, 7)), ((3, 5),)))
-    >>> task.score([true], [answer])["average"]  # the store stands alone, and does not count
+    >>> gold = Document(document.sentences, (((0, 1), (6, 7)), ((3, 5),)))
+    >>> task.score([gold], [answer])["average"]  # the store is a singleton, and does not count
     1.0
     """
 
@@ -50,37 +47,39 @@ class Coref(Task):
         "firth task coref --train litbank-conll.tar.xz:train --dev litbank-conll.tar.xz:dev --device cuda",
     )
     documents: ClassVar[bool] = True
-    # The network drops words itself: what a biLM says is not to be dropped twice.
+    # No dropout of ELMo: the network has dropout on its input.
     defaults: ClassVar[dict[str, Any]] = {"characters": 150, "epochs": 60, "patience": 10, "dropout": 0.0}
 
-    hidden: int = option(200, "cells of the biLSTM, in each direction", minimum=1)
-    layers: int = option(1, "layers of the biLSTM", minimum=1)
-    feedforward: int = option(150, "units of both hidden layers that score mentions, and pairs of them", minimum=1)
-    features: int = option(20, "numbers that stand for a width, a distance, a speaker or a genre", minimum=1)
-    widest: int = option(10, "words of the longest mention", minimum=1)
-    kept: float = option(0.4, "λ: so many mentions are kept for each word of a document", minimum=0)
-    antecedents: int = option(50, "so many mentions before one may be what it refers to", minimum=1)
-    choice: Literal["nearest", "best"] = option("best", "which these are: the nearest, or the best by a quick look")
-    sentences: int = option(50, "training reads so many sentences of a document at a time", minimum=1)
-    word_dropout: float = option(0.5, "share of the numbers of words that training leaves out", minimum=0, maximum=0.99)
-    dropout: float = option(0.2, "share of all other numbers that training leaves out", minimum=0, maximum=0.99)
-    speakers: bool = option(True, "use who speaks, where a file tells it")
-    genres: bool = option(True, "use the genre of a document, where its name tells it")
-    guided: bool = option(True, "training keeps the true mentions whatever their scores, so that it gets going")
-    mention_loss: float = option(0.3, "how much telling mentions from other spans counts beside antecedents", minimum=0)
-    singletons: bool = option(False, "mentions that nothing else refers to are found, and count")
+    hidden: int = option(200, "Units of the biLSTM, in each direction.", minimum=1)
+    layers: int = option(1, "Layers of the biLSTM.", minimum=1)
+    feedforward: int = option(150, "Units of both hidden layers of the mention scorer and the pair scorer.", minimum=1)
+    features: int = option(20, "Size of the embeddings of width, distance, speaker and genre.", minimum=1)
+    widest: int = option(10, "Maximum length of a mention, in words.", minimum=1)
+    kept: float = option(0.4, "Candidate mentions to keep for each word of a document (λ).", minimum=0)
+    antecedents: int = option(50, "Candidate antecedents of each mention.", minimum=1)
+    choice: Literal["nearest", "best"] = option(
+        "best", "Candidate antecedents: the nearest mentions, or the best by a bilinear score."
+    )
+    sentences: int = option(50, "Maximum number of sentences of a document in a training step.", minimum=1)
+    word_dropout: float = option(0.5, "Dropout of the word vectors.", minimum=0, maximum=0.99)
+    dropout: float = option(0.2, "Dropout of all other layers.", minimum=0, maximum=0.99)
+    speakers: bool = option(True, "Use the speaker of each word, where a file has it.")
+    genres: bool = option(True, "Use the genre of a document, where its name has it.")
+    guided: bool = option(True, "Always keep the gold mentions in training, whatever their scores.")
+    mention_loss: float = option(0.3, "Weight of the mention detection loss beside the antecedent loss.", minimum=0)
+    singletons: bool = option(False, "Find and score mentions that nothing else refers to.")
 
     def __post_init__(self) -> None:
         super().__post_init__()
         if self.singletons and not self.mention_loss:
-            raise OptionError("Coref: mention_loss is 0, but mentions that stand alone are learnt by it alone")
+            raise OptionError("Coref: mention_loss is 0, but must be higher with singletons, which only it trains")
 
     def read(self, path: Name) -> list[Document]:
-        """The documents of a file, a folder or a tar archive; PATH:dev is a part of it."""
+        """The documents of a file, a folder or a tar archive; PATH:dev is one split of it."""
         return read_documents(path)
 
     def learn_labels(self, examples: Sequence[Document]) -> Labels:
-        """The genres that there are."""
+        """The genres of the documents."""
         return {"genres": sorted({example.genre for example in examples if example.genre and self.genres})}
 
     def network(self, sizes: Sizes, labels: Labels) -> nn.Module:
@@ -88,39 +87,29 @@ class Coref(Task):
         return SpanRanker(self, sizes, labels["genres"])
 
     def score(self, examples: Sequence[Document], answers: Sequence[Answer]) -> dict[str, float]:
-        """MUC, B³ and CEAF-φ4, their mean first, and how well mentions are found."""
-        truths = [[list(cluster) for cluster in known(example)] for example in examples]
-        found = [[[(start, end) for start, end in cluster] for cluster in answer] for answer in answers]
-        if not self.singletons:
-            return scores([several(one) for one in truths], [several(one) for one in found])
-        return scores(truths, found)
+        """The mean F1 of MUC, B³ and CEAF-φ4, the F1 of each, and that of mention detection."""
+        gold = [example.gold for example in examples]
+        predicted = [[[(start, end) for start, end in cluster] for cluster in answer] for answer in answers]
+        if self.singletons:
+            return score_clusters(gold, predicted)
+        return score_clusters(list(map(drop_singletons, gold)), list(map(drop_singletons, predicted)))
 
     def ask(self, *texts: str) -> list[Document]:
-        """Each text is a document."""
+        """A document for each text."""
         tokenizer = Tokenizer()
-        found = [
-            tuple(tuple(token.text for token in sentence) for sentence in tokenizer.sentences(text)) for text in texts
-        ]
-        return [Document(sentences or ((),)) for sentences in found]
+        return [Document(tuple(split_sentences([text], tokenizer)) or ((),)) for text in texts]
 
     def describe(self, example: Document, answer: Answer) -> dict[str, Any]:
-        """The text with its mentions in brackets, and the mentions of each cluster."""
+        """The text with its mentions in brackets, and the texts of the mentions of each cluster."""
         words = example.words
         clusters = [[" ".join(words[start:end]) for start, end in cluster] for cluster in answer]
-        return {"text": marked(words, answer), "clusters": clusters}
+        return {"text": bracket_mentions(words, answer), "clusters": clusters}
 
 
-def known(example: Document) -> tuple[tuple[tuple[int, int], ...], ...]:
-    """The clusters of a document, which must be known if it is to be learnt from or judged by."""
-    if example.clusters is None:
-        raise OptionError(f"the document {example.name!r} has no clusters: it can be answered, but not be judged")
-    return example.clusters
+def bracket_mentions(words: Sequence[str], clusters: Answer) -> str:
+    """A text with its mentions in brackets, each with the number of its cluster.
 
-
-def marked(words: Sequence[str], clusters: Answer) -> str:
-    """A text whose mentions stand in brackets, each with the number of its cluster.
-
-    >>> marked("his sister saw him".split(), [[[0, 1], [3, 4]], [[0, 2]]])
+    >>> bracket_mentions("his sister saw him".split(), [[[0, 1], [3, 4]], [[0, 2]]])
     '[[his]1 sister]2 saw [him]1'
     """
     opening, closing = [""] * len(words), [""] * len(words)
@@ -128,4 +117,4 @@ def marked(words: Sequence[str], clusters: Answer) -> str:
     for start, end, number in sorted(mentions, key=lambda mention: (mention[0], -mention[1])):
         opening[start] += "["
         closing[end - 1] = f"]{number}" + closing[end - 1]
-    return " ".join(before + word + behind for before, word, behind in zip(opening, words, closing))
+    return " ".join(before + word + after for before, word, after in zip(opening, words, closing))

@@ -1,13 +1,11 @@
-"""Reading pairs of texts with a label: does the first say that the second is true?
-
-A file tells its form itself:
+"""Premise and hypothesis with a label, in the formats of the published sets. The file itself tells its format:
 
     JSON lines     SNLI and MultiNLI as published: sentence1, sentence2, gold_label
-    a header       names of columns parted by tabs: SICK, FarsTail, GLUE, the tables beside SNLI's JSON
-    no header      label, premise, hypothesis parted by tabs
+    header         tab-separated columns with names: SICK, FarsTail, GLUE, the tables beside SNLI's JSON
+    no header      label, premise, hypothesis, separated by tabs
 
-A text that holds a tab or a quote may be quoted as in CSV. A pair that the annotators could not agree on, whose label
-is `-`, is left out, as in every published result.
+A text that contains a tab or a quote may be quoted as in CSV. A pair without agreement of the annotators, whose label
+is `-`, is left out, as in published results.
 """
 
 from __future__ import annotations
@@ -15,11 +13,16 @@ from __future__ import annotations
 import csv
 import json
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import cache
 from typing import Any, NamedTuple
 
 from firth.errors import FormatError
 from firth.files import Name, read_lines
+from firth.tasks.task import require_gold
+from firth.text.tokenize import Tokenizer
 
+SNLI_LABELS = ("entailment", "neutral", "contradiction")
 NO_AGREEMENT = "-"
 PREMISES = ("sentence1", "premise", "sentence_a")
 HYPOTHESES = ("sentence2", "hypothesis", "sentence_b", "hypo")
@@ -27,16 +30,35 @@ LABELS = ("gold_label", "label", "entailment_judgment", "entailment_label")
 SPELLINGS = {"e": "entailment", "n": "neutral", "c": "contradiction", "contradictory": "contradiction"}
 
 
-class Raw(NamedTuple):
-    """A pair as its file has it; the label is None where the file has no column for it."""
+@dataclass(frozen=True)
+class EntailmentExample:
+    """A premise, a hypothesis and, where it is known, the label of the pair."""
+
+    premise: tuple[str, ...]
+    hypothesis: tuple[str, ...]
+    label: str | None = None
+
+    @property
+    def sentences(self) -> tuple[tuple[str, ...], ...]:
+        """The two inputs: the premise, then the hypothesis."""
+        return self.premise, self.hypothesis
+
+    @property
+    def gold(self) -> str:
+        """The label, which must be known."""
+        return require_gold(self.label, (*self.premise, "=>", *self.hypothesis))
+
+
+class TextPair(NamedTuple):
+    """A pair as it is in a file; the label is None where the file has no column for it."""
 
     premise: str
     hypothesis: str
     label: str | None
 
 
-class Columns(NamedTuple):
-    """Where a table has what."""
+class PairColumns(NamedTuple):
+    """The columns of a table, and how many it has."""
 
     premise: int
     hypothesis: int
@@ -44,33 +66,42 @@ class Columns(NamedTuple):
     fields: int
 
 
-def read_pairs(path: Name) -> list[Raw]:
-    """The pairs of a file, packed or not, in any of the forms above.
+def read_examples(path: Name, tokenizer: Tokenizer) -> list[EntailmentExample]:
+    """The pairs of a file, tokenized."""
+    words = cache(tokenizer.words)  # a premise occurs in several pairs
+    return [
+        EntailmentExample(tuple(words(pair.premise)), tuple(words(pair.hypothesis)), pair.label)
+        for pair in read_pairs(path)
+    ]
+
+
+def read_pairs(path: Name) -> list[TextPair]:
+    """The pairs of a file, compressed or not, in any of the formats above.
 
     >>> import pathlib, tempfile
     >>> file = pathlib.Path(tempfile.mkdtemp()) / "pairs.tsv"
     >>> _ = file.write_text("neutral\\tA dog runs.\\tA dog is late.\\n-\\tA cat.\\tA pet?\\n")
     >>> read_pairs(file)
-    [Raw(premise='A dog runs.', hypothesis='A dog is late.', label='neutral')]
+    [TextPair(premise='A dog runs.', hypothesis='A dog is late.', label='neutral')]
     """
     lines = [(number, text) for number, text in read_lines(path) if text.strip()]
     if not lines:
-        raise FormatError(path, "holds no pairs")
+        raise FormatError(path, "the file has no pairs")
     read = _json_lines if lines[0][1].startswith("{") else _table
     return [pair for pair in read(path, lines) if pair.label != NO_AGREEMENT]
 
 
-def spelled(label: str) -> str:
-    """A label as all files together should have it.
+def normalize_label(label: str) -> str:
+    """A label in the spelling of SNLI.
 
-    >>> spelled("ENTAILMENT"), spelled("c")
+    >>> normalize_label("ENTAILMENT"), normalize_label("c")
     ('entailment', 'contradiction')
     """
     label = label.strip().lower()
     return SPELLINGS.get(label, label)
 
 
-def _json_lines(path: Name, lines: Sequence[tuple[int, str]]) -> Iterator[Raw]:
+def _json_lines(path: Name, lines: Sequence[tuple[int, str]]) -> Iterator[TextPair]:
     for number, text in lines:
         try:
             record = json.loads(text)
@@ -86,45 +117,45 @@ def _json_lines(path: Name, lines: Sequence[tuple[int, str]]) -> Iterator[Raw]:
                 path, f"expected two texts, found {', '.join(record) or 'nothing'}", line=number, cure=cure
             )
         if label is not None and not isinstance(label, str):
-            cure = "Write labels as words, such as 'neutral': numbers mean different things in different sets"
+            cure = "Write labels as words, such as 'neutral': numbers differ between sets"
             raise FormatError(path, f"the label is {label!r}", line=number, cure=cure)
-        yield Raw(premise, hypothesis, None if label is None else spelled(label))
+        yield TextPair(premise, hypothesis, None if label is None else normalize_label(label))
 
 
 def _value(record: dict[str, Any], names: Sequence[str]) -> Any:
     return next((record[name] for name in names if name in record), None)
 
 
-def _table(path: Name, lines: Sequence[tuple[int, str]]) -> Iterator[Raw]:
+def _table(path: Name, lines: Sequence[tuple[int, str]]) -> Iterator[TextPair]:
     columns = _header(lines[0][1])
     if columns is None:
-        columns = Columns(premise=1, hypothesis=2, label=0, fields=3)
+        columns = PairColumns(premise=1, hypothesis=2, label=0, fields=3)
     else:
         lines = lines[1:]
     for number, text in lines:
         fields = _fields(text, columns.fields)
         if len(fields) != columns.fields:
-            cure = "Without a header, a line is label, premise, hypothesis, parted by tabs"
-            problem = f"expected {columns.fields} fields parted by tabs, found {len(fields)}"
+            cure = "Without a header, a line is label, premise, hypothesis, separated by tabs"
+            problem = f"expected {columns.fields} tab-separated fields, found {len(fields)}"
             raise FormatError(path, problem, line=number, cure=cure)
-        label = None if columns.label is None else spelled(fields[columns.label])
+        label = None if columns.label is None else normalize_label(fields[columns.label])
         if label == "":
             raise FormatError(path, "the label is empty", line=number)
-        yield Raw(fields[columns.premise].strip(), fields[columns.hypothesis].strip(), label)
+        yield TextPair(fields[columns.premise].strip(), fields[columns.hypothesis].strip(), label)
 
 
-def _header(line: str) -> Columns | None:
+def _header(line: str) -> PairColumns | None:
     names = [name.strip().lower() for name in line.split("\t")]
     premise, hypothesis, label = (
         next((names.index(name) for name in wanted if name in names), None) for wanted in (PREMISES, HYPOTHESES, LABELS)
     )
     if premise is None or hypothesis is None:
         return None
-    return Columns(premise, hypothesis, label, len(names))
+    return PairColumns(premise, hypothesis, label, len(names))
 
 
 def _fields(text: str, count: int) -> list[str]:
-    """The fields of a line, unquoted where that gives as many as there should be.
+    """The fields of a line, unquoted where that gives the expected number of fields.
 
     >>> _fields('"say ""no""\\tor not"\\te', 2)
     ['say "no"\\tor not', 'e']
@@ -136,6 +167,6 @@ def _fields(text: str, count: int) -> list[str]:
         return plain
     try:
         unquoted = next(csv.reader([text], delimiter="\t", strict=True))
-    except csv.Error:  # a quotation mark that only means itself
+    except csv.Error:  # a literal quotation mark
         return plain
     return unquoted if len(unquoted) == count else plain

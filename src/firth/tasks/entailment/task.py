@@ -1,12 +1,9 @@
-"""Entailment: given a premise, is a hypothesis true, false, or neither?"""
+"""Textual entailment: whether a premise entails a hypothesis, contradicts it, or neither."""
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import cache
-from operator import itemgetter
 from typing import Any, ClassVar, Literal
 
 from torch import nn
@@ -14,27 +11,13 @@ from torch import nn
 from firth.errors import OptionError
 from firth.files import Name
 from firth.options import option
-from firth.tasks.entailment.data import read_pairs
-from firth.tasks.entailment.network import Decomposable, Esim
+from firth.tasks.entailment.data import SNLI_LABELS, EntailmentExample, read_examples
+from firth.tasks.entailment.network import DecomposableAttention, Esim
+from firth.tasks.entailment.score import score_entailment
 from firth.tasks.inputs import Sizes
+from firth.tasks.labels import describe_labels
 from firth.tasks.task import Labels, Task
-from firth.tasks.tokenization import Letters, tokenizer_of
-
-USUAL_ORDER = ("entailment", "neutral", "contradiction")
-
-
-@dataclass(frozen=True)
-class EntailmentExample:
-    """Two texts, and what the first says about the second."""
-
-    premise: tuple[str, ...]
-    hypothesis: tuple[str, ...]
-    label: str | None = None
-
-    @property
-    def sentences(self) -> tuple[tuple[str, ...], ...]:
-        """The words to embed: the premise, then the hypothesis."""
-        return self.premise, self.hypothesis
+from firth.tasks.tokenization import Letters, make_tokenizer
 
 
 @dataclass(frozen=True)
@@ -57,111 +40,56 @@ class Entailment(Task):
     defaults: ClassVar[dict[str, Any]] = {
         "at": "both",
         "mix_decay": 0.001,
-        "dropout": 0.0,  # the network drops its input itself: dropped twice, a quarter of ELMo's numbers is left
+        "dropout": 0.0,  # the network has dropout on its input; twice would keep only a quarter of ELMo's vectors
         "learning_rate": 4e-4,
         "halve_after": 1,
     }
 
-    architecture: Literal["esim", "decomposable"] = option("esim", "ESIM, or decomposable attention, small and quick")
-    hidden: int | None = option(None, "size of layers and LSTM directions; 300 in ESIM, else 200", minimum=1)
-    dropout: float | None = option(
-        None, "share of the numbers that training leaves out; 0.5 in ESIM, else 0.2", minimum=0, maximum=0.99
+    architecture: Literal["esim", "decomposable"] = option("esim", "ESIM, or the smaller decomposable attention.")
+    hidden: int | None = option(
+        None, "Units of layers and of LSTM directions; 300 in ESIM and 200 in decomposable attention.", minimum=1
     )
-    variational: bool = option(True, "dropout before an LSTM leaves out the same numbers at every word")
-    letters: Letters = option("keep", "unify letters and digits as Persian or Arabic needs")
+    dropout: float | None = option(
+        None, "Dropout; 0.5 in ESIM and 0.2 in decomposable attention.", minimum=0, maximum=0.99
+    )
+    variational: bool = option(True, "Dropout before an LSTM uses one mask for all words of a sentence.")
+    letters: Letters = option("keep", "Normalize letters and digits for Persian or Arabic.")
 
     def read(self, path: Name) -> list[EntailmentExample]:
-        """The pairs of a file; see `entailment_pairs.py` for its forms.
-
-        >>> import pathlib, tempfile
-        >>> file = pathlib.Path(tempfile.mkdtemp()) / "pairs.tsv"
-        >>> _ = file.write_text("premise\\thypothesis\\tlabel\\nA dog runs.\\tNo dog runs.\\tc\\n")
-        >>> Entailment().read(file)[0].label
-        'contradiction'
-        """
-        words = cache(tokenizer_of(self.letters).words)  # a premise stands in several pairs
-        return [
-            EntailmentExample(tuple(words(raw.premise)), tuple(words(raw.hypothesis)), raw.label)
-            for raw in read_pairs(path)
-        ]
-
-    def training_examples(self, examples: Sequence[EntailmentExample]) -> Sequence[EntailmentExample]:
-        """The pairs, each of which must have a label."""
-        if any(example.label is None for example in examples):
-            raise OptionError("some pairs have no label to learn from. Train on a file with labels")
-        return examples
+        """The pairs of a file; see `entailment/data.py` for its formats."""
+        return read_examples(path, make_tokenizer(self.letters))
 
     def learn_labels(self, examples: Sequence[EntailmentExample]) -> Labels:
-        """The labels that the examples have.
+        """The labels: those of SNLI first, then others by alphabet.
 
         >>> Entailment().learn_labels([EntailmentExample((), (), "neutral"), EntailmentExample((), (), "entailment")])
         {'labels': ['entailment', 'neutral']}
         """
-        found = {example.label for example in examples if example.label is not None}
-        usual = [label for label in USUAL_ORDER if label in found]
-        return {"labels": usual + sorted(found.difference(usual))}
+        labels = {example.gold for example in examples}
+        common = [label for label in SNLI_LABELS if label in labels]
+        return {"labels": common + sorted(labels.difference(common))}
 
     def network(self, sizes: Sizes, labels: Labels) -> nn.Module:
         """ESIM or decomposable attention."""
         if self.architecture == "decomposable":
-            return Decomposable(sizes, labels["labels"], self.hidden or 200, _or(self.dropout, 0.2))
-        dropout = _or(self.dropout, 0.5)
+            dropout = 0.2 if self.dropout is None else self.dropout
+            return DecomposableAttention(sizes, labels["labels"], self.hidden or 200, dropout)
+        dropout = 0.5 if self.dropout is None else self.dropout
         return Esim(sizes, labels["labels"], self.hidden or 300, dropout, variational=self.variational)
 
-    def score(self, examples: Sequence[EntailmentExample], answers: Sequence[dict[str, float]]) -> dict[str, float]:
-        """The share of right labels, the mean of the labels' F1, and the F1 of each.
-
-        >>> pairs = [
-        ...     EntailmentExample(("All",), ("Some",), "entailment"),
-        ...     EntailmentExample(("Some",), ("All",), "neutral"),
-        ... ]
-        >>> Entailment().score(pairs, [{"neutral": 0.9, "entailment": 0.1}] * 2)["accuracy"]
-        0.5
-        """
-        gold = [example.label for example in examples]
-        given = [likeliest(answer) for answer in answers]
-        if None in gold:
-            raise OptionError("some pairs have no label, so answers cannot be judged. Choose a file with labels")
-        return judged([label for label in gold if label is not None], given)
+    def score(self, examples: Sequence[EntailmentExample], answers: Sequence[Mapping[str, float]]) -> dict[str, float]:
+        """The share of right labels, the mean F1 of the labels, and the F1 of each label."""
+        return score_entailment(examples, answers)
 
     def ask(self, *texts: str) -> list[EntailmentExample]:
-        """The pair that two texts are."""
+        """One example from two texts, the premise and the hypothesis."""
         if len(texts) != 2:
             raise OptionError(f"entailment takes two texts, a premise and a hypothesis, but {len(texts)} were given")
-        premise, hypothesis = (tuple(tokenizer_of(self.letters).words(text)) for text in texts)
+        premise, hypothesis = (tuple(make_tokenizer(self.letters).words(text)) for text in texts)
         if not premise or not hypothesis:
             raise OptionError(f"the {'hypothesis' if premise else 'premise'} has no words")
         return [EntailmentExample(premise, hypothesis)]
 
-    def describe(self, example: EntailmentExample, answer: dict[str, float]) -> dict[str, Any]:
-        """The label, how sure it is, and all labels by falling probability.
-
-        >>> task = Entailment()
-        >>> task.describe(task.ask("A dog runs.", "It is late.")[0], {"entailment": 0.2, "neutral": 0.8})
-        {'label': 'neutral', 'probability': 0.8, 'labels': {'neutral': 0.8, 'entailment': 0.2}}
-        """
-        ranked = dict(sorted(answer.items(), key=itemgetter(1), reverse=True))
-        return {"label": likeliest(answer), "probability": answer[likeliest(answer)], "labels": ranked}
-
-
-def _or(dropout: float | None, usual: float) -> float:
-    return usual if dropout is None else dropout
-
-
-def likeliest(answer: Mapping[str, float]) -> str:
-    """The label with the highest probability."""
-    return max(answer, key=lambda label: answer[label])
-
-
-def judged(gold: Sequence[str], given: Sequence[str]) -> dict[str, float]:
-    """The share of right labels, the mean of the gold labels' F1, and the F1 of each.
-
-    >>> judged(["yes", "yes", "no", "no"], ["yes", "no", "no", "no"])
-    {'accuracy': 0.75, 'macro_f1': 0.7333333333333334, 'no_f1': 0.8, 'yes_f1': 0.6666666666666666}
-    """
-    right = Counter(label for label, other in zip(gold, given) if label == other)
-    wanted, said = Counter(gold), Counter(given)
-    labels = sorted(wanted, key=lambda label: (label not in USUAL_ORDER, label))
-    each = {label: 2 * right[label] / (said[label] + wanted[label]) for label in labels}
-    means = {"accuracy": right.total() / max(len(gold), 1), "macro_f1": sum(each.values()) / max(len(each), 1)}
-    return means | {f"{label}_f1": value for label, value in each.items()}
+    def describe(self, example: EntailmentExample, answer: Mapping[str, float]) -> dict[str, Any]:
+        """The likeliest label, its probability, and all labels by falling probability."""
+        return describe_labels(answer)

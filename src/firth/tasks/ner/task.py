@@ -1,9 +1,4 @@
-"""Named entities: which words of a sentence name something, and what.
-
-Files have a word and a tag a line, as CoNLL-2003 does, in whatever columns and in IOB1, BIO or BIOES alike. Two
-bidirectional LSTMs read the sentence, and a conditional random field chooses the tags together. Results are counted as
-the `conlleval` script counts: a name is right when its first word, its last word and its kind are.
-"""
+"""Named-entity recognition: the names in a sentence, and what they name."""
 
 from __future__ import annotations
 
@@ -11,32 +6,18 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar, Literal
 
-import torch
-from torch import Tensor, nn
+from torch import nn
 
-from firth.errors import FormatError, OptionError
+from firth.errors import OptionError
 from firth.files import Name
 from firth.options import option
-from firth.tasks.columns import Row, field, sentences
-from firth.tasks.crf import Crf
-from firth.tasks.inputs import Sizes, Text
-from firth.tasks.layers import Bidirectional, VariationalDropout
-from firth.tasks.tags import Span, Tally, ids_of, in_brackets, in_words, parts, spans, tag_list, tags_of
+from firth.tasks.inputs import Sizes
+from firth.tasks.ner.data import NerExample, read_entities
+from firth.tasks.ner.network import NerTagger
+from firth.tasks.ner.score import count_entities, score_entities
+from firth.tasks.tags import bracket_spans, decode_spans, describe_spans
 from firth.tasks.task import Labels, Task
-from firth.tasks.tokenization import Letters, tokenizer_of, unified
-
-
-@dataclass(frozen=True)
-class NerExample:
-    """A sentence and, where they are known, the names in it."""
-
-    words: tuple[str, ...]
-    names: tuple[Span, ...] | None = None
-
-    @property
-    def sentences(self) -> tuple[tuple[str, ...], ...]:
-        """What is embedded: the sentence."""
-        return (self.words,)
+from firth.tasks.tokenization import Letters, make_tokenizer, split_sentences
 
 
 @dataclass(frozen=True)
@@ -50,8 +31,6 @@ class Ner(Task):
     >>> answer = ["B-PER", "I-PER", "O", "B-ORG", "O"]
     >>> task.describe(example, answer)["sentence"]
     '[PER: Elon Musk] founded [ORG: SpaceX] .'
-    >>> task.score([NerExample(example.words, (Span("PER", 0, 2),))], [answer])["f1"]
-    0.6666666666666666
     """
 
     name: ClassVar[str] = "ner"
@@ -63,12 +42,12 @@ class Ner(Task):
     )
     defaults: ClassVar[dict[str, Any]] = {"characters": 128, "tuned": True, "mix_decay": 0.1, "dropout": 0.0}
 
-    hidden: tuple[int, ...] = option((200, 100), "cells of each biLSTM, in each direction")
-    dropout: float = option(0.25, "share of what enters each layer that training leaves out", minimum=0, maximum=0.99)
-    scheme: Literal["BIO", "BIOES"] = option("BIOES", "how spans become tags inside the network")
-    word: int = option(0, "the column of the word in a file, from 0; negative ones count from the last")
-    tag: int = option(-1, "the column of the tag, likewise")
-    letters: Letters = option("keep", "unify letters and digits as Persian or Arabic needs")
+    hidden: tuple[int, ...] = option((200, 100), "Units of each biLSTM layer, in each direction.")
+    dropout: float = option(0.25, "Dropout of the input of each layer.", minimum=0, maximum=0.99)
+    scheme: Literal["BIO", "BIOES"] = option("BIOES", "Tag scheme inside the network.")
+    word: int = option(0, "Column of the word in a file, from 0; a negative number counts from the last column.")
+    tag: int = option(-1, "Column of the tag in a file, from 0; a negative number counts from the last column.")
+    letters: Letters = option("keep", "Normalize letters and digits for Persian or Arabic.")
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -76,116 +55,34 @@ class Ner(Task):
             raise OptionError(f"Ner: hidden is {self.hidden!r}, but must be numbers of at least 1")
 
     def read(self, path: Name) -> list[NerExample]:
-        """The sentences of a file with their names."""
-        examples = [self._example(path, rows) for rows in sentences(path)]
-        if not examples:
-            raise FormatError(path, "holds no sentences")
-        return examples
-
-    def _example(self, path: Name, rows: list[Row]) -> NerExample:
-        tags = [field(path, row, self.tag) for row in rows]
-        for row, tag in zip(rows, tags):
-            try:
-                parts(tag)
-            except OptionError as error:
-                cure = "Name the column of the tags with the option tag"
-                raise FormatError(path, str(error), line=row.line, cure=cure) from error
-        words = unified([field(path, row, self.word) for row in rows], self.letters)
-        return NerExample(tuple(words), tuple(spans(tags)))
+        """The sentences of a file with their entities, in IOB1, BIO or BIOES."""
+        return read_entities(path, self.word, self.tag, self.letters)
 
     def learn_labels(self, examples: Sequence[NerExample]) -> Labels:
-        """The kinds of names that there are."""
-        return {"kinds": sorted({name.label for example in examples for name in example.names or ()})}
+        """The types of entities."""
+        return {"kinds": sorted({entity.label for example in examples for entity in example.gold})}
 
     def network(self, sizes: Sizes, labels: Labels) -> nn.Module:
         """The biLSTM-CRF."""
-        return Tagger(sizes, labels["kinds"], self)
+        return NerTagger(sizes, labels["kinds"], self)
 
     def score(self, examples: Sequence[NerExample], answers: Sequence[Sequence[str]]) -> dict[str, float]:
-        """F1, precision and recall of whole names, and the share of words that are tagged right."""
-        right = words = 0
-        for example, tags in zip(examples, answers, strict=True):
-            gold, said = (tags_of(found, len(example.words)) for found in (known(example), spans(tags)))
-            right += sum(one == other for one, other in zip(gold, said))
-            words += len(gold)
-        return tally(examples, answers).rates() | {"accuracy": right / max(words, 1)}
+        """F1, precision and recall of entities, and the share of words with the right tag."""
+        return score_entities(examples, answers)
 
     def by_kind(self, examples: Sequence[NerExample], answers: Sequence[Sequence[str]]) -> dict[str, dict[str, float]]:
-        """F1, precision and recall of each kind of name, and how many there are and were found."""
-        return tally(examples, answers).by_label()
+        """F1, precision and recall of each type of entity, and the numbers of gold and predicted ones."""
+        return count_entities(examples, answers).by_label()
 
     def ask(self, *texts: str) -> list[NerExample]:
-        """One example for each sentence of the texts."""
-        tokenizer = tokenizer_of(self.letters)
-        return [
-            NerExample(tuple(token.text for token in sentence))
-            for text in texts
-            for sentence in tokenizer.sentences(text)
-        ]
+        """An example for each sentence of the texts."""
+        return [NerExample(words) for words in split_sentences(texts, make_tokenizer(self.letters))]
 
     def describe(self, example: NerExample, answer: Sequence[str]) -> dict[str, Any]:
-        """The sentence with its names in brackets, and these one by one."""
-        names = spans(answer)
-        told = in_words(example.words, names)
-        return {"sentence": in_brackets(example.words, names), "entities": told, "words": list(example.words)}
-
-
-def tally(examples: Sequence[NerExample], answers: Sequence[Sequence[str]]) -> Tally:
-    """The names of examples, counted."""
-    counted = Tally()
-    for example, tags in zip(examples, answers, strict=True):
-        counted.add(set(spans(tags)), set(known(example)))
-    return counted
-
-
-class Tagger(nn.Module):
-    """Bidirectional LSTMs over a sentence, a linear layer to the tags, and a CRF over these."""
-
-    def __init__(self, sizes: Sizes, kinds: list[str], task: Ner) -> None:
-        super().__init__()
-        self.scheme = task.scheme
-        self.tags = tag_list(kinds, task.scheme)
-        self.ids = {tag: id for id, tag in enumerate(self.tags)}
-        widths = [sizes.input, *(2 * hidden for hidden in task.hidden)]
-        self.readers = nn.ModuleList(
-            Bidirectional(width, hidden, dropout=task.dropout) for width, hidden in zip(widths, task.hidden)
-        )
-        self.dropout = VariationalDropout(task.dropout)
-        self.scores = nn.Linear(widths[-1] + sizes.extra, len(self.tags))
-        nn.init.xavier_uniform_(self.scores.weight)
-        nn.init.zeros_(self.scores.bias)
-        self.crf = Crf(kinds, task.scheme)
-
-    def forward(self, text: Text) -> Tensor:
-        """What each word scores as each tag, (batch, time, tags)."""
-        vectors = text.vectors
-        for reader in self.readers:
-            vectors = reader(vectors, text.lengths)
-        scores: Tensor = self.scores(self.dropout(text.with_extra(vectors)))
-        return scores
-
-    def loss(self, texts: tuple[Text, ...], examples: Sequence[NerExample]) -> Tensor:
-        """-log p(tags), the mean of the sentences."""
-        (text,) = texts
-        ids = torch.zeros(text.mask.shape, dtype=torch.long)
-        for row, example in enumerate(examples):
-            tags = tags_of(known(example), len(example.words), self.scheme)
-            ids[row, : len(tags)] = torch.tensor(ids_of(tags, self.ids))
-        return -self.crf.log_likelihood(self(text), ids.to(text.mask.device), text.mask).mean()
-
-    def answers(self, texts: tuple[Text, ...], examples: Sequence[NerExample]) -> list[list[str]]:
-        """The BIO tags of each sentence."""
-        (text,) = texts
-        best = self.crf.best(self(text), text.mask).tolist()
-        found = []
-        for ids, example in zip(best, examples):
-            length = len(example.words)
-            found.append(tags_of(spans(self.tags[id] for id in ids[:length]), length))
-        return found
-
-
-def known(example: NerExample) -> tuple[Span, ...]:
-    """The names of an example that must have them told."""
-    if example.names is None:
-        raise OptionError(f"the names in {' '.join(example.words)!r} are not known: give examples that a file tells")
-    return example.names
+        """The sentence with its entities in brackets, and a list of the entities."""
+        entities = decode_spans(answer)
+        return {
+            "sentence": bracket_spans(example.words, entities),
+            "entities": describe_spans(example.words, entities),
+            "words": list(example.words),
+        }

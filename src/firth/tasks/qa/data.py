@@ -1,16 +1,13 @@
-"""Questions about passages, in the JSON form of SQuAD 1.1, and the two numbers that the official script counts.
+"""Questions about passages, in the JSON format of SQuAD 1.1.
 
-A question's answer is a piece of the passage. It is kept as characters (what people marked) and as words (what a
-network points at); the words know their places in the text, so whatever is answered is cut from the original.
+An answer is a span of the passage, given by characters in a file and by words in the network. Each word knows its
+characters, so the text of an answer is cut from the original passage.
 """
 
 from __future__ import annotations
 
 import json
-import re
-import string
 from bisect import bisect_left, bisect_right
-from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -19,12 +16,11 @@ from typing import Any, Literal
 
 from firth.errors import FormatError
 from firth.files import Name, open_bytes
-from firth.text.tokenize import Token, Tokenizer
+from firth.tasks.task import require_gold
+from firth.text.tokenize import Tokenizer
 
-Place = tuple[int, int]
+WordSpan = tuple[int, int]  # the first and the last word
 Occurrences = Literal["given", "all"]
-ARTICLES = re.compile(r"\b(a|an|the)\b")
-PUNCTUATION = str.maketrans("", "", string.punctuation)
 
 
 @dataclass(frozen=True)
@@ -33,30 +29,30 @@ class Passage:
 
     text: str = field(repr=False)
     words: tuple[str, ...]
-    places: tuple[Place, ...] = field(repr=False)  # characters: a word was made from text[start:end]
+    places: tuple[tuple[int, int], ...] = field(repr=False)  # the characters of each word are text[start:end]
 
     @classmethod
     def of(cls, text: str, tokenizer: Tokenizer) -> Passage:
-        """The passage that a text is.
+        """The passage of a text.
 
         >>> Passage.of("It's late.", Tokenizer()).words
         ('It', "'s", 'late', '.')
         """
         tokens = tokenizer.spans(text)
-        return cls(text, tuple(token.text for token in tokens), tuple(map(_place, tokens)))
+        return cls(text, tuple(token.text for token in tokens), tuple((token.start, token.end) for token in tokens))
 
     def cut(self, first: int, last: int) -> str:
-        """The original text from one word to another, the last included.
+        """The original text from the first to the last word, both included.
 
         >>> Passage.of("He paid US$75 (twice).", Tokenizer()).cut(1, 3)
         'paid US$75'
         """
         return self.text[self.places[first][0] : self.places[last][1]]
 
-    def between(self, start: int, end: int) -> Place | None:
-        """The first and the last word that characters start:end touch, or None where there is no word.
+    def words_between(self, start: int, end: int) -> WordSpan | None:
+        """The first and the last word that overlap the characters start:end; None where there is no word.
 
-        >>> Passage.of("a 1,700 b", Tokenizer()).between(4, 7)
+        >>> Passage.of("a 1,700 b", Tokenizer()).words_between(4, 7)
         (1, 1)
         """
         first = bisect_right(self.places, start, key=itemgetter(1))
@@ -72,150 +68,119 @@ class Passage:
 
 
 @dataclass(frozen=True)
-class Question:
-    """A question about a passage; gold answers as texts, and as first and last words where they stand."""
+class QaExample:
+    """A question about a passage, with the texts of its gold answers and their word spans where they are known."""
 
     passage: Passage
     words: tuple[str, ...]
     answers: tuple[str, ...] | None = None
-    spans: tuple[Place, ...] = ()
+    spans: tuple[WordSpan, ...] = ()
     id: str = ""
 
     @property
     def sentences(self) -> tuple[tuple[str, ...], ...]:
-        """The words to embed: the passage, then the question."""
+        """The two inputs: the passage, then the question."""
         return self.passage.words, self.words
 
+    @property
+    def gold(self) -> tuple[str, ...]:
+        """The gold answers, which must be known."""
+        return require_gold(self.answers, self.words)
 
-def read_questions(path: Name, tokenizer: Tokenizer, occurrences: Occurrences = "given") -> list[Question]:
-    """The questions of a file, packed or not, in its order.
 
-    With `occurrences="all"` an answer is held to stand wherever the passage has its words, not only where the file
-    says.
+def read_questions(path: Name, tokenizer: Tokenizer, occurrences: Occurrences = "given") -> list[QaExample]:
+    """The questions of a file, compressed or not, in its order.
+
+    With `occurrences="all"` the gold spans of an answer are all its occurrences in the passage, not only the one that
+    the file gives.
     """
-    found = []
-    for place, context, records in _paragraphs(path):
+    examples = []
+    for place, context, records in _read_paragraphs(path):
         passage = Passage.of(context, tokenizer)
         if not passage.words:
             raise FormatError(path, f"{place}: the context has no words")
         for number, record in enumerate(records):
-            found.append(_question(path, f"{place}.qas[{number}]", passage, record, tokenizer, occurrences))
-    if not found:
-        raise FormatError(path, "holds no questions")
-    return found
+            examples.append(_parse_question(path, f"{place}.qas[{number}]", passage, record, tokenizer, occurrences))
+    if not examples:
+        raise FormatError(path, "the file has no questions")
+    return examples
 
 
-def occurring(passage: Passage, answer: str, start: int, occurrences: Occurrences) -> list[Place]:
-    """Where an answer stands, as words: where it is said to begin, or wherever it begins and ends with whole words.
+def find_occurrences(passage: Passage, answer: str, start: int, occurrences: Occurrences) -> list[WordSpan]:
+    """The word spans of an answer: the one at its given start, or all that begin and end with whole words.
 
     >>> passage = Passage.of("At 280 m it forks; 2 km on, 2 roads meet.", Tokenizer())
-    >>> occurring(passage, "2", 3, "given"), occurring(passage, "2", 3, "all")
+    >>> find_occurrences(passage, "2", 3, "given"), find_occurrences(passage, "2", 3, "all")
     ([(1, 1)], [(6, 6), (10, 10)])
     """
-    given = passage.between(start, start + len(answer))
+    given = passage.words_between(start, start + len(answer))
     if given is None:
         return []
     if occurrences == "given":
         return [given]
     firsts, lasts = passage.edges
-    spans = [(firsts.get(begin), lasts.get(begin + len(answer))) for begin in _places(passage.text, answer)]
+    spans = [(firsts.get(begin), lasts.get(begin + len(answer))) for begin in _find_all(passage.text, answer)]
     whole = [(first, last) for first, last in spans if first is not None and last is not None]
     return whole or [given]
 
 
-def normalized(answer: str) -> str:
-    """An answer as the official script compares it: small letters, no punctuation, no articles, single blanks.
-
-    >>> normalized("The  U.S. Army's")
-    'us armys'
-    """
-    return " ".join(ARTICLES.sub(" ", answer.lower().translate(PUNCTUATION)).split())
-
-
-def exact_match(answer: str, gold: Sequence[str]) -> float:
-    """1 where the answer is one of the gold answers after normalization.
-
-    >>> exact_match("the Normans", ["Normans", "Vikings"])
-    1.0
-    """
-    return float(any(normalized(answer) == normalized(one) for one in gold))
-
-
-def overlap(answer: str, gold: Sequence[str]) -> float:
-    """F1 of the answer's words against the gold answer that suits it best.
-
-    >>> overlap("in Northern France", ["France", "northern Spain"])
-    0.5
-    """
-    return max((_overlap(normalized(answer).split(), normalized(one).split()) for one in gold), default=0.0)
-
-
-def _overlap(words: Sequence[str], gold: Sequence[str]) -> float:
-    same = (Counter(words) & Counter(gold)).total()
-    return 2 * same / (len(words) + len(gold)) if same else 0.0
-
-
-def _places(text: str, piece: str) -> Iterator[int]:
+def _find_all(text: str, piece: str) -> Iterator[int]:
     start = text.find(piece)
     while start >= 0:
         yield start
         start = text.find(piece, start + 1)
 
 
-def _place(token: Token) -> Place:
-    return token.start, token.end
-
-
-def _paragraphs(path: Name) -> Iterator[tuple[str, str, Sequence[Any]]]:
+def _read_paragraphs(path: Name) -> Iterator[tuple[str, str, Sequence[Any]]]:
     with open_bytes(path) as file:
         try:
             content = json.loads(file.read())
         except (json.JSONDecodeError, UnicodeDecodeError) as error:
             raise FormatError(path, f"not JSON: {error}") from error
-    articles = _inside(path, "the file", content, "data", list)
+    articles = _require(path, "the file", content, "data", list)
     for i, article in enumerate(articles):
-        for j, paragraph in enumerate(_inside(path, f"data[{i}]", article, "paragraphs", list)):
+        for j, paragraph in enumerate(_require(path, f"data[{i}]", article, "paragraphs", list)):
             place = f"data[{i}].paragraphs[{j}]"
-            yield place, _inside(path, place, paragraph, "context", str), _inside(path, place, paragraph, "qas", list)
+            yield place, _require(path, place, paragraph, "context", str), _require(path, place, paragraph, "qas", list)
 
 
-def _inside(path: Name, place: str, record: Any, name: str, kind: type) -> Any:
+def _require(path: Name, place: str, record: Any, name: str, kind: type) -> Any:
     value = record.get(name) if isinstance(record, Mapping) else None
     if isinstance(value, kind):
         return value
-    cure = "The form is data → paragraphs → context and qas → question and answers → text and answer_start"
+    cure = "The format is data → paragraphs → context and qas → question and answers → text and answer_start"
     raise FormatError(path, f"{place} has no {name!r}", cure=cure)
 
 
-def _question(
+def _parse_question(
     path: Name, place: str, passage: Passage, record: Any, tokenizer: Tokenizer, occurrences: Occurrences
-) -> Question:
-    words = tuple(tokenizer.words(_inside(path, place, record, "question", str)))
+) -> QaExample:
+    words = tuple(tokenizer.words(_require(path, place, record, "question", str)))
     if not words:
         raise FormatError(path, f"{place}: the question has no words")
     id = str(record.get("id", ""))
     if record.get("is_impossible"):
-        cure = "Questions are answered as in SQuAD 1.1: leave out those that are marked is_impossible"
+        cure = "Only questions with answers are supported, as in SQuAD 1.1: leave out those marked is_impossible"
         raise FormatError(path, f"{place} has no answer", cure=cure)
     if "answers" not in record:
-        return Question(passage, words, id=id)
+        return QaExample(passage, words, id=id)
     texts, spans = [], []
-    for answer in _inside(path, place, record, "answers", list):
-        text = _inside(path, f"{place}.answers", answer, "text", str)
-        start = _start(path, place, passage.text, text, _inside(path, f"{place}.answers", answer, "answer_start", int))
+    for answer in _require(path, place, record, "answers", list):
+        text = _require(path, f"{place}.answers", answer, "text", str)
+        given = _require(path, f"{place}.answers", answer, "answer_start", int)
         texts.append(text)
-        spans += occurring(passage, text, start, occurrences)
+        spans += find_occurrences(passage, text, _find_start(path, place, passage.text, text, given), occurrences)
     if not spans:
-        raise FormatError(path, f"{place}: no answer holds a word of the passage")
-    return Question(passage, words, tuple(texts), tuple(sorted(set(spans))), id)
+        raise FormatError(path, f"{place}: no answer contains a word of the passage")
+    return QaExample(passage, words, tuple(texts), tuple(sorted(set(spans))), id)
 
 
-def _start(path: Name, place: str, context: str, answer: str, start: int) -> int:
-    """Where the answer begins: translated sets are often off by some characters, and then it is the nearest place."""
+def _find_start(path: Name, place: str, context: str, answer: str, start: int) -> int:
+    """The start of the occurrence nearest to the given one: translated sets are often off by a few characters."""
     if context.startswith(answer, start) and answer:
         return start
-    places = list(_places(context, answer)) if answer else []
-    if not places:
-        cure = "An answer is a piece of the context, letter by letter"
+    starts = list(_find_all(context, answer)) if answer else []
+    if not starts:
+        cure = "An answer is an exact part of the context"
         raise FormatError(path, f"{place}: the answer {answer!r} is not in the context", cure=cure)
-    return min(places, key=lambda begin: abs(begin - start))
+    return min(starts, key=lambda begin: abs(begin - start))

@@ -1,4 +1,4 @@
-"""Question answering: which piece of a passage answers a question?"""
+"""Question answering: the span of a passage that answers a question."""
 
 from __future__ import annotations
 
@@ -12,10 +12,11 @@ from firth.errors import OptionError
 from firth.files import Name
 from firth.options import option
 from firth.tasks.inputs import Sizes
-from firth.tasks.qa.data import Passage, Question, exact_match, overlap, read_questions
-from firth.tasks.qa.network import Pointer
-from firth.tasks.task import Labels, Task
-from firth.tasks.tokenization import Letters, tokenizer_of
+from firth.tasks.qa.data import Passage, QaExample, read_questions
+from firth.tasks.qa.network import QaNetwork
+from firth.tasks.qa.score import score_answers
+from firth.tasks.task import Labels, Task, require_gold
+from firth.tasks.tokenization import Letters, make_tokenizer
 
 
 @dataclass(frozen=True)
@@ -24,8 +25,8 @@ class Qa(Task):
 
     Files have the JSON format of SQuAD 1.1.
 
-    >>> asked = Qa().ask("The cat sat on the mat.", "Where did the cat sit?")[0]
-    >>> asked.passage.cut(3, 5)
+    >>> example, = Qa().ask("The cat sat on the mat.", "Where did the cat sit?")
+    >>> example.passage.cut(3, 5)
     'on the mat'
     """
 
@@ -37,7 +38,7 @@ class Qa(Task):
     )
     defaults: ClassVar[dict[str, Any]] = {
         "at": "both",
-        "dropout": 0.0,  # the network drops its input itself
+        "dropout": 0.0,  # the network has dropout on its input
         "characters": 100,
         "optimizer": "adadelta",
         "learning_rate": 1.0,
@@ -45,13 +46,15 @@ class Qa(Task):
         "batch": 45,
     }
 
-    hidden: int = option(90, "size of each GRU direction; layers between are twice as wide", minimum=1)
-    dropout: float = option(0.2, "share of the numbers that training leaves out", minimum=0, maximum=0.99)
-    answer_words: int = option(17, "words that an answer has at most", minimum=1)
-    longest: int = option(400, "words of a passage looked at together; a longer one is cut into windows", minimum=2)
-    overlap: int = option(128, "words that neighboring windows share", minimum=0)
-    occurrences: Literal["given", "all"] = option("all", "answers stand where the file says, or wherever they occur")
-    letters: Letters = option("keep", "unify letters and digits as Persian or Arabic needs")
+    hidden: int = option(90, "Units of each GRU direction; other layers have twice as many.", minimum=1)
+    dropout: float = option(0.2, "Dropout of the input of each layer.", minimum=0, maximum=0.99)
+    answer_words: int = option(17, "Maximum length of an answer, in words.", minimum=1)
+    longest: int = option(400, "Words of a window; a longer passage is cut into overlapping windows.", minimum=2)
+    overlap: int = option(128, "Words that neighboring windows share.", minimum=0)
+    occurrences: Literal["given", "all"] = option(
+        "all", "Gold spans of an answer: the one that the file gives, or all its occurrences in the passage."
+    )
+    letters: Letters = option("keep", "Normalize letters and digits for Persian or Arabic.")
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -59,68 +62,65 @@ class Qa(Task):
             problem = f"Qa: overlap is {self.overlap}, but must be smaller than longest, {self.longest}"
             raise OptionError(problem)
 
-    def read(self, path: Name) -> list[Question]:
-        """The questions of a file in the JSON form of SQuAD 1.1.
+    def read(self, path: Name) -> list[QaExample]:
+        """The questions of a file in the JSON format of SQuAD 1.1.
 
         >>> import json, pathlib, tempfile
-        >>> asked = {"question": "Who sat?", "id": "1", "answers": [{"text": "A cat", "answer_start": 0}]}
+        >>> question = {"question": "Who sat?", "id": "1", "answers": [{"text": "A cat", "answer_start": 0}]}
+        >>> paragraph = {"context": "A cat sat.", "qas": [question]}
         >>> file = pathlib.Path(tempfile.mkdtemp()) / "one.json"
-        >>> _ = file.write_text(json.dumps({"data": [{"paragraphs": [{"context": "A cat sat.", "qas": [asked]}]}]}))
+        >>> _ = file.write_text(json.dumps({"data": [{"paragraphs": [paragraph]}]}))
         >>> Qa().read(file)[0].spans
         ((0, 1),)
         """
-        return read_questions(path, tokenizer_of(self.letters), self.occurrences)
+        return read_questions(path, make_tokenizer(self.letters), self.occurrences)
 
-    def training_examples(self, examples: Sequence[Question]) -> Sequence[Question]:
-        """The questions, each of which must have an answer."""
+    def training_examples(self, examples: Sequence[QaExample]) -> Sequence[QaExample]:
+        """The questions; one without a gold span is an error."""
         for example in examples:
-            if not example.spans:
-                problem = f"the question {example.id!r} ({' '.join(example.words)}) has no answer to learn from"
-                raise OptionError(f"{problem}. Train on a file with answers")
+            require_gold(example.spans or None, example.words)
         return examples
 
-    def learn_labels(self, examples: Sequence[Question]) -> Labels:
-        """Nothing: all that can be answered stands in the passages."""
+    def learn_labels(self, examples: Sequence[QaExample]) -> Labels:
+        """Nothing: every answer is a span of its passage."""
         return {}
 
     def network(self, sizes: Sizes, labels: Labels) -> nn.Module:
         """Attention flow with self-attention."""
-        sides = {"answer_words": self.answer_words, "longest": self.longest, "overlap": self.overlap}
-        return Pointer(sizes, hidden=self.hidden, dropout=self.dropout, **sides)
+        return QaNetwork(
+            sizes,
+            hidden=self.hidden,
+            dropout=self.dropout,
+            answer_words=self.answer_words,
+            longest=self.longest,
+            overlap=self.overlap,
+        )
 
-    def score(self, examples: Sequence[Question], answers: Sequence[dict[str, Any]]) -> dict[str, float]:
-        """F1 and exact match, as the official script of SQuAD 1.1 counts them (there they are percentages).
+    def score(self, examples: Sequence[QaExample], answers: Sequence[dict[str, Any]]) -> dict[str, float]:
+        """F1 and exact match, as the official script of SQuAD 1.1 computes them (there as percentages).
 
-        >>> asked = Question(Passage.of("A cat sat on the mat.", tokenizer_of("keep")), ("Where", "?"), ("on the mat",))
-        >>> Qa().score([asked], [{"text": "the mat"}])
+        >>> from dataclasses import replace
+        >>> example = replace(Qa().ask("A cat sat on the mat.", "Where?")[0], answers=("on the mat",))
+        >>> Qa().score([example], [{"text": "the mat"}])
         {'f1': 0.6666666666666666, 'exact_match': 0.0}
         """
-        gold = [example.answers for example in examples if example.answers is not None]
-        if len(gold) < len(examples):
-            raise OptionError("some questions have no answers to compare with. Choose a file with answers")
-        texts = [answer["text"] for answer in answers]
-        count = max(len(gold), 1)
-        return {
-            "f1": sum(map(overlap, texts, gold)) / count,
-            "exact_match": sum(map(exact_match, texts, gold)) / count,
-        }
+        return score_answers(examples, answers)
 
-    def ask(self, *texts: str) -> list[Question]:
+    def ask(self, *texts: str) -> list[QaExample]:
         """Questions about a passage: the passage, then one question or more."""
         if len(texts) < 2:
             raise OptionError(f"qa takes a passage and a question, but {len(texts)} texts were given")
-        tokenizer = tokenizer_of(self.letters)
+        tokenizer = make_tokenizer(self.letters)
         passage = Passage.of(texts[0], tokenizer)
         if not passage.words:
             raise OptionError("the passage has no words")
-        asked = [Question(passage, tuple(tokenizer.words(text))) for text in texts[1:]]
-        for question in asked:
-            if not question.words:
-                raise OptionError("the question has no words")
-        return asked
+        examples = [QaExample(passage, tuple(tokenizer.words(text))) for text in texts[1:]]
+        if not all(example.words for example in examples):
+            raise OptionError("the question has no words")
+        return examples
 
-    def describe(self, example: Question, answer: dict[str, Any]) -> dict[str, Any]:
-        """The question, the answer, its characters in the passage, and how likely the network finds it."""
+    def describe(self, example: QaExample, answer: dict[str, Any]) -> dict[str, Any]:
+        """The question, the answer, its characters in the passage, and its probability."""
         return {
             "question": " ".join(example.words),
             "answer": answer["text"],

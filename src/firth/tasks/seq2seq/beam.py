@@ -1,7 +1,7 @@
-"""Beam search: the likeliest text, word by word, with the best few beginnings kept at each step.
+"""Beam search: the likeliest text, word by word, with the best few prefixes at each step.
 
-It knows nothing of networks: a function gives the log-probabilities of the next words, and what is to be remembered.
-With a beam of one it is the greedy search.
+It is independent of networks: a function gives the log-probabilities of the next words and the next state. With a beam
+of one it is greedy search.
 """
 
 from __future__ import annotations
@@ -13,26 +13,26 @@ import torch
 from torch import Tensor
 
 
-class Memory(Protocol):
-    """What is remembered of each row."""
+class SearchState(Protocol):
+    """The decoder state of each row."""
 
     def rows(self, places: Tensor) -> Self:
-        """The memory of these rows, in this order."""
+        """The state of these rows, in this order."""
 
 
-Remembered = TypeVar("Remembered", bound=Memory)
+State = TypeVar("State", bound=SearchState)
 
 
 class Beam(NamedTuple):
-    """The texts of each source, the best first: their words, -1 behind the end, and their scores."""
+    """The texts of each source, the best first: their words, -1 after the end, and their scores."""
 
     words: Tensor  # (sources, width, time)
     scores: Tensor  # (sources, width)
 
 
 def search(
-    step: Callable[[Tensor, Remembered], tuple[Tensor, Remembered]],
-    memory: Remembered,
+    step: Callable[[Tensor, State], tuple[Tensor, State]],
+    state: State,
     begins: Tensor,
     *,
     end: int,
@@ -40,48 +40,48 @@ def search(
     longest: int,
     penalty: float,
 ) -> Beam:
-    """The best texts of sources; `begins` (sources) has the word before the first of each.
+    """The best texts of each source; `begins` (sources) has the word before the first of each.
 
-    `step(words, memory)` takes the last word of each row and gives the log-probabilities (rows, words) of the next;
-    rows are sources × width, those of one source side by side. Texts are compared by log P / length ** penalty, the end
-    counted: with 0 the shorter is favoured, with 1 the mean word decides.
+    `step(words, state)` takes the last word of each row and gives the log-probabilities (rows, words) of the next;
+    rows are sources × width, those of one source adjacent. Texts are compared by log P / length ** penalty, with the
+    end counted: 0 favors short texts, 1 compares the mean log P of a word.
     """
     sources, device = len(begins), begins.device
-    rows = torch.arange(sources, device=device)[:, None] * width
+    first_rows = torch.arange(sources, device=device)[:, None] * width
     last = begins.repeat_interleave(width)
-    said = torch.full((sources * width, longest + 1), -1, device=device)
+    texts = torch.full((sources * width, longest + 1), -1, device=device)
     totals = torch.full((sources, width), -torch.inf, device=device)
-    totals[:, 0] = 0  # at first all rows of a source are alike, so that only one may count
+    totals[:, 0] = 0  # at first all rows of a source are equal, so that only one may count
     lengths = torch.zeros(sources, width, device=device)
     done = torch.zeros(sources, width, dtype=torch.bool, device=device)
-    ranked = totals
+    scores = totals
     for time in range(longest + 1):
-        chances, memory = step(last, memory)
-        chances = allowed(chances.reshape(sources, width, -1), done, end, is_last=time == longest)
-        words = chances.shape[2]
-        grown, longer = totals[:, :, None] + chances, lengths + (~done).float()
-        ranked = (grown / longer.clamp(min=1)[:, :, None] ** penalty).reshape(sources, -1)
-        ranked, best = ranked.topk(width, 1)
+        log_probs, state = step(last, state)
+        log_probs = restrict(log_probs.reshape(sources, width, -1), done, end, is_last=time == longest)
+        words = log_probs.shape[2]
+        new_totals, new_lengths = totals[:, :, None] + log_probs, lengths + (~done).float()
+        scores = (new_totals / new_lengths.clamp(min=1)[:, :, None] ** penalty).reshape(sources, -1)
+        scores, best = scores.topk(width, 1)
         beam, word = best // words, best % words
-        totals, lengths = grown.reshape(sources, -1).gather(1, best), longer.gather(1, beam)
+        totals, lengths = new_totals.reshape(sources, -1).gather(1, best), new_lengths.gather(1, beam)
         done = done.gather(1, beam) | (word == end)
-        chosen, last = (rows + beam).reshape(-1), word.reshape(-1)
-        said, memory = said[chosen], memory.rows(chosen)
-        said[:, time] = torch.where(done.reshape(-1), -1, last)
+        rows, last = (first_rows + beam).reshape(-1), word.reshape(-1)
+        texts, state = texts[rows], state.rows(rows)
+        texts[:, time] = torch.where(done.reshape(-1), -1, last)
         if bool(done.all()):
             break
-    return Beam(said.reshape(sources, width, -1), ranked)
+    return Beam(texts.reshape(sources, width, -1), scores)
 
 
-def allowed(chances: Tensor, done: Tensor, end: int, *, is_last: bool) -> Tensor:
-    """Log-probabilities (sources, width, words) in which a text that is done only stays so, at no cost.
+def restrict(log_probs: Tensor, done: Tensor, end: int, *, is_last: bool) -> Tensor:
+    """Log-probabilities (sources, width, words) by which a finished text only repeats its end, at no cost.
 
-    In the last step every text has to end.
+    In the last step every text must end.
 
-    >>> allowed(torch.tensor([[[-1.0, -2.0], [-3.0, -4.0]]]), torch.tensor([[False, True]]), 0, is_last=False)
+    >>> restrict(torch.tensor([[[-1.0, -2.0], [-3.0, -4.0]]]), torch.tensor([[False, True]]), 0, is_last=False)
     tensor([[[-1., -2.],
              [ 0., -inf]]])
     """
-    kept = torch.full_like(chances, -torch.inf) if is_last else chances.masked_fill(done[:, :, None], -torch.inf)
-    kept[:, :, end] = torch.where(done, 0.0, chances[:, :, end])
-    return kept
+    allowed = torch.full_like(log_probs, -torch.inf) if is_last else log_probs.masked_fill(done[:, :, None], -torch.inf)
+    allowed[:, :, end] = torch.where(done, 0.0, log_probs[:, :, end])
+    return allowed

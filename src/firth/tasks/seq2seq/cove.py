@@ -10,7 +10,7 @@ from firth.errors import OptionError
 from firth.neural.device import CPU
 from firth.neural.inference.layers_of import Sentences, map_batches, to_word_lists
 from firth.neural.inference.sentence_arrays import Floats, Pooling, pool
-from firth.tasks.model import TaskModel, evaluating
+from firth.tasks.model import TaskModel, evaluation_mode
 from firth.tasks.seq2seq.network import EncoderDecoder
 
 Layers = Literal["top", "all", "mix"] | int
@@ -57,5 +57,5 @@ class Cove:
             arrays = [states[..., row, : len(words), :].cpu().numpy().copy() for row, words in enumerate(batch)]
             return [pool(array, pooling) for array in arrays]
 
-        with evaluating(self.model):
+        with evaluation_mode(self.model):
             return map_batches(embed_batch, lists, [max(1, len(words)) for words in lists], batch_tokens)

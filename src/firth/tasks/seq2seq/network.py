@@ -1,11 +1,11 @@
-"""An encoder reads the source in both directions; a decoder says the target, word by word, looking back at the source.
+"""A bidirectional encoder and a decoder with attention and copying.
 
-    shares = softmax(decoder · W · states)          where it looks (Luong et al. 2015)
-    joined = tanh(V · [shares · states ; decoder])
-    P(word) = (1 - copied) · softmax(U · joined) + copied · (what shares say of this word in the source)
+    attention = softmax(decoder · W · states)                           Luong et al. (2015)
+    joined    = tanh(V · [attention · states ; decoder])
+    P(word)   = (1 - copy) · softmax(U · joined) + copy · (attention to this word in the source)
 
-The last line is the copy rule (See et al. 2017), by which words can be said that the vocabulary does not hold. Without
-it a word that is not known is said as the source word looked at most, or as <unk>.
+The last line is the pointer-generator (See et al. 2017), which can copy words that are not in the vocabulary. Without
+it, an unknown word is replaced by the source word with the highest attention, or generated as <unk>.
 """
 
 from __future__ import annotations
@@ -19,9 +19,9 @@ from torch import Tensor, nn
 from torch.nn import functional
 
 from firth.tasks.inputs import Sizes, Text
-from firth.tasks.layers import Bidirectional, ends, masked_softmax, words_mask
+from firth.tasks.layers import Bidirectional, final_states, masked_softmax, sequence_mask
 from firth.tasks.seq2seq import beam
-from firth.tasks.seq2seq.data import Pair
+from firth.tasks.seq2seq.data import Seq2SeqExample
 
 if TYPE_CHECKING:
     from firth.tasks.seq2seq.task import Seq2Seq
@@ -32,52 +32,52 @@ TINY = 1e-10
 
 
 @dataclass(frozen=True)
-class Source:
-    """What the decoder can look at. A word that the vocabulary does not hold has a number behind it, in its source."""
+class EncodedSource:
+    """What the decoder attends to. The source's words outside the vocabulary have ids after those of the vocabulary."""
 
     states: Tensor  # (batch, time, states)
     keys: Tensor  # (batch, time, hidden)
     mask: Tensor  # (batch, time)
-    numbers: Tensor  # (batch, time)
-    beyond: list[list[str]]  # of each source its words beyond the vocabulary
+    ids: Tensor  # (batch, time)
+    unknown: list[list[str]]  # the words of each source that are not in the vocabulary
 
-    def repeated(self, times: int) -> Source:
-        """Each source so many times, side by side."""
-        return Source(
+    def repeat(self, times: int) -> EncodedSource:
+        """Each source `times` times, adjacent."""
+        return EncodedSource(
             self.states.repeat_interleave(times, 0),
             self.keys.repeat_interleave(times, 0),
             self.mask.repeat_interleave(times, 0),
-            self.numbers.repeat_interleave(times, 0),
-            [words for words in self.beyond for _ in range(times)],
+            self.ids.repeat_interleave(times, 0),
+            [words for words in self.unknown for _ in range(times)],
         )
 
 
 @dataclass(frozen=True)
-class Memory:
-    """What the decoder remembers of each row; the sources of a beam's rows are the same, and stay where they are."""
+class DecoderState:
+    """The state of the decoder for each row; the rows of a beam share a source, so selecting rows keeps it in place."""
 
-    source: Source
-    said: Tensor  # (layers, rows, hidden)
-    cells: Tensor
+    source: EncodedSource
+    hidden: Tensor  # (layers, rows, hidden)
+    cell: Tensor
     joined: Tensor  # (rows, hidden)
 
-    def rows(self, places: Tensor) -> Memory:
-        """The memory of these rows."""
-        return replace(self, said=self.said[:, places], cells=self.cells[:, places], joined=self.joined[places])
+    def rows(self, places: Tensor) -> DecoderState:
+        """The state of these rows."""
+        return replace(self, hidden=self.hidden[:, places], cell=self.cell[:, places], joined=self.joined[places])
 
-    def repeated(self, times: int) -> Memory:
-        """Each row so many times, side by side, with its source."""
+    def repeat(self, times: int) -> DecoderState:
+        """Each row `times` times, adjacent, with its source."""
         places = torch.arange(len(self.joined), device=self.joined.device).repeat_interleave(times)
-        return replace(self.rows(places), source=self.source.repeated(times))
+        return replace(self.rows(places), source=self.source.repeat(times))
 
 
 class EncoderDecoder(nn.Module):
-    """The network of the task, which has its sizes; `words` are those that it can say without copying."""
+    """The network of the task. `words` is the vocabulary of the decoder."""
 
     def __init__(self, task: Seq2Seq, sizes: Sizes, words: Sequence[str]) -> None:
         super().__init__()
         self.task, self.words = task, (*MARKS, *words)
-        self.numbers = {word: number for number, word in enumerate(self.words)}
+        self.ids = {word: id for id, word in enumerate(self.words)}
         hidden, states = task.hidden, 2 * task.hidden + sizes.extra
         inputs = [sizes.input] + [2 * hidden] * (task.layers - 1)
         self.encoder = nn.ModuleList(Bidirectional(size, hidden, dropout=task.dropout) for size in inputs)
@@ -91,133 +91,131 @@ class EncoderDecoder(nn.Module):
         self.dropout = nn.Dropout(task.dropout)
 
     def states(self, text: Text) -> list[Tensor]:
-        """What each layer of the encoder says of the words, (batch, time, 2 · hidden): CoVe's vectors."""
-        said, found = text.vectors, []
+        """The hidden states of each encoder layer, (batch, time, 2 · hidden): the vectors of CoVe."""
+        hidden, layers = text.vectors, []
         for layer in self.encoder:
-            said = layer(said, text.lengths)
-            found.append(said)
-        return found
+            hidden = layer(hidden, text.lengths)
+            layers.append(hidden)
+        return layers
 
-    def loss(self, texts: tuple[Text, ...], examples: Sequence[Pair]) -> Tensor:
-        """The mean over the words of the targets, their ends among them, of -log P(word | source, words before it)."""
-        memory = self.remember(texts[0], examples)
-        wanted = [self._targets(pair, beyond) for pair, beyond in zip(examples, memory.source.beyond)]
-        targets = _padded(wanted, END).to(memory.said.device)
-        mask = words_mask(torch.tensor([len(one) for one in wanted]), targets.shape[1]).to(targets.device)
-        before = torch.cat([torch.full_like(targets[:, :1], BEGIN), targets[:, :-1]], 1)
-        joined, shares = self._read(before, memory)
-        likely = self._likely(joined, shares, memory.source, targets)
-        return -(likely * mask).sum() / mask.sum()
+    def loss(self, texts: tuple[Text, ...], examples: Sequence[Seq2SeqExample]) -> Tensor:
+        """-log P(word | source, words before it), the mean over the words of the targets and their ends."""
+        state = self.encode(texts[0], examples)
+        rows = [self._target_ids(example, unknown) for example, unknown in zip(examples, state.source.unknown)]
+        longest = max(map(len, rows))
+        targets = torch.tensor([[*row, *[END] * (longest - len(row))] for row in rows]).to(state.hidden.device)
+        mask = sequence_mask(torch.tensor([len(row) for row in rows]), longest).to(targets.device)
+        previous = torch.cat([torch.full_like(targets[:, :1], BEGIN), targets[:, :-1]], 1)
+        log_probs = self._log_probs(*self._decode(previous, state), state.source, targets)
+        return -(log_probs * mask).sum() / mask.sum()
 
-    def _likely(self, joined: Tensor, shares: Tensor, source: Source, targets: Tensor) -> Tensor:
+    def _log_probs(self, joined: Tensor, attention: Tensor, source: EncodedSource, targets: Tensor) -> Tensor:
         """log P of the targets, (batch, target time)."""
-        known = torch.log_softmax(self.say(joined), 2)
-        beyond = targets >= len(self.words)
-        said = known.gather(2, targets.masked_fill(beyond, UNKNOWN)[:, :, None])[:, :, 0]
+        vocabulary = torch.log_softmax(self.say(joined), 2)
+        is_unknown = targets >= len(self.words)
+        generated = vocabulary.gather(2, targets.masked_fill(is_unknown, UNKNOWN)[:, :, None])[:, :, 0]
         if self.task.unknown != "copy":
-            return said
-        copied = self.copied(joined)[:, :, 0]
-        lowest = torch.finfo(said.dtype).min / 2
-        said = (said + functional.logsigmoid(-copied)).masked_fill(beyond, lowest)
-        there = (shares * (source.numbers[:, None] == targets[:, :, None]) * source.mask[:, None]).sum(2)
-        return torch.logaddexp(said, functional.logsigmoid(copied) + torch.log(there + TINY))
+            return generated
+        copy_logits = self.copied(joined)[:, :, 0]
+        lowest = torch.finfo(generated.dtype).min / 2
+        generated = (generated + functional.logsigmoid(-copy_logits)).masked_fill(is_unknown, lowest)
+        copied = (attention * (source.ids[:, None] == targets[:, :, None]) * source.mask[:, None]).sum(2)
+        return torch.logaddexp(generated, functional.logsigmoid(copy_logits) + torch.log(copied + TINY))
 
-    def answers(self, texts: tuple[Text, ...], examples: Sequence[Pair]) -> list[str]:
-        """The best text for each source, its words parted by blanks."""
-        return [found[0][0] for found in self.best(texts[0], examples, width=self.task.beam)]
+    def answers(self, texts: tuple[Text, ...], examples: Sequence[Seq2SeqExample]) -> list[str]:
+        """The best text for each source, its words separated by spaces."""
+        return [texts[0][0] for texts in self.search(texts[0], examples, width=self.task.beam)]
 
-    def best(self, text: Text, pairs: Sequence[Pair], width: int) -> list[list[tuple[str, float]]]:
-        """The `width` best texts for each source and their scores: log P by length, as `length_penalty` says."""
-        memory = self.remember(text, pairs)
+    def search(self, text: Text, examples: Sequence[Seq2SeqExample], width: int) -> list[list[tuple[str, float]]]:
+        """The `width` best texts for each source with their scores, log P / length ** length_penalty."""
+        state = self.encode(text, examples)
         found = beam.search(
             self.step,
-            memory.repeated(width),
-            torch.full((len(pairs),), BEGIN, device=memory.said.device),
+            state.repeat(width),
+            torch.full((len(examples),), BEGIN, device=state.hidden.device),
             end=END,
             width=width,
             longest=self.task.longest,
             penalty=self.task.length_penalty,
         )
-        spelled = []
-        for rows, scores, beyond in zip(found.words.tolist(), found.scores.tolist(), memory.source.beyond):
-            names = [*self.words, *beyond]
-            texts = [" ".join(names[number] for number in row if number >= 0) for row in rows]
-            spelled.append(list(zip(texts, scores)))
-        return spelled
+        results = []
+        for rows, scores, unknown in zip(found.words.tolist(), found.scores.tolist(), state.source.unknown):
+            words = [*self.words, *unknown]
+            texts = [" ".join(words[id] for id in row if id >= 0) for row in rows]
+            results.append(list(zip(texts, scores)))
+        return results
 
-    def step(self, words: Tensor, memory: Memory) -> tuple[Tensor, Memory]:
-        """The log-probabilities of the words after `words` (rows), those of its source beyond the vocabulary last."""
-        joined, shares, memory = self._next(words, memory)
-        source = memory.source
-        chances = functional.pad(torch.softmax(self.say(joined), 1), (0, max(map(len, source.beyond), default=0)))
+    def step(self, ids: Tensor, state: DecoderState) -> tuple[Tensor, DecoderState]:
+        """The log-probabilities of the words after `ids` (rows), those of unknown source words last."""
+        joined, attention, state = self._decode_step(ids, state)
+        source = state.source
+        most_unknown = max(map(len, source.unknown), default=0)
+        probabilities = functional.pad(torch.softmax(self.say(joined), 1), (0, most_unknown))
         if self.task.unknown == "copy":
-            copied = torch.sigmoid(self.copied(joined))
-            chances = (chances * (1 - copied)).scatter_add(1, source.numbers, copied * shares)
-        never = [BEGIN]
-        if self.task.unknown != "keep":  # what is not known is said as the word that is looked at most
-            looked_at = source.numbers.gather(1, shares.argmax(1, keepdim=True))
-            chances = chances.scatter_add(1, looked_at, chances[:, UNKNOWN, None])
-            never.append(UNKNOWN)
-        found = torch.log(chances.clamp(min=TINY))
-        found[:, never] = -torch.inf
-        return found, memory
+            copy = torch.sigmoid(self.copied(joined))
+            probabilities = (probabilities * (1 - copy)).scatter_add(1, source.ids, copy * attention)
+        excluded = [BEGIN]
+        if self.task.unknown != "keep":  # <unk> becomes the source word with the highest attention
+            attended = source.ids.gather(1, attention.argmax(1, keepdim=True))
+            probabilities = probabilities.scatter_add(1, attended, probabilities[:, UNKNOWN, None])
+            excluded.append(UNKNOWN)
+        log_probs = torch.log(probabilities.clamp(min=TINY))
+        log_probs[:, excluded] = -torch.inf
+        return log_probs, state
 
-    def remember(self, text: Text, pairs: Sequence[Pair]) -> Memory:
-        """The decoder before its first word, with sources to look at."""
+    def encode(self, text: Text, examples: Sequence[Seq2SeqExample]) -> DecoderState:
+        """The state of the decoder before its first word."""
         top = self.states(text)[-1]
         states = text.with_extra(top)
-        beyond: list[list[str]] = []
-        numbers = torch.full(text.mask.shape, UNKNOWN)
-        for row, pair in zip(numbers, pairs):
-            others = {word: len(self.words) + at for at, word in enumerate(self._beyond(pair.source))}
-            row[: len(pair.source)] = torch.tensor([self.numbers.get(one, others.get(one, 0)) for one in pair.source])
-            beyond.append(list(others))
-        source = Source(states, self.keys(states), text.mask, numbers.to(states.device), beyond)
-        begin = torch.tanh(self.first(ends(top, text.lengths))).reshape(len(pairs), 2, self.task.layers, -1)
-        said, cells = begin.permute(1, 2, 0, 3).contiguous()
-        return Memory(source, said, cells, said.new_zeros(said.shape[1:]))
+        unknown: list[list[str]] = []
+        ids = torch.full(text.mask.shape, UNKNOWN)
+        for row, example in zip(ids, examples):
+            unknown.append(list(dict.fromkeys(word for word in example.source if word not in self.ids)))
+            copied = self._unknown_ids(unknown[-1])
+            source_ids = [self.ids.get(word, copied.get(word, 0)) for word in example.source]
+            row[: len(source_ids)] = torch.tensor(source_ids)
+        source = EncodedSource(states, self.keys(states), text.mask, ids.to(states.device), unknown)
+        initial = torch.tanh(self.first(final_states(top, text.lengths)))
+        hidden, cell = initial.reshape(len(examples), 2, self.task.layers, -1).permute(1, 2, 0, 3).contiguous()
+        return DecoderState(source, hidden, cell, hidden.new_zeros(hidden.shape[1:]))
 
-    def _beyond(self, words: Sequence[str]) -> list[str]:
-        return list(dict.fromkeys(word for word in words if word not in self.numbers))
+    def _unknown_ids(self, words: Sequence[str]) -> dict[str, int]:
+        """The ids of a source's words outside the vocabulary, which follow those of the vocabulary."""
+        return {word: len(self.words) + number for number, word in enumerate(words)}
 
-    def _targets(self, pair: Pair, beyond: Sequence[str]) -> list[int]:
-        """The numbers of a target's words and its end; those of words that can only be copied follow the vocabulary."""
-        others = {word: len(self.words) + at for at, word in enumerate(beyond)} if self.task.unknown == "copy" else {}
-        return [*(self.numbers.get(word, others.get(word, UNKNOWN)) for word in pair.known), END]
+    def _target_ids(self, example: Seq2SeqExample, unknown: Sequence[str]) -> list[int]:
+        """The ids of a target's words and its end."""
+        copied = self._unknown_ids(unknown) if self.task.unknown == "copy" else {}
+        return [*(self.ids.get(word, copied.get(word, UNKNOWN)) for word in example.gold), END]
 
-    def _read(self, before: Tensor, memory: Memory) -> tuple[Tensor, Tensor]:
-        """The decoder over the words before each word, (batch, time), all at once, or one by one where it is fed."""
+    def _decode(self, previous: Tensor, state: DecoderState) -> tuple[Tensor, Tensor]:
+        """Joined vectors and attention at each step, given the previous words (batch, time)."""
         if not self.task.feeding:
-            said, _ = self.decoder(self._inputs(before), (memory.said, memory.cells))
-            return self._look(said, memory.source)
-        joined, shares = [], []
-        for words in before.unbind(1):
-            one, share, memory = self._next(words, memory)
-            joined.append(one)
-            shares.append(share)
-        return torch.stack(joined, 1), torch.stack(shares, 1)
+            hidden, _ = self.decoder(self._embed(previous), (state.hidden, state.cell))
+            return self._attend(hidden, state.source)
+        joined, attention = [], []
+        for ids in previous.unbind(1):
+            step_joined, step_attention, state = self._decode_step(ids, state)
+            joined.append(step_joined)
+            attention.append(step_attention)
+        return torch.stack(joined, 1), torch.stack(attention, 1)
 
-    def _next(self, words: Tensor, memory: Memory) -> tuple[Tensor, Tensor, Memory]:
-        """One step: what was joined (rows, hidden), where it looked (rows, source time), and what is remembered."""
-        inputs = self._inputs(words[:, None])
-        if self.task.feeding:  # where it looked before matters for where to look next
-            inputs = torch.cat([inputs, memory.joined[:, None]], 2)
-        output, (said, cells) = self.decoder(inputs, (memory.said, memory.cells))
-        joined, shares = self._look(output, memory.source)
-        return joined[:, 0], shares[:, 0], replace(memory, said=said, cells=cells, joined=joined[:, 0])
+    def _decode_step(self, ids: Tensor, state: DecoderState) -> tuple[Tensor, Tensor, DecoderState]:
+        """One step: the joined vectors (rows, hidden), the attention (rows, source time), and the next state."""
+        inputs = self._embed(ids[:, None])
+        if self.task.feeding:  # input feeding: past attention informs the next
+            inputs = torch.cat([inputs, state.joined[:, None]], 2)
+        output, (hidden, cell) = self.decoder(inputs, (state.hidden, state.cell))
+        joined, attention = self._attend(output, state.source)
+        return joined[:, 0], attention[:, 0], replace(state, hidden=hidden, cell=cell, joined=joined[:, 0])
 
-    def _inputs(self, words: Tensor) -> Tensor:
-        """The vectors of words; one beyond the vocabulary is not known."""
-        known = torch.where(words < len(self.words), words, UNKNOWN)
+    def _embed(self, ids: Tensor) -> Tensor:
+        """The vectors of words; a word outside the vocabulary is <unk>."""
+        known = torch.where(ids < len(self.words), ids, UNKNOWN)
         return cast(Tensor, self.dropout(self.table(known)))
 
-    def _look(self, said: Tensor, source: Source) -> tuple[Tensor, Tensor]:
-        """What the decoder says, (rows, time, hidden), joined with what it looks at; and where it looks."""
-        shares = masked_softmax(said @ source.keys.transpose(1, 2), source.mask[:, None])
-        joined = torch.tanh(self.join(torch.cat([shares @ source.states, said], 2)))
-        return self.dropout(joined), shares
-
-
-def _padded(rows: Sequence[Sequence[int]], fill: int) -> Tensor:
-    longest = max(map(len, rows))
-    return torch.tensor([[*row, *[fill] * (longest - len(row))] for row in rows])
+    def _attend(self, hidden: Tensor, source: EncodedSource) -> tuple[Tensor, Tensor]:
+        """The decoder's output (rows, time, hidden) joined with the attended source states; and the attention."""
+        attention = masked_softmax(hidden @ source.keys.transpose(1, 2), source.mask[:, None])
+        joined = torch.tanh(self.join(torch.cat([attention @ source.states, hidden], 2)))
+        return self.dropout(joined), attention

@@ -1,7 +1,6 @@
-"""Sequence to sequence: a text is said for a text, by an encoder and a decoder with attention.
+"""Sequence to sequence: one text from another, with an encoder, a decoder and attention.
 
-Pairs come from a table or are made of running text (`text_pairs.py`); the network is in `translation_network.py`. What
-its encoder says of words is a contextual embedding of its own (`cove.py`).
+The states of a trained encoder are contextual embeddings too (`cove.py`).
 """
 
 from __future__ import annotations
@@ -10,7 +9,7 @@ import math
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar, Literal, cast
+from typing import Any, ClassVar, Literal
 
 from torch import nn
 
@@ -18,10 +17,10 @@ from firth.errors import OptionError
 from firth.files import Name
 from firth.options import option
 from firth.tasks.inputs import Sizes
-from firth.tasks.model import TaskModel, evaluating
-from firth.tasks.seq2seq.data import Kind, Pair, read_pairs
+from firth.tasks.model import TaskModel, evaluation_mode
+from firth.tasks.seq2seq.data import Kind, Seq2SeqExample, read_pairs
 from firth.tasks.seq2seq.network import MARKS, EncoderDecoder
-from firth.tasks.seq2seq.score import bleu
+from firth.tasks.seq2seq.score import score_texts
 from firth.tasks.task import Labels, Task
 from firth.text.tokenize import Tokenizer
 from firth.text.vocabulary import Vocabulary
@@ -34,11 +33,9 @@ class Seq2Seq(Task):
     An answer is a string of words separated by spaces.
 
     >>> task = Seq2Seq()
-    >>> pair, = task.ask("Tea, please.")
-    >>> pair.source
+    >>> example, = task.ask("Tea, please.")
+    >>> example.source
     ('Tea', ',', 'please', '.')
-    >>> task.score([Pair(pair.source, ("du", "thé"))], ["du thé"])
-    {'bleu': 1.0, 'exact': 1.0}
     """
 
     name: ClassVar[str] = "seq2seq"
@@ -47,75 +44,75 @@ class Seq2Seq(Task):
     commands: ClassVar[tuple[str, ...]] = ("firth task seq2seq --train pairs.tsv --dev dev.tsv --out model/",)
     defaults: ClassVar[dict[str, Any]] = {"words": 100, "batch": 64}
 
-    hidden: int = option(300, "cells of each layer: of each direction of the encoder, and of the decoder", minimum=1)
-    layers: int = option(2, "layers of the encoder, and of the decoder", minimum=1)
-    dim: int = option(300, "length of the vectors of the words that were said", minimum=1)
-    vocabulary: int = option(20_000, "so many words can be said, the most frequent", minimum=1)
-    min_count: int = option(1, "words that occur less often in the targets cannot be said", minimum=1)
+    hidden: int = option(300, "Units of each layer: of each direction of the encoder, and of the decoder.", minimum=1)
+    layers: int = option(2, "Layers of the encoder, and of the decoder.", minimum=1)
+    dim: int = option(300, "Size of the word vectors of the decoder.", minimum=1)
+    vocabulary: int = option(20_000, "Maximum size of the decoder's vocabulary; the most frequent words.", minimum=1)
+    min_count: int = option(1, "Minimum count in the targets of a word of the decoder's vocabulary.", minimum=1)
     unknown: Literal["copy", "replace", "keep"] = option(
-        "copy", "words beyond these: learn to copy them from the source, say what is looked at most, or say <unk>"
+        "copy",
+        "Words outside the vocabulary: learn to copy them from the source, replace <unk> by the source word with the "
+        "highest attention, or keep <unk>.",
     )
-    feeding: bool = option(False, "the decoder is told where it looked before; training is slower")
-    dropout: float = option(0.2, "share of what enters each layer that training leaves out", minimum=0, maximum=0.99)
-    beam: int = option(4, "beginnings of a text that are kept in search of the best; 1: greedy", minimum=1)
-    length_penalty: float = option(1.0, "texts are compared by log P / length ** this", minimum=0)
-    pairs: Kind = option("tabs", "what a file holds: a table, or text of which pairs are made")
-    tokens: Literal["running", "whitespace"] = option("running", "running text, or spaces between the tokens")
-    longest: int = option(100, "words of a source or a target; what is longer is cut", minimum=1)
-    limit: int = option(0, "read the first so many pairs of a file; 0: all", minimum=0)
+    feeding: bool = option(False, "Input feeding: the decoder also gets its last attention; training is slower.")
+    dropout: float = option(0.2, "Dropout of the input of each layer.", minimum=0, maximum=0.99)
+    beam: int = option(4, "Beam width of the search; 1 is greedy search.", minimum=1)
+    length_penalty: float = option(1.0, "Exponent p of the score log P / length ** p of a text.", minimum=0)
+    pairs: Kind = option("tabs", "Source of pairs: a table, or running text from which they are derived.")
+    tokens: Literal["running", "whitespace"] = option("running", "Tokenize running text, or split at whitespace.")
+    longest: int = option(100, "Maximum length of a source or a target, in words; the rest is cut off.", minimum=1)
+    limit: int = option(0, "Maximum number of pairs to read from a file; 0 reads all.", minimum=0)
 
-    def read(self, path: Name) -> list[Pair]:
+    def read(self, path: Name) -> list[Seq2SeqExample]:
         """The pairs of a file."""
         return read_pairs(path, self.pairs, Tokenizer(mode=self.tokens), self.longest, self.limit)
 
-    def learn_labels(self, examples: Sequence[Pair]) -> Labels:
-        """The words that can be said, by falling frequency."""
-        counts = Counter(word for pair in examples for word in pair.known if word not in MARKS)
+    def learn_labels(self, examples: Sequence[Seq2SeqExample]) -> Labels:
+        """The vocabulary of the decoder, by falling frequency."""
+        counts = Counter(word for example in examples for word in example.gold if word not in MARKS)
         return {"words": list(Vocabulary.from_counts(counts).cut(self.min_count).top(self.vocabulary))}
 
     def network(self, sizes: Sizes, labels: Labels) -> nn.Module:
         """The encoder and the decoder."""
         return EncoderDecoder(self, sizes, labels["words"])
 
-    def score(self, examples: Sequence[Pair], answers: Sequence[str]) -> dict[str, float]:
-        """BLEU, and the share of answers that are the target word by word."""
-        said, true = [tuple(answer.split()) for answer in answers], [pair.known for pair in examples]
-        exact = sum(one == other for one, other in zip(said, true, strict=True)) / max(1, len(true))
-        return {"bleu": bleu(true, said), "exact": exact}
+    def score(self, examples: Sequence[Seq2SeqExample], answers: Sequence[str]) -> dict[str, float]:
+        """BLEU, and the share of answers that equal their target."""
+        return score_texts(examples, answers)
 
-    def ask(self, *texts: str) -> list[Pair]:
-        """Each text is a source."""
+    def ask(self, *texts: str) -> list[Seq2SeqExample]:
+        """An example for each text, its source."""
         tokenizer = Tokenizer(mode=self.tokens)
-        return [Pair(tuple(tokenizer.words(text)[: self.longest])) for text in texts]
+        return [Seq2SeqExample(tuple(tokenizer.words(text)[: self.longest])) for text in texts]
 
-    def describe(self, example: Pair, answer: str) -> str:
-        """The answer as it is."""
+    def describe(self, example: Seq2SeqExample, answer: str) -> str:
+        """The answer itself."""
         return answer
 
 
 def generate(model: TaskModel, source: str, count: int = 1) -> list[tuple[str, float]]:
-    """The best texts for a source, each with its score, the best first; the beam is as wide as it must be."""
-    task, network = _opened(model)
-    pairs = task.ask(source)
-    with evaluating(model):
-        found = network.best(model.texts(pairs)[0], pairs, max(count, task.beam))
-    return found[0][:count]
+    """The `count` best texts for a source with their scores, the best first. The beam is at least `count` wide."""
+    task, network = _require_seq2seq(model)
+    examples = task.ask(source)
+    with evaluation_mode(model):
+        (texts,) = network.search(model.texts(examples)[0], examples, max(count, task.beam))
+    return texts[:count]
 
 
-def perplexity(model: TaskModel, pairs: Sequence[Pair]) -> float:
-    """exp of the mean of -log P over the words of the targets, their ends among them."""
-    _opened(model)
+def perplexity(model: TaskModel, examples: Sequence[Seq2SeqExample]) -> float:
+    """exp of the mean of -log P over the words of the targets and their ends."""
+    _, network = _require_seq2seq(model)
     total = words = 0.0
-    with evaluating(model):
-        for places in model.batches(pairs):
-            batch = [pairs[place] for place in places]
-            size = sum(len(pair.known) + 1 for pair in batch)
-            total += size * float(cast(EncoderDecoder, model.network).loss(model.texts(batch), batch))
+    with evaluation_mode(model):
+        for places in model.batches(examples):
+            batch = [examples[place] for place in places]
+            size = sum(len(example.gold) + 1 for example in batch)
+            total += size * float(network.loss(model.texts(batch), batch))
             words += size
     return math.exp(total / words) if words else math.nan
 
 
-def _opened(model: TaskModel) -> tuple[Seq2Seq, EncoderDecoder]:
+def _require_seq2seq(model: TaskModel) -> tuple[Seq2Seq, EncoderDecoder]:
     if not isinstance(model.task, Seq2Seq) or not isinstance(model.network, EncoderDecoder):
-        raise OptionError(f"a model of the task {model.task.name} says no texts. Train one: firth task seq2seq")
+        raise OptionError(f"a model of the task {model.task.name} cannot generate text. Train one: firth task seq2seq")
     return model.task, model.network

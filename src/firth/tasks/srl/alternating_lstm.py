@@ -28,7 +28,7 @@ from torch import Tensor, nn
 from torch.nn.utils.rnn import PackedSequence, pack_padded_sequence, pad_packed_sequence
 
 from firth.neural.training.lstm_cpu import backpropagate_gates
-from firth.tasks.layers import words_mask
+from firth.tasks.layers import sequence_mask
 
 Highway = Literal["within", "between"]
 FORGET, CARRY = 1.0, -2.0  # initial biases: the forget gate is open, and a layer passes most of its input on
@@ -174,7 +174,7 @@ class AlternatingLstm(nn.Module):
             hidden = layer(hidden, plan, depth % 2 == 1, self._draw_mask(hidden, len(lengths)))
         packed = PackedSequence(hidden, packed.batch_sizes, packed.sorted_indices, packed.unsorted_indices)
         padded, _ = pad_packed_sequence(packed, batch_first=True, total_length=time)
-        return padded * words_mask(lengths, time).to(padded.device)[:, :, None]
+        return padded * sequence_mask(lengths, time).to(padded.device)[:, :, None]
 
     def _draw_mask(self, like: Tensor, rows: int) -> Tensor | None:
         if not self.training or not self.dropout:

@@ -1,0 +1,79 @@
+"""What tasks share that assign one label to an example: the loss, the answers and their metrics."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from operator import itemgetter
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+from torch.nn import functional
+
+from firth.tasks.inputs import Text
+from firth.tasks.task import Example
+
+
+class LabelNetwork(nn.Module):
+    """Base of networks that choose a label. `forward` takes the texts and returns logits, (batch, labels)."""
+
+    def __init__(self, labels: Sequence[str]) -> None:
+        super().__init__()
+        self.labels = list(labels)
+        self.ids = {label: id for id, label in enumerate(labels)}
+
+    def loss(self, texts: tuple[Text, ...], examples: Sequence[Example]) -> Tensor:
+        """The mean cross-entropy."""
+        logits = self(*texts)
+        ids = torch.tensor([self.ids[example.gold] for example in examples])
+        return functional.cross_entropy(logits, ids.to(logits.device))
+
+    def answers(self, texts: tuple[Text, ...], examples: Sequence[Example]) -> list[dict[str, float]]:
+        """The probability of each label."""
+        return [dict(zip(self.labels, row)) for row in torch.softmax(self(*texts), 1).tolist()]
+
+
+def likeliest(answer: Mapping[str, float]) -> str:
+    """The label with the highest probability."""
+    return max(answer, key=lambda label: answer[label])
+
+
+def rank_labels(answer: Mapping[str, float]) -> dict[str, float]:
+    """The labels by falling probability.
+
+    >>> rank_labels({"bad": 0.25, "good": 0.75})
+    {'good': 0.75, 'bad': 0.25}
+    """
+    return dict(sorted(answer.items(), key=itemgetter(1), reverse=True))
+
+
+def describe_labels(answer: Mapping[str, float]) -> dict[str, Any]:
+    """The likeliest label, its probability, and all labels by falling probability.
+
+    >>> describe_labels({"entailment": 0.2, "neutral": 0.8})
+    {'label': 'neutral', 'probability': 0.8, 'labels': {'neutral': 0.8, 'entailment': 0.2}}
+    """
+    return {"label": likeliest(answer), "probability": answer[likeliest(answer)], "labels": rank_labels(answer)}
+
+
+def accuracy(gold: Sequence[str], predicted: Sequence[str]) -> float:
+    """The share of examples whose label is right."""
+    return sum(label == other for label, other in zip(gold, predicted, strict=True)) / max(len(gold), 1)
+
+
+def f1_by_label(gold: Sequence[str], predicted: Sequence[str]) -> dict[str, float]:
+    """The F1 of each gold label, in alphabetical order.
+
+    >>> f1_by_label(["yes", "yes", "no", "no"], ["yes", "no", "no", "no"])
+    {'no': 0.8, 'yes': 0.6666666666666666}
+    """
+    right = Counter(label for label, other in zip(gold, predicted, strict=True) if label == other)
+    totals = Counter(gold) + Counter(predicted)
+    return {label: 2 * right[label] / totals[label] for label in sorted(set(gold))}
+
+
+def macro_f1(gold: Sequence[str], predicted: Sequence[str]) -> float:
+    """The mean F1 of the gold labels."""
+    scores = f1_by_label(gold, predicted)
+    return sum(scores.values()) / max(len(scores), 1)

@@ -1,0 +1,62 @@
+"""The biLSTM-CRF tagger (Huang et al. 2015, Lample et al. 2016)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+import torch
+from torch import Tensor, nn
+
+from firth.tasks.crf import Crf
+from firth.tasks.inputs import Sizes, Text
+from firth.tasks.layers import Bidirectional, VariationalDropout, initialize_linear
+from firth.tasks.ner.data import NerExample
+from firth.tasks.tags import decode_spans, encode_tags, tag_ids, tag_list
+
+if TYPE_CHECKING:
+    from firth.tasks.ner.task import Ner
+
+
+class NerTagger(nn.Module):
+    """Bidirectional LSTMs over a sentence, a linear layer to the tags, and a CRF over these."""
+
+    def __init__(self, sizes: Sizes, kinds: list[str], task: Ner) -> None:
+        super().__init__()
+        self.scheme = task.scheme
+        self.tags = tag_list(kinds, task.scheme)
+        self.ids = {tag: id for id, tag in enumerate(self.tags)}
+        widths = [sizes.input, *(2 * hidden for hidden in task.hidden)]
+        self.readers = nn.ModuleList(
+            Bidirectional(width, hidden, dropout=task.dropout) for width, hidden in zip(widths, task.hidden)
+        )
+        self.dropout = VariationalDropout(task.dropout)
+        self.scores = nn.Linear(widths[-1] + sizes.extra, len(self.tags))
+        initialize_linear(self.scores)
+        self.crf = Crf(kinds, task.scheme)
+
+    def forward(self, text: Text) -> Tensor:
+        """The logits of each word's tags, (batch, time, tags)."""
+        hidden = text.vectors
+        for lstm in self.readers:
+            hidden = lstm(hidden, text.lengths)
+        logits: Tensor = self.scores(self.dropout(text.with_extra(hidden)))
+        return logits
+
+    def loss(self, texts: tuple[Text, ...], examples: Sequence[NerExample]) -> Tensor:
+        """-log p(tags), the mean over sentences."""
+        (text,) = texts
+        ids = torch.zeros(text.mask.shape, dtype=torch.long)
+        for row, example in enumerate(examples):
+            tags = encode_tags(example.gold, len(example.words), self.scheme)
+            ids[row, : len(tags)] = torch.tensor(tag_ids(tags, self.ids))
+        return -self.crf.log_likelihood(self(text), ids.to(text.mask.device), text.mask).mean()
+
+    def answers(self, texts: tuple[Text, ...], examples: Sequence[NerExample]) -> list[list[str]]:
+        """The BIO tags of each sentence."""
+        (text,) = texts
+        answers = []
+        for ids, example in zip(self.crf.best(self(text), text.mask).tolist(), examples):
+            length = len(example.words)
+            answers.append(encode_tags(decode_spans(self.tags[id] for id in ids[:length]), length))
+        return answers

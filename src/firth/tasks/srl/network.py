@@ -1,0 +1,140 @@
+"""The role labeler of He et al. (2017), and a predicate finder beside it.
+
+A deep alternating LSTM, with an embedding that marks the predicate, gives each word logits over BIO tags; the answer is
+the best sequence that BIO allows. A small biLSTM learns which words are predicates, so that plain text can be labeled.
+It takes the same input vectors and sends no gradient into them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+import torch
+from torch import Tensor, nn
+from torch.nn import functional
+
+from firth.tasks.columns import PREDICATE
+from firth.tasks.crf import NEVER, Transitions, viterbi
+from firth.tasks.inputs import Sizes, Text
+from firth.tasks.layers import Bidirectional, VariationalDropout, initialize_linear
+from firth.tasks.srl.alternating_lstm import AlternatingLstm
+from firth.tasks.srl.data import SrlExample
+from firth.tasks.tags import encode_tags, tag_ids, tag_list
+
+if TYPE_CHECKING:
+    from firth.tasks.srl.task import Srl
+
+IGNORED = -100  # a target that cross_entropy ignores
+
+
+class SrlTagger(nn.Module):
+    """The role of each word for a predicate, and which words are predicates."""
+
+    may_begin: Tensor
+    may_follow: Tensor
+    may_end: Tensor
+
+    def __init__(self, sizes: Sizes, roles: list[str], task: Srl) -> None:
+        super().__init__()
+        self.tags = tag_list(roles)
+        self.ids = {tag: id for id, tag in enumerate(self.tags)}
+        self.dropout = VariationalDropout(task.dropout)
+        self.is_predicate = nn.Embedding(2, task.predicate_dim)
+        self.reader = AlternatingLstm(
+            sizes.input + task.predicate_dim,
+            task.hidden,
+            layers=task.layers,
+            dropout=task.recurrent_dropout,
+            highway=task.highway,
+        )
+        self.scores = nn.Linear(task.hidden + sizes.extra, len(self.tags))
+        self.finder = Bidirectional(sizes.input, task.finder, dropout=task.dropout)
+        self.finds = nn.Linear(2 * task.finder, 1)
+        initialize_linear(self.scores, self.finds)
+        for name, scores in vars(Transitions.of(roles, "BIO")).items():
+            self.register_buffer(f"may_{name}", scores, persistent=False)
+
+    def forward(self, text: Text, predicates: Sequence[int | None]) -> Tensor:
+        """The logits of each word's tags, (batch, time, tags), for one predicate in each row."""
+        is_predicate = torch.zeros(text.mask.shape, dtype=torch.long)
+        for row, place in enumerate(predicates):
+            if place is not None:
+                is_predicate[row, place] = 1
+        marks = self.is_predicate(is_predicate.to(text.mask.device))  # (batch, time, predicate_dim)
+        hidden = self.reader(self.dropout(torch.cat([text.vectors, marks], 2)), text.lengths)
+        logits: Tensor = self.scores(text.with_extra(hidden))
+        return logits
+
+    def predicate_logits(self, text: Text) -> Tensor:
+        """The logit of each word being a predicate, (batch, time)."""
+        logits: Tensor = self.finds(self.finder(text.vectors.detach(), text.lengths))[:, :, 0]
+        return logits
+
+    def loss(self, texts: tuple[Text, ...], examples: Sequence[SrlExample]) -> Tensor:
+        """-log p(tag), the mean over words, plus the cross-entropy of being a predicate."""
+        (text,) = texts
+        ids = torch.full(text.mask.shape, IGNORED)
+        are_predicates = torch.zeros(text.mask.shape)
+        weights = torch.zeros(text.mask.shape)
+        for row, example in enumerate(examples):
+            length = len(example.words)
+            if example.predicate is not None:
+                ids[row, :length] = torch.tensor(tag_ids(encode_tags(example.gold, length), self.ids))
+            if example.predicates is not None:
+                # A sentence comes once for each predicate, and counts once.
+                weights[row, :length] = 1 / max(len(example.predicates), 1)
+                are_predicates[row, list(example.predicates)] = 1
+        logits = self(text, [example.predicate for example in examples])
+        ids, are_predicates, weights = (part.to(logits.device) for part in (ids, are_predicates, weights))
+        labeling = functional.cross_entropy(logits.flatten(0, 1), ids.flatten(), reduction="sum")
+        finding = functional.binary_cross_entropy_with_logits(
+            self.predicate_logits(text), are_predicates, weight=weights, reduction="sum"
+        )
+        return labeling / (ids != IGNORED).sum().clamp(min=1) + finding / weights.sum().clamp(min=1)
+
+    def answers(self, texts: tuple[Text, ...], examples: Sequence[SrlExample]) -> list[dict[str, Any]]:
+        """The predicates that the finder finds, and the frame of the example's predicate, or of all that are found."""
+        (text,) = texts
+        found = ((self.predicate_logits(text) > 0) & text.mask).tolist()
+        predicates = [[place for place, is_predicate in enumerate(row) if is_predicate] for row in found]
+        frames = [
+            (row, place)
+            for row, example in enumerate(examples)
+            for place in (predicates[row] if example.predicate is None else [example.predicate])
+        ]
+        answers: list[dict[str, Any]] = [{"predicates": places, "frames": []} for places in predicates]
+        if not frames:
+            return answers
+        rows = [row for row, _ in frames]
+        if rows != list(range(len(examples))):
+            text = select_rows(text, rows)
+        for (row, place), ids in zip(frames, self.best_tags(text, [place for _, place in frames]).tolist()):
+            tags = [self.tags[id] for id in ids[: len(examples[row].words)]]
+            answers[row]["frames"].append({"predicate": place, "tags": tags})
+        return answers
+
+    def best_tags(self, text: Text, predicates: Sequence[int]) -> Tensor:
+        """The best tags that BIO allows, (batch, time): the predicate, and no other word, is tagged B-V."""
+        scores = self(text, predicates).log_softmax(2)
+        verb = self.ids[f"B-{PREDICATE}"]
+        rows, places = torch.arange(len(predicates), device=scores.device), torch.tensor(predicates).to(scores.device)
+        verb_scores = scores[rows, places, verb]
+        scores[:, :, verb] = NEVER
+        scores[rows, places] = NEVER
+        scores[rows, places, verb] = verb_scores
+        return viterbi(Transitions(self.may_begin, self.may_follow, self.may_end), scores, text.mask)
+
+
+def select_rows(text: Text, rows: list[int]) -> Text:
+    """A batch of some rows of a batch; a row may come more than once."""
+    rows_here = torch.tensor(rows)
+    rows_there = rows_here.to(text.mask.device)
+    return replace(
+        text,
+        vectors=text.vectors[rows_there],
+        lengths=text.lengths[rows_here],
+        mask=text.mask[rows_there],
+        extra=None if text.extra is None else text.extra[rows_there],
+    )
