@@ -67,7 +67,7 @@ def _check_end(source: BlockReader, left: Bytes | None, rows: int) -> None:
 
 
 def is_word2vec_binary(head: bytes) -> bool:
-    """Whether a header line begins the file; `word2vec_text.layout_of` has already said that no text follows it.
+    """Whether a header line begins the file; `word2vec_text.detect_layout` has already ruled out text.
 
     >>> is_word2vec_binary(b"2747 10\\nthe \\xb9\\xc8")
     True

@@ -46,7 +46,7 @@ def detect_layout(head: bytes, whole: bool) -> TextLayout | None:
     >>> detect_layout(b"2 3\\ntea 1 2 3\\nrain 4 5 6\\n", True)
     TextLayout(kind='word2vec', dim=3, rows=2)
     >>> detect_layout(b"tea 1 2 3\\nat home 4 5 6\\n", True)
-    Layout(kind='glove', dim=3, rows=None)
+    TextLayout(kind='glove', dim=3, rows=None)
     """
     lines = head.split(b"\n")
     if not whole and len(lines) > 1:
