@@ -114,7 +114,7 @@ def put(key: str, value: Any) -> Callable[[h5py.File], None]:
         (remove(CELL.format(1, 1) + "B"), "Cell1/LSTMCell/B' is missing"),
         (put("CNN_proj/W_proj", np.zeros((124, 17), "f4")), "'CNN_proj/W_proj' is 124 × 17, but options.json makes it"),
         (put("CNN_proj/b_proj", np.zeros((16, 1), "f4")), "'CNN_proj/b_proj' is 16 × 1"),
-        (put("CNN_proj/b_proj", np.array(["a"] * 16, "S1")), "must hold numbers"),
+        (put("CNN_proj/b_proj", np.array(["a"] * 16, "S1")), "must contain floating-point numbers"),
         (put("CNN_proj/b_proj", np.full(16, np.nan, "f4")), "'CNN_proj/b_proj' has 16 numbers that are NaN"),
         (put("CNN/b_cnn_0", np.array([0, 0, 0, np.inf], "f4")), "'CNN/b_cnn_0' has 1 numbers that are NaN or infinite"),
         (put("CNN_high_2/W_carry", np.zeros((124, 124), "f4")), "'CNN_high_2/W_carry' has no place"),

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from firth.errors import FormatError, OptionError
-from firth.formats.elmo_files import find_files, number, read_vocabulary
+from firth.formats.elmo_files import find_files, read_number, read_vocabulary
 from firth.formats.registry import detect, load, save
 from firth.neural.architecture import PRESETS
 from firth.neural.bilm import BiLM
@@ -60,9 +60,9 @@ def test_a_file_without_options_is_refused(folder: Path, text: str, problem: str
 
 def test_a_part_of_a_model_alone_says_what_is_missing(folder: Path) -> None:
     (folder / "options.json").unlink()
-    with pytest.raises(FormatError, match=r"no options\.json lies here"):
+    with pytest.raises(FormatError, match=r"no options\.json here"):
         load(folder / "weights.hdf5")
-    with pytest.raises(FormatError, match="holds no"):
+    with pytest.raises(FormatError, match="contains no"):
         load(folder)
 
 
@@ -79,7 +79,7 @@ def test_a_vocabulary_is_read_by_line(tmp_path: Path) -> None:
 
 
 def test_a_whole_number_may_be_written_as_a_float() -> None:
-    assert number("options.json", "lstm", {"dim": 64.0}, "dim") == 64
-    assert number("options.json", "lstm", {}, "dim", 3) == 3
+    assert read_number("options.json", "lstm", {"dim": 64.0}, "dim") == 64
+    assert read_number("options.json", "lstm", {}, "dim", 3) == 3
     with pytest.raises(FormatError, match=r"lstm\.dim is 0\.5, but must be a whole number"):
-        number("options.json", "lstm", {"dim": 0.5}, "dim")
+        read_number("options.json", "lstm", {"dim": 0.5}, "dim")

@@ -75,7 +75,7 @@ def test_the_layout_is_the_published_one(tmp_path: Path) -> None:
 
 
 def test_weights_have_the_order_of_the_original(folder: Path) -> None:
-    """Gates input, new, forget, output; the first rows hear the word; the forget gate's 1 is not in the file."""
+    """Gates input, new, forget, output; input rows before recurrent rows; a forget bias without the constant 1."""
     bilm, file = load(folder), read_tensors(folder / "weights.hdf5")
     layer = bilm.forward_layers[1]
     w, b = file[CELL.format(0, 1) + "W_0"], file[CELL.format(0, 1) + "B"]

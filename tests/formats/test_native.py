@@ -76,12 +76,12 @@ def test_a_part_of_a_folder(folder: Path) -> None:
         ({"format_version": 2}, "Update firth"),
         ({"format_version": "x"}, "format version 'x'"),
         ({"kind": "spaceship"}, "'spaceship'"),
-        ({"vocabularies": ["../vocab"]}, "word lists"),
+        ({"vocabularies": ["../vocab"]}, "invalid names of word lists"),
         ({"vocabularies": ["labels"]}, "labels: is missing"),
         ({"vocabularies": []}, "do not fit together"),
         ({"config": {"rows": {"kind": "product"}}}, "do not fit together"),
         ({"config": {"rows": 5}}, "do not fit together"),
-        ({"config": []}, "settings"),
+        ({"config": []}, "not a JSON object"),
     ],
 )
 def test_a_config_that_is_wrong_is_refused(folder: Path, change: dict[str, object], problem: str) -> None:

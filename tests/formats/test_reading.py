@@ -72,5 +72,5 @@ def test_packed_files_that_are_broken_or_expand_without_end_are_refused(
         with pytest.raises(FormatError):
             load(write_file(tmp_path, pack(text)[:-12]))
     monkeypatch.setattr("firth.formats.reading.TRUSTED_SIZE", 1 << 16)
-    with pytest.raises(FormatError, match="unpack to more than 100 times"):
+    with pytest.raises(FormatError, match="decompress to more than 100 times"):
         load(write_file(tmp_path, gzip.compress(b"".join(b"w%d 0 0 0 0 0 0 0\n" % (i % 10) for i in range(400_000)))))

@@ -36,7 +36,7 @@ def build_archive(name: str) -> bytes:
         (b'{"a": 1}\n', "looks like JSON"),
         (b"<html>\n<body>\n", "markup"),
         (b"hello world\nthis is text\n", "it begins 'hello world'"),
-        (bytes(range(256)), "binary data that we do not know"),
+        (bytes(range(256)), "unknown binary data"),
         (struct.pack("<Q", 40) + b'{"a":{"data_offsets":[0,1]}}' + b" " * 12 + b"x", "Open the folder"),
     ],
 )

@@ -32,7 +32,7 @@ def test_words_with_odd_bytes_survive(tmp_path: Path) -> None:
         assert [word.encode("utf-8", "surrogateescape") for word in vectors.vocabulary] == [b"caf\x82", b"\xff\xfe"]
 
 
-def test_glove_words_may_hold_blanks(tmp_path: Path) -> None:
+def test_glove_words_may_contain_spaces(tmp_path: Path) -> None:
     vectors = load(write_file(tmp_path, b"the 1 2 3\nat name@domain.com 4 5 6\n. . . 7 8 9\n<unk> 0 0 0\n"))
     assert vectors.vocabulary.words == ("the", "at name@domain.com", ". . .", "<unk>")
     assert vectors["at name@domain.com"].tolist() == [4, 5, 6]
@@ -74,8 +74,8 @@ def test_a_file_of_many_blocks_is_read_in_order(tmp_path: Path) -> None:
     "content, problem",
     [
         (b"1000000000000 300\ntea 1 2\n", "promises 1,000,000,000,000 rows"),
-        (b"2 1000000000\ntea 1 2\n", f"1 to {MOST_DIM:,} are possible"),
-        (b"2 0\ntea 1 2\n", "0 numbers"),
+        (b"2 1000000000\ntea 1 2\n", f"must have 1 to {MOST_DIM:,}"),
+        (b"2 0\ntea 1 2\n", "have 0 dimensions"),
         (b"3 2\ntea 1 2\nrain 3 4\n", "promises 3 rows, but there are 2"),
         (b"1 2\ntea 1 2\nrain 3 4\n", "promises 1 rows, but there are 2"),
         (b"2 2\ntea 1 2\nrain 3\n", "file:3: expected 2 numbers after 'rain', found 1"),
