@@ -10,17 +10,17 @@ import pytest
 
 from firth.errors import MissingExtra, OptionError
 from firth.vectors.rows import DenseRows
-from firth.vectors.search import FaissIndex, NeighborIndex, best
+from firth.vectors.search import FaissIndex, NeighborIndex, select_best
 
 MATRIX = np.random.default_rng(0).standard_normal((300, 20)).astype(np.float32)
 
 
 def test_best_orders_by_score_then_by_id_and_drops_nan() -> None:
     scores = np.array([0.5, np.nan, 0.9, 0.5, 0.9, 0.1], np.float32)
-    ids, found = best(np.arange(6), scores, 4)
+    ids, found = select_best(np.arange(6), scores, 4)
     assert ids.tolist() == [2, 4, 0, 3]
     assert found.tolist() == pytest.approx([0.9, 0.9, 0.5, 0.5])
-    assert best(np.arange(6), scores, 1)[0].tolist() == [2]
+    assert select_best(np.arange(6), scores, 1)[0].tolist() == [2]
 
 
 def test_a_memory_map_is_searched_as_an_array_is(tmp_path: Path) -> None:
