@@ -20,7 +20,7 @@ from scipy.sparse import csr_matrix
 
 from firth.errors import OptionError
 from firth.kernels import counts as kernel
-from firth.models.spill import Numbers, RowBlock, RowBuilder, RunStore, SortedRun, gather, merged, shares
+from firth.models.spill import Numbers, RowBlock, RowBuilder, RunStore, SortedRun, gather, sum_runs, split_rows
 from firth.progress import Progress, Report, silent
 from firth.runtime import Runtime
 from firth.text.vocabulary import Vocabulary
@@ -43,10 +43,10 @@ class Tokens(Protocol):
     def vocabulary(self) -> Vocabulary: ...
 
 
-def size_in_bytes(size: int | str) -> int:
+def parse_size(size: int | str) -> int:
     """A number of bytes, said as a number or as text.
 
-    >>> size_in_bytes("2 GB"), size_in_bytes("500kb"), size_in_bytes(4096)
+    >>> parse_size("2 GB"), parse_size("500kb"), parse_size(4096)
     (2000000000, 500000, 4096)
     """
     if isinstance(size, int):
@@ -63,13 +63,13 @@ def size_in_bytes(size: int | str) -> int:
     return found
 
 
-def units(window: int, harmonic: bool) -> tuple[Numbers, int]:
+def distance_weights(window: int, harmonic: bool) -> tuple[Numbers, int]:
     """What a pair at each distance adds, in whole units, and how many units are one.
 
     Flat counts are whole already. 1/distance is exact in units of 1/lcm(1..window) up to a window of 22; beyond, it is
     rounded to units of about 2^-30, an error below window / 2^31 of each weight.
 
-    >>> units(3, harmonic=True)
+    >>> distance_weights(3, harmonic=True)
     (array([0, 6, 3, 2]), 6)
     """
     weights = np.zeros(window + 1, np.int64)
@@ -82,7 +82,7 @@ def units(window: int, harmonic: bool) -> tuple[Numbers, int]:
 
 
 @dataclass(frozen=True)
-class Near:
+class ContextWindow:
     """What counts as near: places before and after a word, what each distance weighs, what a dropped word leaves."""
 
     before: int
@@ -99,7 +99,7 @@ def count_pairs(
     tokens: Tokens,
     kept: NDArray[np.int32],
     size: int,
-    near: Near,
+    near: ContextWindow,
     *,
     memory_limit: int = 2 * 10**9,
     folder: str | None = None,
@@ -112,24 +112,24 @@ def count_pairs(
     limit bounds the work; the finished matrix, 12 bytes a cell, comes on top.
     """
     runtime = runtime or Runtime.from_env()
-    weights, one = units(near.window, near.harmonic)
+    weights, one = distance_weights(near.window, near.harmonic)
     with ExitStack() as stack:
         shelf = RunStore(stack, memory_limit // 2, folder)
         runs: list[SortedRun] = []
-        for piece, own, last in pieces(tokens, kept, near, max(1024, memory_limit // 32), report):
-            rows = piece_rows(piece, own, size, near, weights, memory_limit, runtime)
+        for piece, own, last in read_chunks(tokens, kept, near, max(1024, memory_limit // 32), report):
+            rows = count_chunk(piece, own, size, near, weights, memory_limit, runtime)
             if last and not runs:
                 return gather(rows, size, one)
             runs.append(shelf.keep(rows))
             del rows, piece
         report(Progress("merging", 0, len(runs), unit="runs"))
-        total = gather(merged(runs, size, memory_limit, runtime), size, one)
+        total = gather(sum_runs(runs, size, memory_limit, runtime), size, one)
         report(Progress("merging", len(runs), len(runs), unit="runs"))
         return total
 
 
-def pieces(
-    tokens: Tokens, kept: NDArray[np.int32], near: Near, length: int, report: Report
+def read_chunks(
+    tokens: Tokens, kept: NDArray[np.int32], near: ContextWindow, length: int, report: Report
 ) -> Iterator[tuple[NDArray[np.int32], int, bool]]:
     """The text as kernels read it, about `length` words at a time: (text, where its own words start, is it the last).
 
@@ -154,11 +154,11 @@ def pieces(
         report(Progress("counting", stop, total, unit="words"))
 
 
-def piece_rows(
+def count_chunk(
     text: NDArray[np.int32],
     own: int,
     size: int,
-    near: Near,
+    near: ContextWindow,
     weights: Numbers,
     memory_limit: int,
     runtime: Runtime,
@@ -178,7 +178,7 @@ def piece_rows(
         )
         return desk.block(filled)
 
-    return runtime.stream(some_rows, shares(most, memory_limit, runtime))
+    return runtime.stream(some_rows, split_rows(most, memory_limit, runtime))
 
 
 def count_documents(
@@ -195,4 +195,4 @@ def count_documents(
             kernel.count_documents(np.asarray(tokens.ids), edges[rows.start : rows.stop + 1], kept, *desk.arrays)
         )
 
-    return gather(runtime.stream(some_rows, shares(most, PLENTY, runtime)), size, 1)
+    return gather(runtime.stream(some_rows, split_rows(most, PLENTY, runtime)), size, 1)

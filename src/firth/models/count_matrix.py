@@ -157,12 +157,12 @@ class CountMatrix:
             raise OptionError(f"only document-term and tf-idf matrices transform documents, but this is {kind}")
         if tokenizer is None:
             tokenizer = Tokenizer.from_dict(self.metadata.get("tokenizer", {}))
-        counts = count_words(word_lists(documents, tokenizer), self.columns)
+        counts = count_words(tokenize_documents(documents, tokenizer), self.columns)
         weighed = counts
         options = self.options
         if self.idf is not None:
             weighed = weighting.tf_idf(counts, self.idf, tf=options["tf"], log=options["log"])
-        return weighting.unit_rows(weighed) if options.get("normalize") == "l2" else weighed
+        return weighting.normalize_rows(weighed) if options.get("normalize") == "l2" else weighed
 
     def to_parts(self) -> Parts:
         """The artifact taken apart, for a file."""
@@ -255,7 +255,7 @@ def _compare(probe: str, first: str, second: str, p_first: float, p_second: floa
     return Ratio(probe, p_first, 0.0, None, f"never near {second}")
 
 
-def word_lists(documents: Documents, tokenizer: Tokenizer) -> list[list[str]]:
+def tokenize_documents(documents: Documents, tokenizer: Tokenizer) -> list[list[str]]:
     """Documents as lists of words; texts are cut by the tokenizer, lists are taken as they are."""
     if isinstance(documents, str):
         raise OptionError("documents must be a list of texts. For one text write [text]")

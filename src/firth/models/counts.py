@@ -14,7 +14,7 @@ from scipy.sparse import csr_matrix, identity
 
 from firth.errors import OptionError
 from firth.models import weighting
-from firth.models.cooccurrence import Near, Tokens, count_documents, count_pairs, size_in_bytes
+from firth.models.cooccurrence import ContextWindow, Tokens, count_documents, count_pairs, parse_size
 from firth.models.count_matrix import BY_DOCUMENT, CountMatrix
 from firth.models.stop_words import ENGLISH_STOP_WORDS, STOP_WORDS
 from firth.models.svd import truncated_svd
@@ -94,7 +94,7 @@ class Counts(Recipe):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        size_in_bytes(self.memory_limit)
+        parse_size(self.memory_limit)
         if not self.shift > 0:
             raise OptionError(f"Counts: shift is {self.shift!r}, but must be above 0")
         self.stop_list()
@@ -142,17 +142,17 @@ class Counts(Recipe):
             kept,
             len(words),
             self._near(),
-            memory_limit=size_in_bytes(self.memory_limit),
+            memory_limit=parse_size(self.memory_limit),
             folder=self.spill_folder,
             runtime=runtime,
             report=report,
         )
         return self._by_word(counts, words, metadata, runtime, report)
 
-    def _near(self) -> Near:
+    def _near(self) -> ContextWindow:
         before = 0 if self.direction == "right" else self.window
         after = 0 if self.direction == "left" else self.window
-        return Near(before, after, harmonic=self.weighting == "harmonic", keep_places=self.gaps == "keep")
+        return ContextWindow(before, after, harmonic=self.weighting == "harmonic", keep_places=self.gaps == "keep")
 
     def _by_document(
         self, counts: csr_matrix, words: Vocabulary, metadata: dict[str, Any], runtime: Runtime, report: Report
@@ -164,7 +164,7 @@ class Counts(Recipe):
         if self.kind == "svd":
             return self._vectors(counts.T.tocsr(), words, metadata, runtime, report)
         if self.normalize == "l2":
-            counts = weighting.unit_rows(counts)
+            counts = weighting.normalize_rows(counts)
         documents = Vocabulary(map(str, range(counts.shape[0])))
         return CountMatrix(counts, documents, words, metadata, idf=idf)
 
@@ -182,7 +182,7 @@ class Counts(Recipe):
         if self.kind == "svd":
             return self._vectors(counts, words, metadata, runtime, report)
         if self.normalize == "l2":
-            counts = weighting.unit_rows(counts)
+            counts = weighting.normalize_rows(counts)
         return CountMatrix(counts, words, words, metadata)
 
     def _vectors(

@@ -15,7 +15,7 @@ from scipy.sparse import csr_matrix
 
 from firth.errors import OptionError
 from firth.models import weighting
-from firth.models.count_matrix import CountMatrix, Documents, count_words, word_lists
+from firth.models.count_matrix import CountMatrix, Documents, count_words, tokenize_documents
 from firth.models.counts import Counts
 from firth.models.token_lists import TokenLists
 from firth.runtime import Runtime
@@ -79,7 +79,7 @@ class CountsTransformer(_Options):  # type: ignore[misc]
         """Learns the words, and what they weigh, from documents."""
         recipe = Counts(**{one.name: getattr(self, one.name) for one in fields(Counts)})
         tokenizer = self.tokenizer or Tokenizer()
-        lists = TokenLists.of(_sentences(documents, tokenizer), tokenizer)
+        lists = TokenLists.of(_split_sentences(documents, tokenizer), tokenizer)
         self.counts_ = recipe.fit(lists, runtime=Runtime.from_env(self.threads))
         self.n_features_in_ = 1
         return self
@@ -96,7 +96,7 @@ class CountsTransformer(_Options):  # type: ignore[misc]
         if isinstance(learned, CountMatrix) and learned.by_document:
             return learned.transform(documents, tokenizer=tokenizer)
         words: Vocabulary = learned.vocabulary
-        shares = weighting.term_frequency(count_words(word_lists(documents, tokenizer), words), "relative")
+        shares = weighting.term_frequency(count_words(tokenize_documents(documents, tokenizer), words), "relative")
         if isinstance(learned, WordVectors):
             return np.asarray(shares @ learned.matrix, np.float32)
         return csr_matrix(shares @ learned.matrix)
@@ -124,7 +124,7 @@ class CountsTransformer(_Options):  # type: ignore[misc]
         return tags
 
 
-def _sentences(documents: Documents, tokenizer: Tokenizer) -> Iterable[Sequence[Sequence[str]]]:
+def _split_sentences(documents: Documents, tokenizer: Tokenizer) -> Iterable[Sequence[Sequence[str]]]:
     """Documents as lists of sentences; a list of words is one sentence."""
     if isinstance(documents, str):
         raise OptionError("documents must be a list of texts. For one text write [text]")

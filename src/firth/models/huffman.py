@@ -12,10 +12,10 @@ from firth.kernels import hierarchical_softmax as kernel
 
 
 @dataclass(frozen=True, eq=False)
-class Tree:
+class HuffmanTree:
     """Each word's path from the root. Word w turns at nodes[starts[w]:starts[w + 1]]: 0 is left, 1 is right.
 
-    >>> tree = Tree.of_counts(np.array([8, 4, 2, 1]))
+    >>> tree = HuffmanTree.of_counts(np.array([8, 4, 2, 1]))
     >>> [tree.code(word) for word in range(4)]
     ['1', '01', '001', '000']
     """
@@ -25,7 +25,7 @@ class Tree:
     turns: NDArray[np.uint8]
 
     @classmethod
-    def of_counts(cls, counts: NDArray[np.int64]) -> Tree:
+    def of_counts(cls, counts: NDArray[np.int64]) -> HuffmanTree:
         """The tree of words by falling count; it has one inner node less than there are words."""
         size = len(counts)
         parents, codes = kernel.join(np.asarray(counts, np.int64))

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from firth.errors import OptionError
 from firth.kernels import ngram as kernel
-from firth.models.ngram_counts import BEGIN, UNKNOWN, Counted, Ids, Words
+from firth.models.ngram_counts import BEGIN, UNKNOWN, NgramCounts, Ids, Words
 from firth.progress import Progress, Report, silent
 from firth.runtime import Runtime
 
@@ -26,7 +26,7 @@ NEVER = -99.0  # log10 of the probability of what cannot happen, by the custom o
 
 
 @dataclass(frozen=True)
-class Estimated:
+class SmoothedNgrams:
     """The probabilities of n-grams, and what every context leaves to shorter ones; both as log10."""
 
     levels: tuple[int, ...]
@@ -38,15 +38,15 @@ class Estimated:
     fallbacks: tuple[int, ...]  # the orders whose discounts could not be estimated
 
 
-def discounts_of(found: Sequence[int]) -> tuple[float, float, float] | None:
+def estimate_discounts(found: Sequence[int]) -> tuple[float, float, float] | None:
     """The three discounts of an order, from found[k], the number of its n-grams with (adjusted) count k, k up to 4.
 
     Y = n1 / (n1 + 2 n2) and Dk = k - (k + 1) Y n(k+1) / nk. None where they cannot be estimated: some n1, n2 or n3 is
     zero, or a discount is negative or larger than the count, as happens with small or artificial text.
 
-    >>> discounts_of([0, 4, 2, 1, 1])
+    >>> estimate_discounts([0, 4, 2, 1, 1])
     (0.5, 1.25, 1.0)
-    >>> discounts_of([0, 4, 2, 0, 1])
+    >>> estimate_discounts([0, 4, 2, 0, 1])
     """
     if not all(found[1:4]):
         return None
@@ -57,18 +57,18 @@ def discounts_of(found: Sequence[int]) -> tuple[float, float, float] | None:
 
 
 def estimate(
-    counted: Counted,
+    counted: NgramCounts,
     *,
     prune: Sequence[int] = (0,),
     fallback: tuple[float, ...] | None = (0.5, 1.0, 1.5),
     interpolate_unigrams: bool = True,
     runtime: Runtime | None = None,
     report: Report = silent,
-) -> Estimated:
+) -> SmoothedNgrams:
     """The smoothed model of counted n-grams. prune[n - 1] is for order n; the last one holds for all higher orders."""
     runtime = runtime or Runtime.from_env()
     edges, order = counted.edges, len(counted.levels)
-    suffixes = link(counted, runtime)
+    suffixes = link_suffixes(counted, runtime)
     adjusted = np.empty(edges[-1], np.int64)
     kernel.continue_counts(counted.starts, suffixes, edges[1], BEGIN, counted.counts, adjusted)
     kept = keep(counted, prune)
@@ -77,20 +77,20 @@ def estimate(
     for n in range(1, order + 1):
         found = np.zeros(5, np.int64)
         kernel.count_counts(adjusted[edges[n - 1] : edges[n]], found)
-        own = discounts_of(found.tolist())
+        own = estimate_discounts(found.tolist())
         if own is None:
             own = _fall_back(n, fallback)
             fallbacks.append(n)
         discounts.append(own)
         table = np.array([0.0, *own])
         if n == 1:
-            probs[: edges[1]] = unigrams(adjusted[: edges[1]], table, interpolate_unigrams)
+            probs[: edges[1]] = unigram_probabilities(adjusted[: edges[1]], table, interpolate_unigrams)
         else:
-            shares = _shares(runtime, edges[n - 2], edges[n - 1])
+            shares = _split_nodes(runtime, edges[n - 2], edges[n - 1])
             arguments = (adjusted, kept, suffixes, table, probs, gammas)
             runtime.map(lambda share: kernel.interpolate(counted.starts, *share, *arguments), shares)  # noqa: B023
         report(Progress("smoothing", n, order, "orders"))
-    return _finish(counted, kept, probs, gammas, discounts, fallbacks)
+    return _compact(counted, kept, probs, gammas, discounts, fallbacks)
 
 
 def _fall_back(order: int, fallback: tuple[float, ...] | None) -> tuple[float, float, float]:
@@ -102,21 +102,21 @@ def _fall_back(order: int, fallback: tuple[float, ...] | None) -> tuple[float, f
     return fallback[0], fallback[1], fallback[2]
 
 
-def _shares(runtime: Runtime, first: int, last: int) -> list[tuple[int, int]]:
+def _split_nodes(runtime: Runtime, first: int, last: int) -> list[tuple[int, int]]:
     return [(first + share.start, first + share.stop) for share in runtime.shares(last - first)]
 
 
-def link(counted: Counted, runtime: Runtime) -> Ids:
+def link_suffixes(counted: NgramCounts, runtime: Runtime) -> Ids:
     """For every n-gram of two words or more, the node of the n-gram without its first word."""
     edges = counted.edges
     suffixes = np.full(edges[-1], kernel.NONE)
     for n in range(1, len(counted.levels)):
-        shares = _shares(runtime, edges[n - 1], edges[n])
+        shares = _split_nodes(runtime, edges[n - 1], edges[n])
         runtime.map(lambda share: kernel.link(counted.starts, counted.words, *share, suffixes), shares)
     return suffixes
 
 
-def keep(counted: Counted, prune: Sequence[int]) -> NDArray[np.bool_]:
+def keep(counted: NgramCounts, prune: Sequence[int]) -> NDArray[np.bool_]:
     """Which n-grams are seen more often than their order's threshold. Words are never pruned.
 
     Thresholds do not fall with the order, so the prefix and the suffix of a kept n-gram are kept.
@@ -128,7 +128,7 @@ def keep(counted: Counted, prune: Sequence[int]) -> NDArray[np.bool_]:
     return kept
 
 
-def unigrams(adjusted: Ids, discounts: Floats, interpolate: bool) -> Floats:
+def unigram_probabilities(adjusted: Ids, discounts: Floats, interpolate: bool) -> Floats:
     """The probabilities of single words: discounted, and the rest spread evenly over all words and <unk>.
 
     Without interpolation the rest goes to <unk> alone. <s> is never predicted.
@@ -145,14 +145,14 @@ def unigrams(adjusted: Ids, discounts: Floats, interpolate: bool) -> Floats:
     return np.asarray(probs, np.float64)
 
 
-def _finish(
-    counted: Counted,
+def _compact(
+    counted: NgramCounts,
     kept: NDArray[np.bool_],
     probs: Floats,
     gammas: Floats,
     discounts: list[tuple[float, float, float]],
     fallbacks: list[int],
-) -> Estimated:
+) -> SmoothedNgrams:
     """Probabilities to log10, pruned n-grams and empty orders left out."""
     edges = counted.edges
     levels = [int(kept[first:last].sum()) for first, last in itertools.pairwise(edges)]
@@ -164,7 +164,7 @@ def _finish(
         starts = np.append(places[starts[:-1][kept[: len(starts) - 1]]], places[-1])
         words, probs, gammas = words[kept], probs[kept], gammas[kept[: len(gammas)]]
     inner = sum(levels[:-1])
-    return Estimated(
+    return SmoothedNgrams(
         tuple(levels),
         starts[: inner + 1],
         words,

@@ -28,7 +28,7 @@ Run = tuple[NDArray[np.uint64], Ids]  # distinct keys, sorted, and their counts
 
 
 @dataclass(frozen=True)
-class Counted:
+class NgramCounts:
     """Counted n-grams in a trie (see `kernels/ngram.py`): how many a level has, children, last words and counts."""
 
     levels: tuple[int, ...]
@@ -42,21 +42,21 @@ class Counted:
         return [0, *itertools.accumulate(self.levels)]
 
 
-def count_ngrams(tokens: TokenFile, table: Words, size: int, order: int, runtime: Runtime, report: Report) -> Counted:
+def count_ngrams(tokens: TokenFile, table: Words, size: int, order: int, runtime: Runtime, report: Report) -> NgramCounts:
     """All n-grams of up to `order` words of a text in which word `id` is table[id], one of `size` words.
 
     Orders that no sentence is long enough for are left out.
     """
     counts = count_words(tokens, table, size)
-    counted = Counted((size,), np.array([size], np.int64), np.arange(size, dtype=np.uint32), counts)
+    counted = NgramCounts((size,), np.array([size], np.int64), np.arange(size, dtype=np.uint32), counts)
     chunks = cut_sentences(tokens, runtime)
     places = len(tokens) + 2 * (len(tokens.sentences) - 1)
     with tempfile.TemporaryFile() as file:
         nodes = np.asarray(np.memmap(file, np.int64, "w+", shape=(places,)))
         for n in range(2, order + 1):
-            level = _Level(tokens, table, nodes, counted)
+            level = _CountingPass(tokens, table, nodes, counted)
             runs = runtime.stream(level.count, chunks)
-            found = merge_runs(_reported(runs, f"counting {n}-grams", len(tokens), report))
+            found = merge_runs(_report_progress(runs, f"counting {n}-grams", len(tokens), report))
             if len(found[0]) == 0:
                 break
             counted = add_level(counted, *found)
@@ -82,7 +82,7 @@ def cut_sentences(tokens: TokenFile, runtime: Runtime) -> list[tuple[int, int]]:
 
 
 @dataclass(frozen=True)
-class _Level:
+class _CountingPass:
     """A pass over the text that counts the n-grams one word longer than those counted so far.
 
     nodes[t] is the n-gram that ends at the place t of the text, as the last pass left it.
@@ -91,7 +91,7 @@ class _Level:
     tokens: TokenFile
     table: Words
     nodes: Ids
-    counted: Counted
+    counted: NgramCounts
 
     def count(self, chunk: tuple[int, int]) -> tuple[int, Run]:
         """How many tokens a chunk has, and its n-grams."""
@@ -115,7 +115,7 @@ class _Level:
         return stop - start, (keys[:distinct].copy(), counts[:distinct].copy())
 
 
-def _reported(runs: Iterable[tuple[int, Run]], step: str, total: int, report: Report) -> Iterator[Run]:
+def _report_progress(runs: Iterable[tuple[int, Run]], step: str, total: int, report: Report) -> Iterator[Run]:
     done = 0
     for tokens, run in runs:
         yield run
@@ -142,11 +142,11 @@ def _merge(one: Run, other: Run) -> Run:
     return keys[:size].copy(), counts[:size].copy()
 
 
-def add_level(counted: Counted, keys: NDArray[np.uint64], counts: Ids) -> Counted:
+def add_level(counted: NgramCounts, keys: NDArray[np.uint64], counts: Ids) -> NgramCounts:
     """The trie with the n-grams of one order more."""
     children, words = np.empty(counted.levels[-1] + 1, np.int64), np.empty(len(keys), np.uint32)
     kernel.unpack(keys, counted.levels[0], len(counted.words), children, words)
-    return Counted(
+    return NgramCounts(
         (*counted.levels, len(keys)),
         np.concatenate([counted.starts[:-1], children]),
         np.concatenate([counted.words, words]),

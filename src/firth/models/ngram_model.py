@@ -21,7 +21,7 @@ from rich.table import Table
 from firth.errors import FirthError, OptionError
 from firth.kernels import ngram as kernel
 from firth.kernels import words as words_kernel
-from firth.models.perplexity import Perplexity, Surprises
+from firth.models.perplexity import Perplexity, SentenceLogProbs
 from firth.runtime import Runtime
 from firth.serialization import Parts
 from firth.text.corpus import Corpus
@@ -188,15 +188,15 @@ class NgramModel:
         """
         return Perplexity.of(self.surprises(sentences, runtime=runtime))
 
-    def surprises(self, sentences: Sentences, *, runtime: Runtime | None = None) -> Iterator[Surprises]:
+    def surprises(self, sentences: Sentences, *, runtime: Runtime | None = None) -> Iterator[SentenceLogProbs]:
         """What each sentence adds to the perplexity, many of them at a time."""
         return (runtime or Runtime.from_env()).stream(self._surprises_of, self._texts(sentences))
 
-    def _surprises_of(self, text: NDArray[np.uint32]) -> Surprises:
+    def _surprises_of(self, text: NDArray[np.uint32]) -> SentenceLogProbs:
         log_probs = self._score_text(text)[0] * math.log(10)
         begins, known = np.flatnonzero(text == self.begin), text != self.unknown
         known[begins] = False  # it is given, not read
-        return Surprises(
+        return SentenceLogProbs(
             np.add.reduceat(log_probs, begins),
             np.diff(begins, append=len(text)) - 1,
             np.add.reduceat(np.where(known, log_probs, 0.0), begins),

@@ -17,7 +17,7 @@ Numbers = NDArray[np.int64]
 
 
 @dataclass(frozen=True)
-class Surprises:
+class SentenceLogProbs:
     """Some sentences, one by one: natural logarithms of probability and numbers of words, of all and of the known.
 
     The end of a sentence is a word here, and a known one.
@@ -29,13 +29,13 @@ class Surprises:
     known: Numbers
 
     @classmethod
-    def of_sentence(cls, log_probs: Floats, known: NDArray[np.bool_]) -> Surprises:
+    def of_sentence(cls, log_probs: Floats, known: NDArray[np.bool_]) -> SentenceLogProbs:
         """A single sentence, by the logarithms of its words and of its end, and which of them are known."""
         counts = np.array([len(known)]), np.array([np.count_nonzero(known)])
         return cls(np.array([log_probs.sum()]), counts[0], np.array([log_probs[known].sum()]), counts[1])
 
     @classmethod
-    def joined(cls, parts: Iterable[Surprises]) -> Surprises:
+    def concatenate(cls, parts: Iterable[SentenceLogProbs]) -> SentenceLogProbs:
         """All sentences of several parts."""
         every = [(part.log_probs, part.words, part.known_log_probs, part.known) for part in parts]
         if not every:
@@ -60,10 +60,10 @@ class Perplexity:
     sentences: int
 
     @classmethod
-    def of(cls, parts: Iterable[Surprises]) -> Perplexity:
+    def of(cls, parts: Iterable[SentenceLogProbs]) -> Perplexity:
         """What all sentences come to; infinitely much where a word is impossible.
 
-        >>> sentence = Surprises.of_sentence(np.log([0.5, 0.25, 0.5]), np.array([True, False, True]))
+        >>> sentence = SentenceLogProbs.of_sentence(np.log([0.5, 0.25, 0.5]), np.array([True, False, True]))
         >>> found = Perplexity.of([sentence, sentence])
         >>> round(found.value, 4), round(found.without_unknown, 4), found.words, found.unknown, found.sentences
         (2.5198, 2.0, 6, 2, 2)

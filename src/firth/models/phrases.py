@@ -68,7 +68,7 @@ class Phrases(Recipe):
         for turn in range(self.passes):
             reading = PhraseReader(tokens, tuple(join.by_first(len(words)) for join in joins))
             threshold = self.threshold * self.threshold_factor**turn
-            found = self._search(reading, words, threshold, runtime, _renamed(report, f"pass {turn + 1}"))
+            found = self._search(reading, words, threshold, runtime, _name_pass(report, f"pass {turn + 1}"))
             if len(found.lefts) == 0:
                 break
             words, found = name_phrases(words, found, self.joiner)
@@ -199,7 +199,7 @@ def extend_vocabulary(words: Vocabulary, more: Sequence[str]) -> Vocabulary:
     )
 
 
-def _renamed(report: Report, name: str) -> Report:
+def _name_pass(report: Report, name: str) -> Report:
     return lambda progress: report(
         Progress(f"{progress.step}, {name}", progress.done, progress.total, progress.unit, progress.values)
     )

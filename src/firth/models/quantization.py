@@ -62,7 +62,7 @@ def quantize(
         small.vocabulary,
         rows,
         small.subwords,
-        output=_small_output(small.output, model.dim, norms, output, seed, runtime),
+        output=_compress_output(small.output, model.dim, norms, output, seed, runtime),
     )
     facts: dict[str, Any] = {"dtype": rows.dtype_name, "cutoff": cutoff, "dsub": dsub, "norms": norms, "seed": seed}
     facts |= cosines(model, made)
@@ -70,7 +70,7 @@ def quantize(
     return made
 
 
-def _small_output(
+def _compress_output(
     output: Output | None, dim: int, norms: bool, wanted: bool, seed: int, runtime: Runtime
 ) -> Output | None:
     if output is None:
@@ -110,16 +110,16 @@ def quantize_rows(
         raise OptionError("there are no rows to quantize")
     runtime = runtime or Runtime.from_env()
     lengths = row_norms(source, runtime)
-    sample = _sample(lengths, seed)
+    sample = _draw_sample(lengths, seed)
     points = np.array(source.take(sample), np.float32, order="C")
     if norms:
         kernel.scale_down(points, lengths[sample])
-    tables = _centroids(points, dsub, seed, runtime, report)
+    tables = _find_centroids(points, dsub, seed, runtime, report)
     codes = _encode(source, lengths if norms else None, tables, dsub, runtime, report)
     flat = np.concatenate([table.T.ravel() for table in tables])
     if not norms:
         return ProductRows(codes, flat, dim, dsub)
-    norm_table = _norm_centroids(lengths[sample], seed)
+    norm_table = _find_norm_centroids(lengths[sample], seed)
     norm_codes = np.empty(size, np.uint8)
     kernel.assign(lengths[:, None], 0, 1, norm_table, norm_codes)
     return ProductRows(codes, flat, dim, dsub, norm_codes, norm_table.ravel())
@@ -140,7 +140,7 @@ def row_norms(rows: Rows, runtime: Runtime) -> Floats:
     return norms
 
 
-def _sample(norms: Floats, seed: int) -> Ids:
+def _draw_sample(norms: Floats, seed: int) -> Ids:
     """Rows to find centroids on, drawn by the squares of their norms: an error in a long row weighs more.
 
     In a model of many buckets most rows were never trained and are short; drawn alike, they would take all centroids.
@@ -152,7 +152,7 @@ def _sample(norms: Floats, seed: int) -> Ids:
     return np.sort(np.argpartition(waits, SAMPLE)[:SAMPLE])
 
 
-def _norm_centroids(norms: Floats, seed: int) -> Floats:
+def _find_norm_centroids(norms: Floats, seed: int) -> Floats:
     """256 norms that stand for all: at first half of them by rank and half by size, so that few long rows count too."""
     distinct = np.unique(norms)
     if len(distinct) <= CENTROIDS:  # each stands for itself
@@ -164,7 +164,7 @@ def _norm_centroids(norms: Floats, seed: int) -> Floats:
     return table
 
 
-def _centroids(points: Floats, dsub: int, seed: int, runtime: Runtime, report: Report) -> list[Floats]:
+def _find_centroids(points: Floats, dsub: int, seed: int, runtime: Runtime, report: Report) -> list[Floats]:
     """The table of each piece, shape (width, 256)."""
     dim = points.shape[1]
 
@@ -237,12 +237,12 @@ def prune(vectors: SubwordVectors, keep: int, *, runtime: Runtime | None = None)
         vectors.vocabulary.take(words),
         vectors.rows.pick(kept),
         Subwords(before.minn, before.maxn, before.buckets, pruned, before.sentence_end),
-        output=_pruned_output(vectors.output, words),
+        output=_prune_output(vectors.output, words),
         metadata={**vectors.metadata, "pruned": {"rows": size, "kept": keep}},
     )
 
 
-def _pruned_output(output: Output | None, words: Ids) -> Output | None:
+def _prune_output(output: Output | None, words: Ids) -> Output | None:
     """The outputs of the words that stay. A Huffman tree without some of its words is another tree: it is left out."""
     if output is None or output.model == "supervised":
         return output

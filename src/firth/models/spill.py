@@ -50,7 +50,7 @@ class RowBuilder:
         return RowBlock(self.lengths, self.columns[:filled].copy(), self.values[:filled].copy())
 
 
-def shares(most: Numbers, memory_limit: int, runtime: Runtime) -> list[slice]:
+def split_rows(most: Numbers, memory_limit: int, runtime: Runtime) -> list[slice]:
     """Rows cut into runs of at most some million entries, fewer where memory is short; a run has at least one row."""
     room = max(1, min(SEVERAL, memory_limit // 4 // (3 * runtime.threads + 1) // ENTRY))
     ends = np.cumsum(most)
@@ -139,7 +139,7 @@ def _close(file: IO[bytes]) -> None:
         file.close()
 
 
-def merged(runs: list[SortedRun], size: int, memory_limit: int, runtime: Runtime) -> Iterator[RowBlock]:
+def sum_runs(runs: list[SortedRun], size: int, memory_limit: int, runtime: Runtime) -> Iterator[RowBlock]:
     """The sum of all runs, in order, some rows at a time."""
     lengths = sum((np.diff(run.starts) for run in runs), np.zeros(size, np.int64))
 
@@ -157,7 +157,7 @@ def merged(runs: list[SortedRun], size: int, memory_limit: int, runtime: Runtime
         )
         return desk.block(filled)
 
-    return runtime.stream(some_rows, shares(lengths, memory_limit, runtime))
+    return runtime.stream(some_rows, split_rows(lengths, memory_limit, runtime))
 
 
 def gather(rows: Iterable[RowBlock], width: int, one: int) -> csr_matrix:

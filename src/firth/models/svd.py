@@ -62,29 +62,29 @@ def truncated_svd(
     width = min(dim + extra, smaller)
     transposed = matrix.T.tocsr()
     start = np.random.default_rng(seed).standard_normal((matrix.shape[1], width))
-    basis, _ = factor(multiply(matrix, start, runtime))  # (rows, width)
+    basis, _ = qr(multiply(matrix, start, runtime))  # (rows, width)
     for done in range(rounds):
         report(Progress("decomposing", done, rounds + 1, unit="rounds"))
-        basis, _ = factor(multiply(transposed, basis, runtime))
-        basis, _ = factor(multiply(matrix, basis, runtime))
-    basis, _ = factor(basis)
+        basis, _ = qr(multiply(transposed, basis, runtime))
+        basis, _ = qr(multiply(matrix, basis, runtime))
+    basis, _ = qr(basis)
     small = multiply(transposed, basis, runtime)  # (columns, width): the transpose of basisᵀ · matrix
-    outer, triangle = factor(small)
-    outer, rest = factor(outer)
+    outer, triangle = qr(small)
+    outer, rest = qr(outer)
     inner, values, turned = np.linalg.svd(rest @ triangle)
     left, right = basis @ turned.T, outer @ inner
     report(Progress("decomposing", rounds + 1, rounds + 1, unit="rounds"))
-    return with_signs(left[:, :dim], values[:dim], right[:, :dim])
+    return fix_signs(left[:, :dim], values[:dim], right[:, :dim])
 
 
-def with_signs(left: Floats, values: Floats, right: Floats) -> Svd:
+def fix_signs(left: Floats, values: Floats, right: Floats) -> Svd:
     """Singular vectors come in pairs whose sign is free; here the largest entry of the left one is positive."""
     largest = np.argmax(np.abs(left), axis=0)
     signs = np.where(left[largest, np.arange(left.shape[1])] < 0, -1.0, 1.0)
     return Svd(left * signs, values, right * signs)
 
 
-def factor(columns: Floats) -> tuple[Floats, Floats]:
+def qr(columns: Floats) -> tuple[Floats, Floats]:
     """columns = basis · triangle, the basis orthonormal: the QR decomposition, by way of Cholesky's.
 
     This takes a seventh of Householder's time and loses digits only where columns are almost dependent: then it is

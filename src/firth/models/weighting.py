@@ -26,7 +26,7 @@ def logarithm(values: Floats, log: Log) -> Floats:
     return np.log(values) if log == "natural" else np.log10(values)
 
 
-def with_data(counts: csr_matrix, data: Floats) -> csr_matrix:
+def replace_data(counts: csr_matrix, data: Floats) -> csr_matrix:
     """The same cells with other numbers."""
     return csr_matrix((data, counts.indices, counts.indptr), shape=counts.shape, copy=False)
 
@@ -40,9 +40,9 @@ def term_frequency(counts: csr_matrix, tf: TermFrequency = "raw", log: Log = "na
     if tf == "raw":
         return counts.astype(np.float64)
     if tf == "log":
-        return with_data(counts, 1.0 + logarithm(counts.data.astype(np.float64), log))
+        return replace_data(counts, 1.0 + logarithm(counts.data.astype(np.float64), log))
     totals = row_sums(counts)
-    return with_data(counts, counts.data / np.repeat(totals, np.diff(counts.indptr)))
+    return replace_data(counts, counts.data / np.repeat(totals, np.diff(counts.indptr)))
 
 
 def inverse_document_frequency(counts: csr_matrix, log: Log = "natural", smooth: Smoothing = "none") -> Floats:
@@ -84,7 +84,7 @@ def tf_idf(
         idf = inverse_document_frequency(counts, log, smooth)
     weighed = term_frequency(counts, tf, log)
     data = weighed.data * idf[weighed.indices]
-    return only(with_data(weighed, data), data != 0)
+    return keep_cells(replace_data(weighed, data), data != 0)
 
 
 def pmi(
@@ -122,27 +122,27 @@ def pmi(
         block /= chances[counts.indices[span]]
         np.log(block, out=block)
         block *= base
-    weighed = with_data(counts, data)
-    return only(weighed, data > 0) if positive else weighed
+    weighed = replace_data(counts, data)
+    return keep_cells(weighed, data > 0) if positive else weighed
 
 
-def only(weighed: csr_matrix, keep: NDArray[np.bool_]) -> csr_matrix:
+def keep_cells(weighed: csr_matrix, keep: NDArray[np.bool_]) -> csr_matrix:
     """The cells that are to be kept."""
     starts = np.concatenate([[0], np.cumsum(keep)])[weighed.indptr]
     starts = starts.astype(weighed.indptr.dtype)
     return csr_matrix((weighed.data[keep], weighed.indices[keep], starts), shape=weighed.shape)
 
 
-def unit_rows(weights: csr_matrix) -> csr_matrix:
+def normalize_rows(weights: csr_matrix) -> csr_matrix:
     """Every row divided by its length (the root of its sum of squares); an empty row stays empty.
 
-    >>> unit_rows(csr_matrix([[3.0, 4.0], [0.0, 0.0]])).toarray()
+    >>> normalize_rows(csr_matrix([[3.0, 4.0], [0.0, 0.0]])).toarray()
     array([[0.6, 0.8],
            [0. , 0. ]])
     """
-    lengths = np.sqrt(row_sums(with_data(weights, weights.data**2)))
+    lengths = np.sqrt(row_sums(replace_data(weights, weights.data**2)))
     lengths[lengths == 0] = 1.0
-    return with_data(weights, weights.data / np.repeat(lengths, np.diff(weights.indptr)))
+    return replace_data(weights, weights.data / np.repeat(lengths, np.diff(weights.indptr)))
 
 
 def row_sums(matrix: csr_matrix) -> Floats:
