@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import copy
 import dataclasses
 from pathlib import Path
 
-import numpy as np
 import pytest
 import torch
 
@@ -146,17 +144,6 @@ def test_a_blank_state_is_no_state() -> None:
     assert isinstance(bilm.blank(2), BiLMState)
 
 
-def test_the_same_seed_draws_the_same_numbers_and_touches_nothing_else() -> None:
-    before = torch.random.get_rng_state()
-    one, same, other = make(TINY, seed=5), make(TINY, seed=5), make(TINY, seed=6)
-    assert torch.equal(torch.random.get_rng_state(), before)
-    for name, tensor in one.state_dict().items():
-        assert torch.equal(tensor, same.state_dict()[name])
-        assert torch.isfinite(tensor).all()
-    assert not torch.equal(one.forward_layers[0].input, other.forward_layers[0].input)  # type: ignore[arg-type]
-    assert not torch.equal(one.forward_layers[0].input, one.backward_layers[0].input)  # type: ignore[arg-type]
-
-
 def test_a_task_may_tune_all_of_it() -> None:
     bilm = make(TINY)
     layers, _, _ = bilm(SENTENCES)
@@ -164,17 +151,6 @@ def test_a_task_may_tune_all_of_it() -> None:
     for name, parameter in bilm.named_parameters():
         assert parameter.grad is not None, name
         assert parameter.grad.abs().sum() > 0, name
-
-
-def test_a_model_whose_numbers_changed_forgets_the_words_it_knew() -> None:
-    bilm = make(TINY)
-    before = bilm.embed([["tea"]], layers=0)[0]
-    copied = copy.deepcopy(bilm)
-    with torch.no_grad():
-        for parameter in bilm.encoder.parameters():
-            parameter.mul_(1.5)
-    assert not np.allclose(bilm.embed([["tea"]], layers=0)[0], before)
-    assert np.array_equal(copied.embed([["tea"]], layers=0)[0], before)
 
 
 def test_it_introduces_itself() -> None:

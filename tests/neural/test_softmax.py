@@ -134,18 +134,6 @@ def test_the_more_is_drawn_the_nearer_its_gradient_is_to_the_full_one() -> None:
     assert distance(100) < 0.5 * distance(8)
 
 
-def test_the_adaptive_softmax_has_the_loss_and_the_gradients_of_its_formula() -> None:
-    _, hidden, targets = made()
-    softmax = AdaptiveSoftmax(DIM, WORDS, cutoffs=(6, 14)).double()
-    inside = [hidden, *softmax.parameters()]
-    there = targets >= 0
-    expected = -softmax(hidden)[there, targets[there]].mean()
-    found = softmax.loss(hidden, targets)
-    assert found.item() == pytest.approx(expected.item(), rel=1e-6)
-    for one, other in zip(torch.autograd.grad(expected * 3, inside), torch.autograd.grad(found * 3, inside)):
-        assert torch.allclose(one, other, atol=1e-7)
-
-
 @pytest.mark.parametrize("kind", ["full", "sampled", "adaptive"])
 def test_probabilities_are_exact_and_sum_to_one(kind: str) -> None:
     linear, hidden, targets = made()

@@ -15,16 +15,13 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from firth.errors import OptionError, UnknownWord
+from firth.errors import OptionError
 from firth.formats.registry import load
 from firth.neural import device
 from firth.neural.architecture import PRESETS
 from firth.neural.bilm import BiLM
-from firth.neural.inference import sentence_arrays, token_vectors
-from firth.neural.layers import WordEmbedding
 from firth.neural.mix import ScalarMix
 from firth.progress import Progress
-from firth.text.vocabulary import Vocabulary
 
 MODELS = {"allennlp": "sentences.json", "bilm-tf/model": "lm_embeddings_sentences.json"}
 WORDS = ["tea", "rain", "the", "", "<S>", "x" * 60, "\ud800", "😀", "naïve", "日本語", "\x00\x07"]
@@ -175,40 +172,6 @@ def test_a_number_too_large_for_float16_is_an_error(pooling: object) -> None:
         tiny().embed([["tea"]], layers=mix, pooling=pooling, dtype="float16")
 
 
-def test_large_results_are_copied_in_pieces_that_are_views_of_no_batch() -> None:
-    rows, lengths = np.arange(2 * 60 * 4, dtype=np.float32).reshape(-1, 4), np.array([9, 0, 30, 1, 20, 0])
-    wanted = sentence_arrays.split_arrays(rows, lengths, 2)
-    found = sentence_arrays.copy_arrays(rows, lengths, 2, 40 * 8)
-    assert [array.shape for array in found] == [array.shape for array in wanted]
-    assert all(np.array_equal(a, b) for a, b in zip(found, wanted))
-    assert not any(np.shares_memory(array, rows) for array in found)
-    assert sentence_arrays.copy_arrays(rows[:0], lengths[:0], None, 40 * 8) == []
-
-
-def test_a_word_that_cannot_be_encoded_is_not_remembered() -> None:
-    table = WordEmbedding(4, Vocabulary(["tea", "rain"]), None)
-    torch.nn.init.ones_(table.table)
-    known = token_vectors.TokenVectors()
-    for _ in range(2):
-        with pytest.raises(UnknownWord):
-            known.of(table, ["tea", "fog"])
-    assert known.of(table, ["tea", "rain", "tea"]).shape == (3, 4)
-    assert set(known.rows) == {"tea", "rain"}
-
-
-def test_words_are_kept_within_bounds_and_encoded_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    bilm = BiLM(PRESETS["tiny"])
-    monkeypatch.setattr(device, "CPU", replace(device.CPU, cached_bytes=64 * 16 * 4))  # 64 words
-    for start in range(0, 300, 10):
-        words = [f"word{number}" for number in range(start, start + 10)]
-        (found,) = bilm.embed([words], layers=0)
-        with torch.no_grad():
-            assert np.allclose(found[:, :16], bilm.encoder(words).numpy(), atol=1e-6)
-        assert len(bilm.token_vectors.rows) <= 64
-    bilm.embed([["y" * 1000]])
-    assert max(map(len, bilm.token_vectors.rows)) < 1000
-
-
 def test_what_comes_back_can_be_used_in_training_whatever_mode_it_was_made_in() -> None:
     bilm = BiLM(PRESETS["tiny"])
     with torch.inference_mode():
@@ -245,18 +208,3 @@ def test_progress_counts_every_token_once() -> None:
 def test_what_cannot_be_chosen_is_refused(wrong: dict[str, object], problem: str) -> None:
     with pytest.raises(OptionError, match=problem):
         tiny().embed([["tea"]], **wrong)  # type: ignore[call-overload]
-
-
-@pytest.mark.parametrize(
-    "sentences, problem",
-    [
-        ("one text", r"write \[text\]"),
-        (b"bytes", r"write \[text\]"),
-        ([["tea"], 5], "sentence 1 is 5"),
-        ([["tea", None]], "sentence 0"),
-        ([b"tea"], "sentence 0"),
-    ],
-)
-def test_what_is_no_list_of_sentences_is_refused(sentences: object, problem: str) -> None:
-    with pytest.raises(OptionError, match=problem):
-        tiny().embed(sentences)  # type: ignore[call-overload]

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import copy
-
 import numpy as np
 import pytest
 import torch
@@ -12,7 +10,6 @@ from hypothesis import strategies as st
 
 from firth.neural.bilm import Architecture, BiLM
 from firth.neural.inference import lstm_cpu
-from firth.neural.inference.cnn_cpu import CnnCpu
 from firth.neural.inference.lstm_cpu import LayersCpu
 from firth.neural.layers import CharacterCnn
 from firth.runtime import Runtime
@@ -114,42 +111,3 @@ def test_a_sentence_of_ten_thousand_words_is_read_in_bounded_memory(monkeypatch)
     assert np.isfinite(found).all()
     near = reference(bilm, [long[:50]])[0]
     assert np.abs(found[:2, :50, :10] - near[:2, :, :10]).max() < 1e-6  # forwards, it has not yet read the rest
-
-
-def test_weights_that_change_are_packed_anew():
-    bilm = model()
-    before = bilm.embed(SENTENCES)
-    with torch.no_grad():
-        bilm.backward_layers[1].recurrent *= 0.5
-        bilm.encoder.highways[0].gate.bias += 1
-    changed = bilm.embed(SENTENCES, layers="all")
-    assert not np.allclose(before[0], changed[0].mean(0))
-    for found, expected in zip(changed, reference(bilm, SENTENCES)):
-        assert np.abs(found - expected).max(initial=0) < 1e-6
-
-
-def test_a_copy_of_a_model_packs_its_own_weights():
-    bilm = model()
-    before = bilm.embed(SENTENCES)
-    other = copy.deepcopy(bilm)
-    with torch.no_grad():
-        other.forward_layers[0].projection *= 0.5
-    assert not np.allclose(other.embed(SENTENCES)[0], before[0])
-    assert np.array_equal(bilm.embed(SENTENCES)[0], before[0])
-
-
-def test_words_of_every_length_have_the_vectors_of_the_reference():
-    """A window of filling alone is there for a short word, and for one that is cut off it is not."""
-    cnn = model(filters=((1, 16), (4, 20), (7, 33)), width=50).encoder
-    words = ["x" * n for n in range(60)] + ["<S>", "</S>", "čaj", "漢字" * 9, "🙂"]
-    with torch.inference_mode():
-        expected = cnn(words)
-    assert (CnnCpu(cnn)(words) - expected).abs().max() < 1e-6
-    assert CnnCpu(cnn)([]).shape == (0, 10)
-
-
-def test_a_word_has_the_same_bits_alone_and_among_others():
-    encoder = CnnCpu(model().encoder, Runtime(2))
-    words = ["tea", "rain", "cup", "of", "The", "a", "the"]
-    together = encoder(words)
-    assert all(torch.equal(encoder([word])[0], vector) for word, vector in zip(words, together))

@@ -9,7 +9,6 @@ import torch
 from firth.errors import OptionError
 from firth.neural.architecture import Architecture
 from firth.neural.bilm import BiLM
-from firth.neural.inference.cnn_gpu import CnnGpu
 from firth.neural.inference.embed import pad_rows
 from firth.neural.inference.lstm_gpu import LayersGpu
 
@@ -62,10 +61,3 @@ def test_words_stand_for_vectors() -> None:
 def test_a_precision_that_a_gpu_does_not_have_is_refused() -> None:
     with pytest.raises(OptionError, match="Use float32 or bfloat16"):
         LayersGpu(model(), "int8")
-
-
-def test_words_are_encoded_as_the_reference_encodes_them() -> None:
-    bilm = model()
-    words = ["tea", "", "a", "x" * 60, "چای", "<S>"]
-    with torch.no_grad(), torch.backends.cudnn.flags(enabled=False):
-        torch.testing.assert_close(CnnGpu(bilm.encoder)(words), bilm.encoder(words), atol=1e-6, rtol=0)
