@@ -18,7 +18,7 @@ from firth.errors import OptionError
 from firth.runtime import Runtime
 from firth.text.vocabulary import Vocabulary
 from firth.vectors.rows import Floats, Ids, Rows
-from firth.vectors.search import Answer, FaissIndex, Index, best, cosines
+from firth.vectors.search import Answer, FaissIndex, NeighborIndex, best, cosines
 
 Key = str | NDArray[Any]
 Term = Key | tuple[Key, float]
@@ -65,9 +65,9 @@ class Neighbors(ABC):
         return Runtime.from_env()
 
     @cached_property
-    def index(self) -> Index:
+    def index(self) -> NeighborIndex:
         """The bytes that the search reads: made on the first search, a quarter of the float32 rows in size."""
-        return Index.of(self.known, self.runtime)
+        return NeighborIndex.of(self.known, self.runtime)
 
     @cached_property
     def graph(self) -> FaissIndex:
@@ -84,7 +84,7 @@ class Neighbors(ABC):
         limit: int | None = None,
         engine: Engine = "exact",
     ) -> Answer:
-        """(ids, cosines) of the words nearest to each row of queries; see `firth.vectors.search.Index.search`."""
+        """(ids, cosines) of the words nearest to each row of queries; see `NeighborIndex.search`."""
         if engine not in ("exact", "faiss"):
             raise OptionError(f"engine is {engine!r}, but must be 'exact' or 'faiss'")
         index = self.index if engine == "exact" else self.graph
@@ -115,7 +115,7 @@ class Neighbors(ABC):
         """
         terms = as_terms(positive, 1.0) + as_terms(negative, -1.0)
         ids = self._allowed_ids(allowed, min_count)
-        return self._nearest([terms], topn, ids, restrict_vocab, engine)[0]
+        return self._find_nearest([terms], topn, ids, restrict_vocab, engine)[0]
 
     def most_similar_each(
         self,
@@ -135,9 +135,9 @@ class Neighbors(ABC):
         ['coffee', 'coffee']
         """
         ids = self._allowed_ids(allowed, min_count)
-        return self._nearest([as_terms(query, 1.0) for query in queries], topn, ids, restrict_vocab, engine)
+        return self._find_nearest([as_terms(query, 1.0) for query in queries], topn, ids, restrict_vocab, engine)
 
-    def _nearest(
+    def _find_nearest(
         self, queries: Sequence[Terms], topn: int, allowed: Ids | None, limit: int | None, engine: Engine
     ) -> list[Near]:
         if not queries:
@@ -145,9 +145,9 @@ class Neighbors(ABC):
         table = np.stack([self._mean(terms) for terms in queries])
         exclude = [self._own_ids(terms) for terms in queries]
         found = self.search(table, topn, exclude=exclude, allowed=allowed, limit=limit, engine=engine)
-        return [self._named(ids, scores) for ids, scores in zip(*found)]
+        return [self._with_words(ids, scores) for ids, scores in zip(*found)]
 
-    def _named(self, ids: Ids, scores: NDArray[Any]) -> Near:
+    def _with_words(self, ids: Ids, scores: NDArray[Any]) -> Near:
         return [(self.vocabulary[id], score) for id, score in zip(ids.tolist(), scores.tolist()) if id >= 0]
 
     def _own_ids(self, terms: Terms) -> list[int]:
@@ -209,7 +209,7 @@ class Neighbors(ABC):
         ids = np.arange(size) if pool is None else pool[pool < size]
         ids = np.setdiff1d(ids, self._own_ids(plus + minus))
         scores = self._product(plus, ids) / (self._product(minus, ids) + np.float32(1e-6))
-        return self._named(*best(ids, scores, max(0, topn)))
+        return self._with_words(*best(ids, scores, max(0, topn)))
 
     def _product(self, terms: Terms, ids: Ids) -> Floats:
         product = np.ones(len(ids), np.float32)

@@ -23,7 +23,7 @@ from firth.show.numbers import format_bytes
 from firth.text.tokenize import Tokenizer
 from firth.text.vocabulary import Vocabulary
 from firth.vectors.rows import Ids, Rows, rows_from, rows_of, rows_to
-from firth.vectors.search import Index
+from firth.vectors.search import NeighborIndex
 
 FEW = 8  # so many queries cost less than the bytes that make searching fast
 
@@ -94,9 +94,9 @@ class Occurrences:
         return Runtime.from_env()
 
     @cached_property
-    def index(self) -> Index:
+    def index(self) -> NeighborIndex:
         """The bytes that make many searches fast; made when there are many."""
-        return Index.of(self.rows, self.runtime)
+        return NeighborIndex.of(self.rows, self.runtime)
 
     def of(self, word: str) -> Ids:
         """The rows of a word's occurrences."""
@@ -115,17 +115,17 @@ class Occurrences:
     def nearest_each(self, vectors: NDArray[Any], topn: int = 10, *, word: str | None = None) -> list[list[Occurrence]]:
         """`nearest` of every row."""
         allowed = None if word is None else self.of(word)
-        ids, scores = self._searched(len(vectors)).search(vectors, topn, allowed=allowed)
+        ids, scores = self._search(len(vectors)).search(vectors, topn, allowed=allowed)
         return [
             [self.occurrence(row, score) for row, score in zip(rows.tolist(), some.tolist()) if row >= 0]
             for rows, some in zip(ids, scores)
         ]
 
-    def _searched(self, queries: int) -> Index:
+    def _search(self, queries: int) -> NeighborIndex:
         if queries > FEW or "index" in self.__dict__:
             return self.index
         nothing = np.empty(0, np.float32)
-        return Index(self.rows, np.empty(0, np.uint8), nothing, nothing, self.runtime)  # scores row by row
+        return NeighborIndex(self.rows, np.empty(0, np.uint8), nothing, nothing, self.runtime)  # scores row by row
 
     def occurrence(self, row: int, cosine: float = 1.0) -> Occurrence:
         """A row as a word in its sentence."""

@@ -186,11 +186,11 @@ class ProductRows:
     def take(self, ids: Sequence[int] | Ids) -> Floats:
         """The rows with these ids, as float32."""
         chosen = np.asarray(ids, np.int64)
-        return self._decoded(self.codes[chosen], None if self.norm_codes is None else self.norm_codes[chosen])
+        return self._decode(self.codes[chosen], None if self.norm_codes is None else self.norm_codes[chosen])
 
     def block(self, start: int, stop: int) -> Floats:
         """The rows from start to stop, as float32."""
-        return self._decoded(self.codes[start:stop], None if self.norm_codes is None else self.norm_codes[start:stop])
+        return self._decode(self.codes[start:stop], None if self.norm_codes is None else self.norm_codes[start:stop])
 
     def pick(self, ids: Sequence[int] | Ids) -> ProductRows:
         """The rows with these ids, kept as they were."""
@@ -198,7 +198,7 @@ class ProductRows:
         norm_codes = None if self.norm_codes is None else self.norm_codes[chosen]
         return ProductRows(self.codes[chosen], self.centroids, self.dim, self.dsub, norm_codes, self.norm_centroids)
 
-    def _decoded(self, codes: NDArray[np.uint8], norm_codes: NDArray[np.uint8] | None) -> Floats:
+    def _decode(self, codes: NDArray[np.uint8], norm_codes: NDArray[np.uint8] | None) -> Floats:
         rows = np.empty((len(codes), self.dim), np.float32)
         for piece in range(codes.shape[1]):
             start, stop = piece * self.dsub, min((piece + 1) * self.dsub, self.dim)

@@ -26,7 +26,7 @@ WIDEST = 60_000  # a sum of more products of bytes might not fit 32 bits
 Answer = tuple[Ids, Floats]
 
 
-def checked_queries(queries: NDArray[Any], dim: int) -> Floats:
+def check_queries(queries: NDArray[Any], dim: int) -> Floats:
     """Queries as a float32 table of `dim` columns; other shapes and numbers that are not finite are errors."""
     table = np.ascontiguousarray(queries, np.float32)
     if table.ndim != 2 or table.shape[1] != dim:
@@ -63,11 +63,11 @@ def cosines(rows: Rows, ids: Ids, owners: Ids, units: NDArray[np.float64], runti
 
 
 @dataclass(frozen=True, eq=False)
-class Index:
-    """Rows with their bytes. Build it once with `Index.of`; it costs a quarter of the float32 rows in memory.
+class NeighborIndex:
+    """Rows with their bytes. Build it once with `NeighborIndex.of`; it costs a quarter of the float32 rows in memory.
 
     >>> from firth.vectors.rows import DenseRows
-    >>> index = Index.of(DenseRows(np.array([[1, 0], [0, 1], [1, 1]], np.float32)))
+    >>> index = NeighborIndex.of(DenseRows(np.array([[1, 0], [0, 1], [1, 1]], np.float32)))
     >>> ids, cosines = index.search(np.array([[2, 0]], np.float32), 2)
     >>> ids, cosines
     (array([[0, 2]]), array([[1.        , 0.70710677]], dtype=float32))
@@ -80,7 +80,7 @@ class Index:
     runtime: Runtime
 
     @classmethod
-    def of(cls, rows: Rows, runtime: Runtime | None = None) -> Index:
+    def of(cls, rows: Rows, runtime: Runtime | None = None) -> NeighborIndex:
         """The bytes of all rows, made in threads, one block after another."""
         runtime = runtime or Runtime.from_env()
         size, dim = rows.shape
@@ -117,7 +117,7 @@ class Index:
         `exclude` lists for each query the ids that are no answer; `allowed` are the only ids that may be one, and
         `limit` leaves out all ids from that one on.
         """
-        table = checked_queries(queries, self.rows.shape[1])
+        table = check_queries(queries, self.rows.shape[1])
         size = self.rows.shape[0] if limit is None else min(limit, self.rows.shape[0])
         topn = max(0, min(topn, size))
         ids, scores = np.full((len(table), topn), -1, np.int64), np.full((len(table), topn), -np.inf, np.float32)
@@ -135,7 +135,7 @@ class Index:
     def _search(
         self, queries: Floats, topn: int, exclude: Sequence[Sequence[int]], pool: Ids | None, size: int
     ) -> list[Answer]:
-        units, packed = self._packed(queries)
+        units, packed = self._pack_queries(queries)
         wanted = topn + max(map(len, exclude), default=0)
         few = pool is not None and 32 * len(pool) < size
         if few or 8 * wanted > size or not len(self.codes):
@@ -157,7 +157,7 @@ class Index:
             answers.append(best(some, score, topn))
         return answers
 
-    def _packed(self, queries: Floats) -> tuple[NDArray[np.float64], tuple[NDArray[Any], ...]]:
+    def _pack_queries(self, queries: Floats) -> tuple[NDArray[np.float64], tuple[NDArray[Any], ...]]:
         count, dim = queries.shape
         codes = np.zeros((count, -(-dim // 4) * 4), np.int8)
         sums, scales, errors = np.empty(count, np.int32), np.empty(count, np.float32), np.empty(count, np.float32)
@@ -231,11 +231,11 @@ class FaissIndex:
     It pays where very many queries come one by one; building it takes minutes where the exact index takes a second.
     """
 
-    exact: Index
+    exact: NeighborIndex
     graph: Any
 
     @classmethod
-    def of(cls, exact: Index) -> FaissIndex:
+    def of(cls, exact: NeighborIndex) -> FaissIndex:
         """The graph over the rows of an exact index, their lengths made one."""
         try:
             import faiss
@@ -261,7 +261,7 @@ class FaissIndex:
         """As `Index.search`; a filter is searched exactly, because a graph has no short way around what it bars."""
         if allowed is not None or limit is not None:
             return self.exact.search(queries, topn, exclude=exclude, allowed=allowed, limit=limit)
-        table = checked_queries(queries, self.exact.rows.shape[1])
+        table = check_queries(queries, self.exact.rows.shape[1])
         barred = exclude if exclude is not None else [()] * len(table)
         wanted = min(self.exact.rows.shape[0], topn + max(map(len, barred), default=0))
         self.graph.hnsw.efSearch = max(128, 4 * wanted)

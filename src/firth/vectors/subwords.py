@@ -88,13 +88,13 @@ class SubwordVectors(WordVectors):
         matrix = np.empty((len(self.vocabulary), self.dim), np.float32)
 
         def compose(part: slice) -> None:
-            matrix[part] = self._composed(table, part)
+            matrix[part] = self._compose_known(table, part)
 
         starts = range(0, len(matrix), BLOCK)
         self.runtime.map(compose, [slice(start, min(start + BLOCK, len(matrix))) for start in starts])
         return matrix
 
-    def _composed(self, table: tuple[Ids, Ids, Ids], part: slice) -> Floats:
+    def _compose_known(self, table: tuple[Ids, Ids, Ids], part: slice) -> Floats:
         """The means of the rows of words part.start … part.stop - 1 of a table (see `Subwords.table`)."""
         rows, pointers, lengths = table
         first, last = int(pointers[part.start]), int(pointers[part.stop])
@@ -127,7 +127,7 @@ class SubwordVectors(WordVectors):
         vectors = np.empty((len(words), self.dim), np.float32)
         for start in range(0, len(words), BLOCK):
             part = slice(start, min(start + BLOCK, len(words)))
-            vectors[part] = self._composed((rows, pointers, lengths), part)
+            vectors[part] = self._compose_known((rows, pointers, lengths), part)
         return vectors, lengths > 0
 
     def explain(self, word: str) -> list[Share]:

@@ -175,7 +175,7 @@ class WordVectors(Neighbors):
         >>> small.rows.nbytes, small.metadata["quantized"]["worst_cosine"] > 0.9999
         (12, True)
         """
-        rows = quantized(self.rows, dtype)
+        rows = quantize_vectors(self.rows, dtype)
         loss = {"dtype": dtype, "worst_cosine": worst_cosine(self.rows, rows)}
         return self._with_rows(rows, {**self.metadata, "quantized": loss})
 
@@ -217,7 +217,7 @@ class WordVectors(Neighbors):
         return notebook.as_html(type(self).__name__, self.facts())
 
 
-def quantized(rows: Rows, dtype: Literal["float16", "int8"]) -> Rows:
+def quantize_vectors(rows: Rows, dtype: Literal["float16", "int8"]) -> Rows:
     """The rows in fewer bytes."""
     if dtype == "int8":
         return Int8Rows.from_rows(rows)
