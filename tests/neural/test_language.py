@@ -1,4 +1,4 @@
-"""What a biLM predicts: probabilities that sum to one, and scores that are their products."""
+"""Language modeling with a biLM: probabilities sum to one, and scores are their products."""
 
 from __future__ import annotations
 

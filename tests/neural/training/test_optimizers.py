@@ -1,4 +1,4 @@
-"""How gradients become steps: rows alone against whole tables, the schedule, and the bound of the gradient."""
+"""Optimizers: sparse rows against whole tables, the schedule, and gradient clipping."""
 
 from __future__ import annotations
 
@@ -49,8 +49,8 @@ def test_adagrad_is_that_of_the_original() -> None:
 
 
 @pytest.mark.parametrize("kind", ["adam", "adagrad"])
-def test_what_is_remembered_can_be_kept_and_loaded(kind: Kind) -> None:
-    def made() -> tuple[dict[str, nn.Parameter], Optimizer]:
+def test_the_optimizer_state_can_be_saved_and_loaded(kind: Kind) -> None:
+    def make() -> tuple[dict[str, nn.Parameter], Optimizer]:
         torch.manual_seed(1)
         parameters = {"a": nn.Parameter(torch.randn(4, 2)), "b": nn.Parameter(torch.randn(3))}
         return parameters, Optimizer(kind, parameters, ["a"], 0.01)
@@ -62,11 +62,11 @@ def test_what_is_remembered_can_be_kept_and_loaded(kind: Kind) -> None:
             parameters["b"].grad = torch.randn(3)
             optimizer.step(0.1)
 
-    whole = made()
+    whole = make()
     learn(*whole, range(6))
-    first = made()
+    first = make()
     learn(*first, range(3))
-    second = made()
+    second = make()
     for name, one in second[0].items():
         one.data.copy_(first[0][name].data)
     second[1].load({name: one.clone() for name, one in first[1].tensors()}, torch.device("cpu"))
