@@ -74,7 +74,7 @@ def test_rows_that_are_no_numbers_are_named() -> None:
     rows[17, 2] = np.nan
     with pytest.raises(OptionError, match="row 17 has the norm nan"):
         quantize_rows(rows)
-    with pytest.raises(OptionError, match="dsub is 9, but must be between 1 and the length of the rows, 4"):
+    with pytest.raises(OptionError, match="dsub is 9, but must be between 1 and the dimension of the rows, 4"):
         quantize_rows(rows_of(300, 4), dsub=9)
 
 
