@@ -73,7 +73,7 @@ def test_padding_has_no_part_in_the_normalization() -> None:
     assert torch.equal(normalize(layer, mask)[0], before)
 
 
-def test_a_task_learns_the_mix_and_pays_for_leaving_the_mean() -> None:
+def test_a_task_trains_the_mix_and_the_penalty_keeps_it_near_the_mean() -> None:
     mix = ScalarMix(3, weights=[1.0, 0.0, -2.0])
     assert mix.penalty(0.1).item() == pytest.approx(0.5)
     (mix(LAYERS).sum() + mix.penalty(0.1)).backward()
@@ -91,7 +91,7 @@ def test_dropout_is_for_training_only() -> None:
     assert torch.allclose(mix.eval()(ones), torch.ones(50, 50))
 
 
-def test_a_mix_that_cannot_be_is_refused() -> None:
+def test_an_impossible_mix_is_refused() -> None:
     with pytest.raises(OptionError, match="as many weights"):
         ScalarMix(3, weights=[1, 2])
     with pytest.raises(OptionError, match="0 to 2"):

@@ -124,7 +124,7 @@ class Pair(Runtime):
         return [rows, rows]
 
 
-def test_of_a_large_table_only_rows_travel() -> None:
+def test_only_rows_of_a_large_table_are_sent() -> None:
     table, bias = nn.Parameter(torch.zeros(10_000, 8)), nn.Parameter(torch.zeros(3))
     table.grad = sparse_rows(torch.tensor([5, 70, 9000]), torch.ones(3, 8), table.shape)
     bias.grad = torch.ones(3)

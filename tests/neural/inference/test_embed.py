@@ -64,7 +64,7 @@ def test_every_layer_is_that_of_allennlp_with_and_without_a_carried_state(data: 
         assert np.abs(fresh[place] - read_stored(data, f"reset.{batch}.{row}")).max() < 2e-6
 
 
-def test_a_state_goes_on_where_it_was_left(data: Path) -> None:
+def test_a_returned_state_continues_the_run(data: Path) -> None:
     bilm, sentences = load(data / "fixtures" / "elmo" / "bilm-tf" / "model"), read_sentences(data, "bilm-tf/model")
     whole, last = bilm.embed(sentences, stateful=True, batch_size=3)
     first, state = bilm.embed(sentences[:12], stateful=True, batch_size=3)
@@ -174,7 +174,7 @@ def test_a_number_too_large_for_float16_is_an_error(pooling: object) -> None:
         make_tiny().embed([["tea"]], layers=mix, pooling=pooling, dtype="float16")
 
 
-def test_what_comes_back_can_be_used_in_training_whatever_mode_it_was_made_in() -> None:
+def test_results_of_inference_mode_can_be_used_in_training() -> None:
     bilm = BiLM(PRESETS["tiny"])
     with torch.inference_mode():
         bilm.embed([["tea"]])
@@ -207,6 +207,6 @@ def test_progress_counts_every_token_once() -> None:
         ({"state": "old"}, "stateful=True"),
     ],
 )
-def test_what_cannot_be_chosen_is_refused(wrong: dict[str, object], problem: str) -> None:
+def test_impossible_options_are_refused(wrong: dict[str, object], problem: str) -> None:
     with pytest.raises(OptionError, match=problem):
         make_tiny().embed([["tea"]], **wrong)  # type: ignore[call-overload]

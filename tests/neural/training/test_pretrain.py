@@ -94,7 +94,7 @@ def test_the_loss_falls() -> None:
     ],
     ids=["characters", "words", "adaptive", "sampled", "streams"],
 )
-def test_a_batch_in_parts_gives_what_it_gives_at_once(more: dict[str, Any]) -> None:
+def test_a_batch_in_parts_gives_the_result_of_the_whole_batch(more: dict[str, Any]) -> None:
     at_once = run_steps(make_training(replace(SMALL, **more)))
     in_parts = run_steps(make_training(replace(SMALL, accumulation=3, **more)))
     assert in_parts == pytest.approx(at_once, rel=1e-5)
@@ -109,7 +109,7 @@ def test_a_small_vocabulary_is_not_sampled_from() -> None:
     assert not isinstance(plain, SampledSoftmax)
 
 
-# What a held-out text tells
+# Held-out text
 
 
 def compute_perplexity(bilm: BiLM, tokens: TokenFile) -> list[float]:
@@ -125,12 +125,12 @@ def compute_perplexity(bilm: BiLM, tokens: TokenFile) -> list[float]:
             for number in range(len(tokens.sentences) - 1):
                 sentence = [words[id] for id in tokens.sentence(number)]
                 sentence = ["<S>", *sentence, "</S>"][:: 1 - 2 * direction]
-                for read, told in itertools.pairwise(sentence):
-                    vector = bilm.encoder([read])
+                for word, next_word in itertools.pairwise(sentence):
+                    vector = bilm.encoder([word])
                     for depth, layer in enumerate(layers):
                         states[depth] = layer.step(vector, states[depth])
                         vector = states[depth][1] + vector if depth else states[depth][1]
-                    target = bilm.vocabulary.find(told)
+                    target = bilm.vocabulary.find(next_word)
                     target = bilm.vocabulary.id("<UNK>") if target < 0 else target
                     totals[direction] -= float(bilm.softmax(vector)[0].log_softmax(0)[target])
                     count += 1
@@ -149,7 +149,7 @@ def test_held_out_perplexity_is_that_of_a_plain_loop() -> None:
     assert found.words == len(apart) + 7
 
 
-def test_sentence_by_sentence_it_is_what_scores_say_in_rows_of_any_number() -> None:
+def test_sentence_by_sentence_the_perplexity_is_that_of_scores_in_any_number_of_rows() -> None:
     made = make_training(replace(SMALL, softmax="adaptive"))
     made.run()
     apart = make_text(9, seed=2)
@@ -175,10 +175,10 @@ def test_the_best_weights_are_the_result_and_training_ends_when_nothing_gets_bet
     assert made.held_out.perplexity().average == pytest.approx(best, rel=1e-5)
 
 
-# What is told
+# Reports and log
 
 
-def test_reports_and_the_log_tell_how_it_goes(tmp_path: Path) -> None:
+def test_reports_and_the_log_have_the_progress(tmp_path: Path) -> None:
     seen: list[Progress] = []
     tokens = make_text()
     monitor = Monitor(seen.append, log=tmp_path / "log.jsonl")
@@ -311,7 +311,7 @@ def test_a_checkpoint_of_another_training_is_refused(tmp_path: Path) -> None:
         make_resumable(tmp_path, tokens).run()
 
 
-def test_a_broken_checkpoint_is_told(tmp_path: Path) -> None:
+def test_a_broken_checkpoint_is_an_error(tmp_path: Path) -> None:
     tokens = make_text()
     make_resumable(tmp_path, tokens).run()
     next(tmp_path.glob("state-*")).write_bytes(b"nothing")
@@ -338,7 +338,7 @@ def test_a_loss_that_is_no_number_ends_training_and_keeps_the_checkpoint_before(
     assert json.loads((tmp_path / "config.json").read_text())["state"]["step"] == 3
 
 
-def test_a_runaway_learning_rate_is_told() -> None:
+def test_a_runaway_learning_rate_is_an_error() -> None:
     with pytest.raises(Diverged):
         make_training(replace(SMALL, learning_rate=1e6, clip=0.0, epochs=20)).run()
 
