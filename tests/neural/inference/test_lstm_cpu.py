@@ -1,4 +1,4 @@
-"""The fast path against the reference, and the laws that it keeps: any company, any order, any number of threads."""
+"""The LSTM layers for inference on a CPU against the reference, in any batch, order and number of threads."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ TINY = {"character_dim": 4, "filters": ((1, 4), (2, 8), (3, 17)), "highways": 1,
 SENTENCES = [["A", "cup", "of", "tea"], ["Rain"], [], ["the", "tea", "of", "the", "rain", "the", "rain"], ["A", "cup"]]
 
 
-def model(**changes) -> BiLM:
-    """A small biLM whose numbers are as large as those of a trained one."""
+def make_bilm(**changes) -> BiLM:
+    """A small biLM with weights as large as those of a trained one."""
     bilm = BiLM(Architecture(**(TINY | changes)))
     rng = torch.Generator().manual_seed(7)
     with torch.no_grad():
@@ -35,8 +35,8 @@ def model(**changes) -> BiLM:
     return bilm
 
 
-def reference(bilm: BiLM, sentences) -> list[np.ndarray]:
-    """All layers of each sentence, without <S> and </S>, by the readable way."""
+def run_reference(bilm: BiLM, sentences) -> list[np.ndarray]:
+    """All layers of each sentence, without <S> and </S>, by the reference."""
     with torch.inference_mode():
         layers, lengths, _ = bilm(sentences)
     return [layers[:, row, 1 : length - 1].numpy() for row, length in enumerate(lengths.tolist())]
@@ -59,15 +59,15 @@ def reference(bilm: BiLM, sentences) -> list[np.ndarray]:
     ids=str,
 )
 def test_every_architecture_has_the_numbers_of_the_reference(changes):
-    bilm = model(**changes)
-    for found, expected in zip(bilm.embed(SENTENCES, layers="all"), reference(bilm, SENTENCES)):
+    bilm = make_bilm(**changes)
+    for found, expected in zip(bilm.embed(SENTENCES, layers="all"), run_reference(bilm, SENTENCES)):
         assert found.shape == expected.shape
         assert np.abs(found - expected).max(initial=0) < 1e-6
 
 
 @pytest.mark.parametrize("precision", ["float32", "bfloat16", "int8"])
 def test_a_sentence_has_the_same_bits_alone_and_in_any_batch_or_order(precision):
-    bilm = model()
+    bilm = make_bilm()
     together = bilm.embed(SENTENCES, layers="all", precision=precision)
     for words, found in zip(SENTENCES, together):
         assert np.array_equal(found, bilm.embed([words], layers="all", precision=precision)[0])
@@ -78,7 +78,7 @@ def test_a_sentence_has_the_same_bits_alone_and_in_any_batch_or_order(precision)
 @settings(max_examples=20, deadline=None)
 @given(st.lists(st.integers(0, 9), max_size=40), st.integers(1, 5), st.integers(1, 8))
 def test_groups_threads_and_tables_change_nothing(lengths, threads, together):
-    bilm, count = model(), sum(lengths)
+    bilm, count = make_bilm(), sum(lengths)
     rng = np.random.default_rng(3)
     vectors, words = torch.from_numpy(rng.standard_normal((5, 10)).astype(np.float32)), rng.integers(0, 5, count)
     expected = LayersCpu(bilm, runtime=Runtime(1)).run(vectors, lengths, words)
@@ -93,7 +93,7 @@ def test_groups_threads_and_tables_change_nothing(lengths, threads, together):
 
 @pytest.mark.parametrize("precision", ["bfloat16", "int8"])
 def test_lower_precisions_keep_the_direction_of_vectors_and_the_words_vectors_exactly(precision):
-    bilm = model(cell=128, dim=32)
+    bilm = make_bilm(cell=128, dim=32)
     exact = np.concatenate(bilm.embed(SENTENCES, layers="all"), axis=1)
     rounded = np.concatenate(bilm.embed(SENTENCES, layers="all", precision=precision), axis=1)
     assert np.array_equal(rounded[0], exact[0])
@@ -102,12 +102,12 @@ def test_lower_precisions_keep_the_direction_of_vectors_and_the_words_vectors_ex
     assert cosines.min() > 0.999
 
 
-def test_a_sentence_of_ten_thousand_words_is_read_in_bounded_memory(monkeypatch):
-    bilm = model()
+def test_a_sentence_of_ten_thousand_words_runs_in_bounded_memory(monkeypatch):
+    bilm = make_bilm()
     monkeypatch.setattr(lstm_cpu, "TABLE", 1 << 16)
     long = [f"w{k % 3000}" for k in range(10_000)]
     found = bilm.embed([long], layers="all")[0]
     assert found.shape == (3, 10_000, 20)
     assert np.isfinite(found).all()
-    near = reference(bilm, [long[:50]])[0]
-    assert np.abs(found[:2, :50, :10] - near[:2, :, :10]).max() < 1e-6  # forwards, it has not yet read the rest
+    near = run_reference(bilm, [long[:50]])[0]
+    assert np.abs(found[:2, :50, :10] - near[:2, :, :10]).max() < 1e-6  # forward states do not depend on later words
