@@ -63,7 +63,7 @@ def test_words_are_written_as_lines_until_the_buffer_is_full():
     log10, backoffs = np.array([-1.5, -2], np.float32), np.array([-0.25, 0], np.float32)
     arrays = np.frombuffer(NAMES, np.uint8), NAME_STARTS, NAME_ENDS, np.array([2, 2, 2]), np.array([0, 1], np.uint32)
     out = np.zeros(200, np.uint8)
-    node, size, is_hard = arpa.write_ngrams(0, 2, np.zeros(1, np.int64), np.array([0]), *arrays, log10, backoffs, out)
-    assert (node, out[:size].tobytes(), is_hard) == (2, b"-1.5\ttea\t-0.25\n-2\thot\t0\n", False)
+    node, size = arpa.write_ngrams(0, 2, np.zeros(1, np.int64), np.array([0]), *arrays, log10, backoffs, out)
+    assert (node, out[:size].tobytes()) == (2, b"-1.5\ttea\t-0.25\n-2\thot\t0\n")
     small = out[: 2 * LONGEST + 7]  # room for one line of three letters
     assert arpa.write_ngrams(0, 2, np.zeros(1, np.int64), np.array([0]), *arrays, log10, backoffs, small)[0] == 1

@@ -19,7 +19,7 @@ def split(text: str, wrapped: bool) -> list[tuple[str, int]]:
     codes = code_points(text)
     starts, ends = np.empty(len(codes), np.int64), np.empty(len(codes), np.int64)
     last = np.zeros(len(codes), np.uint8)
-    count = token_lines.split_blanks(codes, wrapped, starts, ends, last)
+    count = token_lines.split_whitespace(codes, wrapped, starts, ends, last)
     return [(text[starts[k] : ends[k]], int(last[k])) for k in range(count)]
 
 

@@ -38,7 +38,7 @@ def test_binary_rows_are_found_with_and_without_newlines() -> None:
 def test_rows_come_back_from_the_lines_that_were_written() -> None:
     words, rows = b"teaice", np.array([[1.5, -2.0], [0.1, 3e-9]], np.float32)
     starts, ends = np.array([0, 3]), np.array([3, 6])
-    out = np.zeros(vector_files.line_room(starts, ends, 2, 1), np.uint8)
+    out = np.zeros(vector_files.max_line_bytes(starts, ends, 2, 1), np.uint8)
     size = vector_files.write_lines(np.frombuffer(words, np.uint8), starts, ends, rows, (10,), out)
     assert out[:size].tobytes() == b"tea 1.5 -2.0\nice 0.1 3e-09\n"
     found, numbers, broken = read_lines(out[:size].tobytes(), 2)

@@ -144,7 +144,7 @@ def pieces(
         text = np.full(len(carried) + (stop - start) + max(0, ended - sentence) + 2, kernel.END, np.int32)
         text[1 : 1 + len(carried)] = carried
         own = 1 + len(carried)
-        filled, sentence = kernel.close_up(ids, start, stop, sentences, sentence, kept, near.keep_places, text, own)
+        filled, sentence = kernel.filter_text(ids, start, stop, sentences, sentence, kept, near.keep_places, text, own)
         text = text[: filled + 1]
         text[filled] = kernel.END
         tail = text[max(1, filled - near.window) : filled]

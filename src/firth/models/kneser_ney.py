@@ -70,7 +70,7 @@ def estimate(
     edges, order = counted.edges, len(counted.levels)
     suffixes = link(counted, runtime)
     adjusted = np.empty(edges[-1], np.int64)
-    kernel.continue_counts(counted.starts, suffixes, edges[1], BEGIN, counted.counts, adjusted)
+    kernel.adjust_counts(counted.starts, suffixes, edges[1], BEGIN, counted.counts, adjusted)
     kept = keep(counted, prune)
     probs, gammas = np.zeros(edges[-1]), np.empty(edges[-2])
     discounts, fallbacks = [], []
@@ -112,7 +112,7 @@ def link(counted: Counted, runtime: Runtime) -> Ids:
     suffixes = np.full(edges[-1], kernel.NONE)
     for n in range(1, len(counted.levels)):
         shares = _shares(runtime, edges[n - 1], edges[n])
-        runtime.map(lambda share: kernel.link(counted.starts, counted.words, *share, suffixes), shares)
+        runtime.map(lambda share: kernel.link_suffixes(counted.starts, counted.words, *share, suffixes), shares)
     return suffixes
 
 

@@ -104,7 +104,7 @@ def choose_words(full: Vocabulary, min_count: int) -> tuple[Vocabulary, NDArray[
     for word, meaning in READ_AS.items():
         found = full.find(word)
         if found >= 0:
-            table[found] = kernel.GONE if meaning is None else meaning
+            table[found] = kernel.DROPPED if meaning is None else meaning
             ordinary[found : min(found + 1, len(whole))] = False
     chosen = np.flatnonzero(ordinary)
     table[chosen] = np.arange(len(chosen)) + len(SPECIAL)

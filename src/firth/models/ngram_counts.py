@@ -65,7 +65,7 @@ def count_ngrams(tokens: TokenFile, table: Words, size: int, order: int, runtime
 
 def count_words(tokens: TokenFile, table: Words, size: int) -> Ids:
     """How often each word of the model stands in the text, every sentence with its <s> and </s>."""
-    seen = table != kernel.GONE
+    seen = table != kernel.DROPPED
     counts = np.zeros(size, np.int64)
     if tokens.vocabulary.counts is not None:
         np.add.at(counts, table[seen], tokens.vocabulary.counts[seen])
@@ -100,7 +100,7 @@ class _Level:
         start, stop = int(offsets[0]), int(offsets[-1])
         text = np.empty(stop - start + 2 * (last - first), np.uint32)
         ids = np.asarray(self.tokens.ids[start:stop])
-        text = text[: kernel.frame(ids, offsets, self.table, BEGIN, END, text)]
+        text = text[: kernel.frame_sentences(ids, offsets, self.table, BEGIN, END, text)]
         nodes = self.nodes[start + 2 * first :][: len(text)]
         levels = self.counted.levels
         if len(levels) == 1:
@@ -109,9 +109,9 @@ class _Level:
             kernel.extend(text, BEGIN, self.counted.starts, self.counted.words, nodes)
         buffers = np.empty((2, len(text)), np.uint64)
         size = kernel.make_keys(text, BEGIN, nodes, sum(levels[:-1]), levels[0], buffers[0])
-        keys = kernel.sort(buffers[0, :size], buffers[1, :size], levels[-1] * levels[0])
+        keys = kernel.sort_keys(buffers[0, :size], buffers[1, :size], levels[-1] * levels[0])
         counts = np.empty(size, np.int64)
-        distinct = kernel.reduce(keys, counts)
+        distinct = kernel.count_sorted(keys, counts)
         return stop - start, (keys[:distinct].copy(), counts[:distinct].copy())
 
 
@@ -138,7 +138,7 @@ def merge_runs(runs: Iterable[Run]) -> Run:
 def _merge(one: Run, other: Run) -> Run:
     room = len(one[0]) + len(other[0])
     keys, counts = np.empty(room, np.uint64), np.empty(room, np.int64)
-    size = kernel.merge(*one, *other, keys, counts)
+    size = kernel.merge_counts(*one, *other, keys, counts)
     return keys[:size].copy(), counts[:size].copy()
 
 

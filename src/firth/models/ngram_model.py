@@ -76,7 +76,7 @@ class NgramModel:
         metadata: Mapping[str, Any] | None = None,
     ) -> None:
         self.vocabulary, self.levels = vocabulary, tuple(int(level) for level in levels)
-        narrow = len(words) < kernel.GONE and starts.dtype != np.uint32
+        narrow = len(words) < kernel.DROPPED and starts.dtype != np.uint32
         self.starts = starts.astype(np.uint32) if narrow else starts
         self.words, self.log10, self.backoffs = words, log10, backoffs
         self.metadata: dict[str, Any] = dict(metadata or {})
@@ -248,7 +248,7 @@ class NgramModel:
 
     def _framed(self, ids: NDArray[Any], offsets: NDArray[Any], table: NDArray[np.uint32]) -> NDArray[np.uint32]:
         text = np.empty(len(ids) + 2 * len(offsets) - 2, np.uint32)
-        return text[: kernel.frame(ids, offsets, table, self.begin, self.end, text)]
+        return text[: kernel.frame_sentences(ids, offsets, table, self.begin, self.end, text)]
 
     def _contexts(self, context: Sequence[str]) -> list[int]:
         """The nodes of the last word, the last two, ... of a context, as far as n-grams reach; NONE if unknown."""
@@ -258,7 +258,7 @@ class NgramModel:
             node = near[-size]
             for word in near[len(near) - size + 1 :]:
                 if node != kernel.NONE:
-                    node = int(kernel.child(self.starts, self.words, node, np.uint32(word)))
+                    node = int(kernel.find_child(self.starts, self.words, node, np.uint32(word)))
             found.append(node)
         return found
 
@@ -285,7 +285,7 @@ class NgramModel:
         value = float(self.log10[id])
         for node in self._contexts(context):
             if node != kernel.NONE:
-                found = int(kernel.child(self.starts, self.words, node, np.uint32(id)))
+                found = int(kernel.find_child(self.starts, self.words, node, np.uint32(id)))
                 value = value + float(self.backoffs[node]) if found == kernel.NONE else float(self.log10[found])
         return float(10**value)
 

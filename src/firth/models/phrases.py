@@ -160,9 +160,9 @@ class PhraseReader:
             ids, ends = self.text(chunk)
             buffers = np.empty((2, len(ids)), np.uint64)
             found = kernel.pair_keys(ids, ends, numbers, size, buffers[0])
-            keys = ngram_kernel.sort(buffers[0, :found], buffers[1, :found], max(1, size * size))
+            keys = ngram_kernel.sort_keys(buffers[0, :found], buffers[1, :found], max(1, size * size))
             counts = np.empty(found, np.int64)
-            distinct = ngram_kernel.reduce(keys, counts)
+            distinct = ngram_kernel.count_sorted(keys, counts)
             return len(ids), (keys[:distinct].copy(), counts[:distinct].copy())
 
         def runs() -> Iterator[Run]:
@@ -300,9 +300,9 @@ class PhraseModel:
 
         def print_chunk(chunk: tuple[int, int]) -> tuple[int, NDArray[np.uint8]]:
             ids, ends = reading.text(chunk)
-            size = kernel.print_words(ids, ends, words.blob, words.starts, words.ends, np.empty(0, np.uint8))
+            size = kernel.write_words(ids, ends, words.blob, words.starts, words.ends, np.empty(0, np.uint8))
             lines = np.empty(size, np.uint8)
-            kernel.print_words(ids, ends, words.blob, words.starts, words.ends, lines)
+            kernel.write_words(ids, ends, words.blob, words.starts, words.ends, lines)
             return chunk[1], lines
 
         with write_bytes(path) as file:

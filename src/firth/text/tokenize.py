@@ -157,7 +157,7 @@ class Tokenizer(Recipe):
         starts, ends = np.empty((2, len(codes)), np.int64)
         last = np.zeros(len(codes), np.uint8)
         if self.mode == "whitespace":
-            count = lines_kernel.split_blanks(codes, self.paragraphs, starts, ends, last)
+            count = lines_kernel.split_whitespace(codes, self.paragraphs, starts, ends, last)
         else:
             keys, values = abbreviation_table(self.abbreviations)
             count = kernel.scan(codes, character_classes(), keys, values, self.paragraphs, starts, ends, last)
