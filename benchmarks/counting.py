@@ -23,7 +23,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import coo_matrix, csr_matrix
 
-from firth.models.cooccurrence import Near, count_pairs
+from firth.models.cooccurrence import ContextWindow, count_pairs
 from firth.models.counts import Counts, choose_words
 from firth.runtime import Runtime
 from firth.text.corpus import Corpus
@@ -77,7 +77,7 @@ def main() -> None:
     tokens = read(int(sys.argv[1]) if len(sys.argv) > 1 else 5_000_000)
     recipe = Counts(window=WINDOW, weighting="harmonic", min_count=5)
     vocabulary, kept = choose_words(tokens.vocabulary, recipe)
-    size, near, cores = len(vocabulary), Near(WINDOW, WINDOW, harmonic=True), Runtime.from_env().threads
+    size, near, cores = len(vocabulary), ContextWindow(WINDOW, WINDOW, harmonic=True), Runtime.from_env().threads
     ways: dict[str, Callable[[], csr_matrix]] = {
         "scipy, 1 thread": lambda: scipy_way(tokens, kept, size),
         "firth, 1 thread": lambda: count_pairs(tokens, kept, size, near, runtime=Runtime(1)),

@@ -47,7 +47,7 @@ KINDS = {"float32": torch.float32, "bfloat16": torch.bfloat16}
 WORDS = Tokenizer(mode="whitespace")
 # What the host does, part by part: where a function stands, and what it is called below.
 PARTS = [
-    (lines.Lines, "blocks", "read lines, cut words"),
+    (lines.LineReader, "blocks", "read lines, cut words"),
     (layers_of, "to_word_lists", "check lists"),
     (layers_of, "batches", "sort by length"),
     (token_vectors.TokenVectors, "_look_up", "look words up"),
@@ -61,11 +61,11 @@ PARTS = [
     (embed, "copy_arrays", "copy into arrays"),
     (embed, "split_arrays", "views of sentences"),
     (embed_file, "zero_rows", "count rows of zeros"),
-    (embed_file.Pump, "_cast", "cast (already done)"),
+    (embed_file.BulkEmbedder, "_cast", "cast (already done)"),
     (hdf5.Hdf5Writer, "append", "lay out HDF5"),
     (shards.ShardWriter, "append", "lay out shards"),
     (append_only.AppendOnlyFile, "append", "write"),
-    (journal.Journal, "settle", "wait for the disk"),
+    (journal.Journal, "sync", "wait for the disk"),
 ]
 
 
@@ -243,7 +243,7 @@ class Bench:
                         seen.append((time.perf_counter(), progress.done))
 
                 for _ in range(2 if (precision, dtype) == ("bfloat16", "float16") else 1):
-                    bulk = embed_file.Bulk(dtype=dtype)
+                    bulk = embed_file.BulkOptions(dtype=dtype)
                     how: dict[str, Any] = {"tokenizer": WORDS, "precision": precision, "restart": True}
                     seen.clear()
                     rates.append(
@@ -263,7 +263,7 @@ class Bench:
         with tempfile.TemporaryDirectory(dir=self.folder) as folder:
             text = Path(folder) / "text.txt"
             text.write_text("".join(" ".join(words) + "\n" for words in self.sentences), encoding="utf-8")
-            blocks = list(lines.Lines.of(text, WORDS, "strict").blocks(len(rows)))
+            blocks = list(lines.LineReader.of(text, WORDS, "strict").blocks(len(rows)))
             ready = [cut(rows, block) for block in blocks]
             size = self.tokens * rows[0].nbytes
             for format in ("hdf5", "safetensors"):
@@ -278,14 +278,14 @@ class Bench:
 
     def written(self, out: Path, format: str, blocks: list[Any], ready: list[Any]) -> float:
         with journal.Journal(out, {}, restart=True) as made:
-            writer = embed_file.writer_for(
-                format, made, embed_file.Bulk(dtype="float16"), (2 * self.bilm.architecture.dim,)
+            writer = embed_file.FORMATS[format].open(
+                made, embed_file.BulkOptions(dtype="float16"), (2 * self.bilm.architecture.dim,)
             )
-            pump = embed_file.Pump(lines.Lines((), WORDS), None, made, writer, "float16")  # type: ignore[arg-type]
+            worker = embed_file.BulkEmbedder(lines.LineReader((), WORDS), None, made, writer, "float16")  # type: ignore[arg-type]
             start = time.perf_counter()
-            with WriteBehind(pump.append, made.settle) as behind:
+            with WriteBehind(worker.append, made.sync) as pipeline:
                 for block, arrays in zip(blocks, ready):
-                    behind.take(block, arrays, {"zero_rows": 0})
+                    pipeline.submit(block, arrays, {"zero_rows": 0})
             made.publish(writer.finish(), made.state)
             return time.perf_counter() - start
 
@@ -309,7 +309,7 @@ class Bench:
                 self.bilm.embed(self.sentences, dtype="float16", **choices)
 
             def to_disk() -> None:
-                bulk = embed_file.Bulk(dtype="float16", layers="top")
+                bulk = embed_file.BulkOptions(dtype="float16", layers="top")
                 out = Path(folder) / "out.hdf5"
                 embed_file.embed_file(self.bilm, text, out, bulk, tokenizer=WORDS, precision="bfloat16", restart=True)
 
@@ -366,7 +366,7 @@ def cut(rows: np.ndarray, block: Any) -> list[np.ndarray]:
 def plain(path: Path, size: int, direct: bool) -> tuple[float, float] | None:
     """Seconds of a write of so many bytes, in blocks, the file on the disk at the end: before that, and in all."""
     flags = os.O_WRONLY | os.O_CREAT | os.O_TRUNC | (os.O_DIRECT if direct else 0)
-    data = append_only.Stages().parts[0]
+    data = append_only.DirectBuffers().parts[0]
     data[:] = np.random.default_rng(3).integers(0, 256, len(data), dtype=np.uint8)
     try:
         file = os.open(path, flags)

@@ -18,15 +18,14 @@ from pathlib import Path
 
 import numpy as np
 
-from firth.bulk.embed_file import Bulk, Pump, writer_for
+from firth.bulk.embed_file import FORMATS, BulkEmbedder, BulkOptions
 from firth.bulk.embedder import Embed
 from firth.bulk.journal import Journal
-from firth.bulk.lines import Block, Lines
+from firth.bulk.lines import LineBlock, LineReader
 from firth.bulk.write_behind import WriteBehind
 from firth.text.tokenize import Tokenizer
 
 DIM, LENGTH, TOKENS = 1024, 25, 16_384
-FORMATS = ("hdf5", "safetensors", "parquet")
 
 
 def main() -> None:
@@ -34,7 +33,7 @@ def main() -> None:
     rng = np.random.default_rng(1)
     arrays = [rng.standard_normal((LENGTH, DIM)).astype(np.float32) for _ in range(TOKENS // LENGTH)]
     words = [f"word{i}" for i in range(LENGTH)]
-    block = Block([" ".join(words)] * len(arrays), [words] * len(arrays), "", 0)
+    block = LineBlock([" ".join(words)] * len(arrays), [words] * len(arrays), "", 0)
     for dtype in ("float32", "float16"):
         size = sum(array.size for array in arrays) * np.dtype(dtype).itemsize
         count = max(2, (megabytes << 20) // size)
@@ -63,15 +62,15 @@ def plain(size: int, count: int) -> tuple[float, float]:
         return time.perf_counter() - begin, time.process_time() - cpu
 
 
-def written(format: str, dtype: str, block: Block, arrays: list[np.ndarray], count: int) -> tuple[float, float]:
-    with tempfile.TemporaryDirectory(dir=".") as folder, Journal(Path(folder) / "out", {}) as ledger:
-        writer = writer_for(format, ledger, Bulk(dtype=dtype), (DIM,))
-        pump = Pump(Lines((), Tokenizer()), Embed(lambda sentences: arrays), ledger, writer, dtype)
+def written(format: str, dtype: str, block: LineBlock, arrays: list[np.ndarray], count: int) -> tuple[float, float]:
+    with tempfile.TemporaryDirectory(dir=".") as folder, Journal(Path(folder) / "out", {}) as journal:
+        writer = FORMATS[format].open(journal, BulkOptions(dtype=dtype), (DIM,))
+        pump = BulkEmbedder(LineReader((), Tokenizer()), Embed(lambda sentences: arrays), journal, writer, dtype)
         begin, cpu = time.perf_counter(), time.process_time()
-        with WriteBehind(pump.append, ledger.settle) as behind:
+        with WriteBehind(pump.append, journal.sync) as behind:
             for _ in range(count):
-                behind.take(block, arrays, {"zero_rows": 0})
-        ledger.publish(writer.finish(), ledger.state)
+                behind.submit(block, arrays, {"zero_rows": 0})
+        journal.publish(writer.finish(), journal.state)
         return time.perf_counter() - begin, time.process_time() - cpu
 
 
