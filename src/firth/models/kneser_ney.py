@@ -162,15 +162,8 @@ def _compact(
         starts = np.append(nodes[starts[:-1][kept[: len(starts) - 1]]], nodes[-1])
         words, probs, gammas = words[kept], probs[kept], gammas[kept[: len(gammas)]]
     inner = sum(levels[:-1])
-    return SmoothedNgrams(
-        tuple(levels),
-        starts[: inner + 1],
-        words,
-        _log10(probs),
-        _log10(gammas[:inner]),
-        tuple(discounts),
-        tuple(fallbacks),
-    )
+    trie = (tuple(levels), starts[: inner + 1], words, _log10(probs), _log10(gammas[:inner]))
+    return SmoothedNgrams(*trie, tuple(discounts), tuple(fallbacks))
 
 
 def _log10(values: Floats) -> NDArray[np.float32]:

@@ -86,15 +86,8 @@ class Ngram(Recipe):
             "discounts": [list(discounts) for discounts in ngrams.discounts],
             "fallback_discounts": list(ngrams.fallbacks),
         }
-        return NgramModel(
-            vocabulary,
-            ngrams.levels,
-            ngrams.starts,
-            ngrams.words,
-            ngrams.log10,
-            ngrams.backoffs,
-            metadata=metadata,
-        )
+        trie = (ngrams.starts, ngrams.words, ngrams.log10, ngrams.backoffs)
+        return NgramModel(vocabulary, ngrams.levels, *trie, metadata=metadata)
 
 
 def choose_words(full: Vocabulary, min_count: int) -> tuple[Vocabulary, NDArray[np.uint32]]:

@@ -77,8 +77,8 @@ def count_words(tokens: TokenFile, table: Words, size: int) -> Ids:
 def cut_sentences(tokens: TokenFile, runtime: Runtime) -> list[tuple[int, int]]:
     """Chunks of sentences (first, last) of about CHUNK tokens each, at least one per thread for larger texts."""
     total, sentences = len(tokens), len(tokens.sentences) - 1
-    wanted = max(-(-total // CHUNK), min(runtime.threads, total // 4096), 1)
-    cuts = np.searchsorted(tokens.sentences, np.array([total * i // wanted for i in range(1, wanted)], np.uint64))
+    count = max(-(-total // CHUNK), min(runtime.threads, total // 4096), 1)
+    cuts = np.searchsorted(tokens.sentences, np.array([total * i // count for i in range(1, count)], np.uint64))
     return list(itertools.pairwise(np.unique(np.concatenate([[0], cuts, [sentences]])).tolist()))
 
 

@@ -58,24 +58,24 @@ def quantize(
     runtime = runtime or Runtime.from_env()
     small = model if cutoff is None else prune(model, cutoff, runtime=runtime)
     rows = quantize_rows(small.rows, dsub, norms, seed, runtime=runtime, report=report)
-    made = SubwordVectors(
+    quantized = SubwordVectors(
         small.vocabulary,
         rows,
         small.subwords,
         output=_compress_output(small.output, model.dim, norms, output, seed, runtime),
     )
     facts: dict[str, Any] = {"dtype": rows.dtype_name, "cutoff": cutoff, "dsub": dsub, "norms": norms, "seed": seed}
-    facts |= cosines(model, made)
-    made.metadata = {**small.metadata, "quantized": facts}
-    return made
+    facts |= cosines(model, quantized)
+    quantized.metadata = {**small.metadata, "quantized": facts}
+    return quantized
 
 
 def _compress_output(
-    output: Output | None, dim: int, norms: bool, wanted: bool, seed: int, runtime: Runtime
+    output: Output | None, dim: int, norms: bool, quantized: bool, seed: int, runtime: Runtime
 ) -> Output | None:
     if output is None:
         return Output(DenseRows(np.empty((0, dim), np.float32)), None, "skipgram", "ns")
-    if wanted:
+    if quantized:
         rows: Rows = quantize_rows(output.rows, 2, norms, seed, runtime=runtime)
     elif output.model == "supervised":
         rows = output.rows
@@ -193,10 +193,10 @@ def _encode(
         block = np.array(rows.block(start, stop), np.float32, order="C")
         if norms is not None:
             kernel.normalize_rows(block, norms[start:stop])
-        found = np.empty(stop - start, np.uint8)
+        nearest = np.empty(stop - start, np.uint8)
         for index, table in enumerate(tables):
-            kernel.assign(block, index * dsub, len(table), table, found)
-            codes[start:stop, index] = found
+            kernel.assign(block, index * dsub, len(table), table, nearest)
+            codes[start:stop, index] = nearest
         return stop
 
     for done in runtime.stream(encode, range(0, size, BLOCK)):
