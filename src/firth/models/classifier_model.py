@@ -22,7 +22,7 @@ from firth.files import Name
 from firth.kernels import classifier as kernel
 from firth.kernels import subwords as subwords_kernel
 from firth.kernels import words as words_kernel
-from firth.models.huffman import Tree
+from firth.models.huffman import HuffmanTree
 from firth.runtime import Runtime
 from firth.text.chunks import chunks
 from firth.text.subwords import Subwords
@@ -83,7 +83,7 @@ class Features:
         prefix = np.frombuffer(to_bytes(self.label_prefix), np.uint8)
         kernel.find_prefix(types.blob, types.starts, types.ends, prefix, is_label)
         labels, words = find(types, self.labels), find(types, self.words)
-        kinds = np.where(labels >= 0, labels, np.where(is_label & (words < 0), kernel.NOTHING, kernel.WORD))
+        kinds = np.where(labels >= 0, labels, np.where(is_label & (words < 0), kernel.IGNORED, kernel.WORD))
         rows, pointers, lengths = self.subwords.table(types, runtime, first=len(self.words))
         rows[pointers[:-1]] = np.maximum(words, 0)
         pointers[:-1] += words < 0  # an unknown word has no row of its own
@@ -95,9 +95,9 @@ class Features:
         raw = np.frombuffer(text + to_bytes(SENTENCE_END), np.uint8)
         blob = raw[: len(text)]
         empty = np.empty(0, np.int64)
-        word_count, line_count = kernel.cut_words(blob, empty, empty, empty)  # counts only
+        word_count, line_count = kernel.split_words(blob, empty, empty, empty)  # counts only
         starts, ends, line_ends = (np.empty(count, np.int64) for count in (word_count, word_count, line_count))
-        kernel.cut_words(blob, starts, ends, line_ends)
+        kernel.split_words(blob, starts, ends, line_ends)
         is_end = starts == ends
         starts[is_end], ends[is_end] = len(text), len(raw)
         table = self.table(Vocabulary.from_arrays(raw, starts, ends), runtime)
@@ -213,9 +213,9 @@ class Classifier:
         return np.ascontiguousarray(rows.block(0, rows.shape[0]).T)
 
     @cached_property
-    def _tree(self) -> Tree:
+    def _tree(self) -> HuffmanTree:
         counts = self.labels.counts
-        return Tree.of_counts(np.ones(len(self.labels), np.int64) if counts is None else counts)
+        return HuffmanTree.of_counts(np.ones(len(self.labels), np.int64) if counts is None else counts)
 
     def predict(self, text: str, k: int = 1, threshold: float = 0.0) -> list[tuple[str, float]]:
         """The k most probable labels of one line of text, best first; none below the threshold.
