@@ -140,7 +140,7 @@ def read_chunks(
         text = np.full(len(carried) + (stop - start) + max(0, end - sentence) + 2, kernel.END, np.int32)
         text[1 : 1 + len(carried)] = carried
         first = 1 + len(carried)
-        filled, sentence = kernel.close_up(
+        filled, sentence = kernel.filter_text(
             ids, start, stop, sentences, sentence, id_map, context.keep_gaps, text, first
         )
         text = text[: filled + 1]
