@@ -1,10 +1,10 @@
-"""Does the writer keep up? Each writer of bulk embeddings against a plain write of the same bytes, A/B/A/B, medians.
+"""Speed of the writers of bulk embeddings, compared with plain writes of the same bytes (A/B/A/B, medians).
 
     python benchmarks/writing.py [megabytes]
 
-Arrays are made before the clock starts, so that only casting, laying out, writing and syncing are timed; the plain
-write hands as many bytes to the file in blocks of the same size and syncs after each. The writers sync a block while
-the next one is written, and hand it to the disk past the system's memory, so that they can be the faster ones.
+Arrays are made before the measurement, so only casting, layout, writing and syncing are measured. The plain write
+writes the same number of bytes in blocks of the same size and syncs after each block. The writers sync a block while
+the next one is written, and bypass the page cache, so they can be faster than the plain write.
 """
 
 from __future__ import annotations
@@ -39,12 +39,12 @@ def main() -> None:
         count = max(2, (megabytes << 20) // size)
         times: dict[str, list[tuple[float, float]]] = {}
         for _ in range(3):
-            times.setdefault("plain", []).append(plain(size, count))
+            times.setdefault("plain", []).append(time_plain(size, count))
             for format in FORMATS:
-                times.setdefault(format, []).append(written(format, dtype, block, arrays, count))
+                times.setdefault(format, []).append(time_writer(format, dtype, block, arrays, count))
         base = statistics.median(wall for wall, _ in times["plain"])
-        for name, taken in times.items():
-            wall, cpu = (statistics.median(one[i] for one in taken) for i in (0, 1))
+        for name, runs in times.items():
+            wall, cpu = (statistics.median(one[i] for one in runs) for i in (0, 1))
             rate = count * size / 1e6
             print(
                 f"{dtype} {name:12} {rate / wall:7.0f} MB/s, {base / wall:5.2f} of a plain write; "
@@ -52,7 +52,8 @@ def main() -> None:
             )
 
 
-def plain(size: int, count: int) -> tuple[float, float]:
+def time_plain(size: int, count: int) -> tuple[float, float]:
+    """Wall and CPU seconds to write `count` blocks of `size` bytes."""
     data = np.random.default_rng(2).bytes(size)
     with tempfile.TemporaryDirectory(dir=".") as folder, open(Path(folder) / "plain", "wb", buffering=0) as file:
         begin, cpu = time.perf_counter(), time.process_time()
@@ -62,7 +63,8 @@ def plain(size: int, count: int) -> tuple[float, float]:
         return time.perf_counter() - begin, time.process_time() - cpu
 
 
-def written(format: str, dtype: str, block: LineBlock, arrays: list[np.ndarray], count: int) -> tuple[float, float]:
+def time_writer(format: str, dtype: str, block: LineBlock, arrays: list[np.ndarray], count: int) -> tuple[float, float]:
+    """Wall and CPU seconds to write a block of arrays `count` times in a format."""
     with tempfile.TemporaryDirectory(dir=".") as folder, Journal(Path(folder) / "out", {}) as journal:
         writer = FORMATS[format].open(journal, BulkOptions(dtype=dtype), (DIM,))
         pump = BulkEmbedder(LineReader((), Tokenizer()), Embed(lambda sentences: arrays), journal, writer, dtype)

@@ -138,58 +138,37 @@ class Counts(Recipe):
             "tokenizer": corpus.tokenizer.as_dict(),
             "tokens": len(tokens.ids),
         }
-        if self.matrix_kind in BY_DOCUMENT:
-            documents = count_documents(tokens, id_map, len(words), runtime=runtime)
-            return self._weigh_documents(documents, words, metadata, runtime, report)
-        if self.kind == "one-hot":
-            return CountMatrix(identity(len(words), np.float64, "csr"), words, words, metadata)
-        counts = count_pairs(
-            tokens,
-            id_map,
-            len(words),
-            self._context_window(),
-            memory_limit=parse_size(self.memory_limit),
-            folder=self.spill_folder,
-            runtime=runtime,
-            report=report,
-        )
-        return self._weigh_pairs(counts, words, metadata, runtime, report)
+        by_document, idf = self.matrix_kind in BY_DOCUMENT, None
+        if by_document:
+            matrix = count_documents(tokens, id_map, len(words), runtime=runtime)
+        else:
+            matrix = self._count_contexts(tokens, id_map, len(words), runtime, report)
+        if self.matrix_kind == "tf-idf":
+            idf = weighting.inverse_document_frequency(matrix, self.log, self.smooth)
+            matrix = weighting.tf_idf(matrix, idf, tf=self.tf, log=self.log)
+        if self.kind == "svd":
+            return self._decompose(matrix.T.tocsr() if by_document else matrix, words, metadata, runtime, report)
+        if self.normalize == "l2":
+            matrix = weighting.normalize_rows(matrix)
+        rows = Vocabulary(map(str, range(matrix.shape[0]))) if by_document else words
+        return CountMatrix(matrix, rows, words, metadata, idf=idf)
 
-    def _context_window(self) -> ContextWindow:
+    def _count_contexts(
+        self, tokens: Tokens, id_map: NDArray[np.int32], size: int, runtime: Runtime, report: Report
+    ) -> csr_matrix:
+        if self.kind == "one-hot":
+            return identity(size, np.float64, "csr")
         before = 0 if self.direction == "right" else self.window
         after = 0 if self.direction == "left" else self.window
-        return ContextWindow(before, after, harmonic=self.weighting == "harmonic", keep_gaps=self.gaps == "keep")
-
-    def _weigh_documents(
-        self, counts: csr_matrix, words: Vocabulary, metadata: dict[str, Any], runtime: Runtime, report: Report
-    ) -> CountMatrix | WordVectors:
-        idf = None
-        if self.matrix_kind == "tf-idf":
-            idf = weighting.inverse_document_frequency(counts, self.log, self.smooth)
-            counts = weighting.tf_idf(counts, idf, tf=self.tf, log=self.log)
-        if self.kind == "svd":
-            return self._decompose(counts.T.tocsr(), words, metadata, runtime, report)
-        if self.normalize == "l2":
-            counts = weighting.normalize_rows(counts)
-        documents = Vocabulary(map(str, range(counts.shape[0])))
-        return CountMatrix(counts, documents, words, metadata, idf=idf)
-
-    def _weigh_pairs(
-        self, counts: csr_matrix, words: Vocabulary, metadata: dict[str, Any], runtime: Runtime, report: Report
-    ) -> CountMatrix | WordVectors:
-        if self.matrix_kind in ("pmi", "ppmi"):
-            counts = weighting.pmi(
-                counts,
-                shift=self.shift,
-                context_smoothing=self.context_smoothing,
-                positive=self.matrix_kind == "ppmi",
-                log=self.log,
-            )
-        if self.kind == "svd":
-            return self._decompose(counts, words, metadata, runtime, report)
-        if self.normalize == "l2":
-            counts = weighting.normalize_rows(counts)
-        return CountMatrix(counts, words, words, metadata)
+        context = ContextWindow(before, after, harmonic=self.weighting == "harmonic", keep_gaps=self.gaps == "keep")
+        limit, folder = parse_size(self.memory_limit), self.spill_folder
+        counts = count_pairs(
+            tokens, id_map, size, context, memory_limit=limit, folder=folder, runtime=runtime, report=report
+        )
+        if self.matrix_kind not in ("pmi", "ppmi"):
+            return counts
+        positive, smoothing = self.matrix_kind == "ppmi", self.context_smoothing
+        return weighting.pmi(counts, shift=self.shift, context_smoothing=smoothing, positive=positive, log=self.log)
 
     def _decompose(
         self, matrix: csr_matrix, words: Vocabulary, metadata: dict[str, Any], runtime: Runtime, report: Report

@@ -69,7 +69,7 @@ def estimate(
     edges, order = counts.edges, len(counts.levels)
     suffixes = link_suffixes(counts, runtime)
     adjusted = np.empty(edges[-1], np.int64)
-    kernel.continue_counts(counts.starts, suffixes, edges[1], BEGIN, counts.counts, adjusted)
+    kernel.adjust_counts(counts.starts, suffixes, edges[1], BEGIN, counts.counts, adjusted)
     kept = keep(counts, prune)
     probs, gammas = np.zeros(edges[-1]), np.empty(edges[-2])
     discounts, fallbacks = [], []
@@ -110,7 +110,7 @@ def link_suffixes(counts: NgramCounts, runtime: Runtime) -> Ids:
     suffixes = np.full(edges[-1], kernel.NONE)
     for n in range(1, len(counts.levels)):
         shares = _split_nodes(runtime, edges[n - 1], edges[n])
-        runtime.map(lambda share: kernel.link(counts.starts, counts.words, *share, suffixes), shares)
+        runtime.map(lambda share: kernel.link_suffixes(counts.starts, counts.words, *share, suffixes), shares)
     return suffixes
 
 
@@ -162,15 +162,8 @@ def _compact(
         starts = np.append(nodes[starts[:-1][kept[: len(starts) - 1]]], nodes[-1])
         words, probs, gammas = words[kept], probs[kept], gammas[kept[: len(gammas)]]
     inner = sum(levels[:-1])
-    return SmoothedNgrams(
-        tuple(levels),
-        starts[: inner + 1],
-        words,
-        _log10(probs),
-        _log10(gammas[:inner]),
-        tuple(discounts),
-        tuple(fallbacks),
-    )
+    trie = (tuple(levels), starts[: inner + 1], words, _log10(probs), _log10(gammas[:inner]))
+    return SmoothedNgrams(*trie, tuple(discounts), tuple(fallbacks))
 
 
 def _log10(values: Floats) -> NDArray[np.float32]:

@@ -75,7 +75,7 @@ class NgramModel:
         metadata: Mapping[str, Any] | None = None,
     ) -> None:
         self.vocabulary, self.levels = vocabulary, tuple(int(level) for level in levels)
-        narrow = len(words) < kernel.GONE and starts.dtype != np.uint32
+        narrow = len(words) < kernel.DROPPED and starts.dtype != np.uint32
         self.starts = starts.astype(np.uint32) if narrow else starts
         self.words, self.log10, self.backoffs = words, log10, backoffs
         self.metadata: dict[str, Any] = dict(metadata or {})
@@ -211,12 +211,12 @@ class NgramModel:
         return self._frame_words(sentences)
 
     def _frame_tokens(self, tokens: TokenFile) -> Iterator[NDArray[np.uint32]]:
-        found = np.empty(len(tokens.vocabulary), np.int64)
+        own_ids = np.empty(len(tokens.vocabulary), np.int64)
         theirs, ours = tokens.vocabulary, self.vocabulary
         words_kernel.find_all(
-            theirs.blob, theirs.starts, theirs.ends, ours.blob, ours.starts, ours.ends, ours.slots, found
+            theirs.blob, theirs.starts, theirs.ends, ours.blob, ours.starts, ours.ends, ours.slots, own_ids
         )
-        table = self._table[found]
+        table = self._table[own_ids]
         cuts = np.arange(0, len(tokens) + BATCH, BATCH, dtype=np.uint64)
         edges = np.unique(np.append(np.searchsorted(tokens.sentences, cuts), [0, len(tokens.sentences) - 1]))
         for first, last in itertools.pairwise(edges.clip(max=len(tokens.sentences) - 1).tolist()):
@@ -243,12 +243,12 @@ class NgramModel:
         except UnicodeEncodeError:
             return self.vocabulary.ids(words)
         ids, ours = np.empty(len(words), np.int64), self.vocabulary
-        found = kernel.find_lines(blob, ours.blob, ours.starts, ours.ends, ours.slots, ids)
-        return ids if found == len(words) else ours.ids(words)  # a word may contain a newline
+        lines = kernel.find_lines(blob, ours.blob, ours.starts, ours.ends, ours.slots, ids)
+        return ids if lines == len(words) else ours.ids(words)  # a word may contain a newline
 
     def _frame(self, ids: NDArray[Any], offsets: NDArray[Any], table: NDArray[np.uint32]) -> NDArray[np.uint32]:
         text = np.empty(len(ids) + 2 * len(offsets) - 2, np.uint32)
-        return text[: kernel.frame(ids, offsets, table, self.begin, self.end, text)]
+        return text[: kernel.frame_sentences(ids, offsets, table, self.begin, self.end, text)]
 
     def _contexts(self, context: Sequence[str]) -> list[int]:
         """The nodes of the last word, the last two, ... of a context, up to the order; NONE if unknown."""
@@ -258,14 +258,14 @@ class NgramModel:
             node = ids[-size]
             for id in ids[len(ids) - size + 1 :]:
                 if node != kernel.NONE:
-                    node = int(kernel.child(self.starts, self.words, node, np.uint32(id)))
+                    node = int(kernel.find_child(self.starts, self.words, node, np.uint32(id)))
             nodes.append(node)
         return nodes
 
     def _id(self, word: str) -> int:
-        found = self.vocabulary.find(word)
-        if found >= 0:
-            return found
+        id = self.vocabulary.find(word)
+        if id >= 0:
+            return id
         return {"<s>": self.begin, "</s>": self.end}.get(word, self.unknown)
 
     def probability(self, word: str, context: Sequence[str] = ()) -> float:
@@ -284,8 +284,8 @@ class NgramModel:
         value = float(self.log10[id])
         for node in self._contexts(context):
             if node != kernel.NONE:
-                found = int(kernel.child(self.starts, self.words, node, np.uint32(id)))
-                value = value + float(self.backoffs[node]) if found == kernel.NONE else float(self.log10[found])
+                ngram = int(kernel.find_child(self.starts, self.words, node, np.uint32(id)))
+                value = value + float(self.backoffs[node]) if ngram == kernel.NONE else float(self.log10[ngram])
         return float(10**value)
 
     def distribution(self, context: Sequence[str] = ()) -> Floats:
@@ -355,9 +355,9 @@ class NgramModel:
 
 def _find_marker(vocabulary: Vocabulary, name: str) -> int:
     for spelling in SPELLINGS[name]:
-        found = vocabulary.find(spelling)
-        if found >= 0:
-            return found
+        id = vocabulary.find(spelling)
+        if id >= 0:
+            return id
     raise FirthError(f"this n-gram model has no {name}. Add it to the unigrams of the model")
 
 

@@ -69,13 +69,13 @@ class Phrases(Recipe):
         words = tokens.vocabulary
         joins: list[Join] = []
         for index in range(self.passes):
-            reader = PhraseReader(tokens, tuple(join.by_first(len(words)) for join in joins))
+            reader = PhraseReader(tokens, tuple(one.by_first(len(words)) for one in joins))
             threshold = self.threshold * self.threshold_factor**index
-            found = self._search(reader, words, threshold, runtime, _name_pass(report, f"pass {index + 1}"))
-            if len(found.lefts) == 0:
+            join = self._search(reader, words, threshold, runtime, _name_pass(report, f"pass {index + 1}"))
+            if len(join.lefts) == 0:
                 break
-            words, found = name_phrases(words, found, self.joiner)
-            joins.append(found)
+            words, join = name_phrases(words, join, self.joiner)
+            joins.append(join)
         metadata = {
             "recipe": {"name": "phrases", **self.as_dict()},
             "tokenizer": corpus.tokenizer.as_dict(),
@@ -152,8 +152,8 @@ class PhraseReader:
             return np.asarray(self.tokens.vocabulary.counts)
         chunks = cut_sentences(self.tokens, runtime)
         counts = np.zeros(size, np.int64)
-        for found in runtime.stream(lambda chunk: np.bincount(self.text(chunk)[0], minlength=size), chunks):
-            counts += found
+        for chunk_counts in runtime.stream(lambda chunk: np.bincount(self.text(chunk)[0], minlength=size), chunks):
+            counts += chunk_counts
         return counts
 
     def count_pairs(self, numbers: Ids, size: int, runtime: Runtime, report: Report) -> Run:
@@ -162,24 +162,24 @@ class PhraseReader:
         def count(chunk: tuple[int, int]) -> tuple[int, Run]:
             ids, ends = self.text(chunk)
             buffers = np.empty((2, len(ids)), np.uint64)
-            found = kernel.pair_keys(ids, ends, numbers, size, buffers[0])
-            return len(ids), count_keys(buffers[:, :found], max(1, size * size))
+            used = kernel.pair_keys(ids, ends, numbers, size, buffers[0])
+            return len(ids), count_keys(buffers[:, :used], max(1, size * size))
 
         runs = runtime.stream(count, cut_sentences(self.tokens, runtime))
         return merge_runs(report_progress(runs, "counting pairs", len(self.tokens), report))
 
 
-def name_phrases(words: Vocabulary, found: Join, joiner: str) -> tuple[Vocabulary, Join]:
+def name_phrases(words: Vocabulary, join: Join, joiner: str) -> tuple[Vocabulary, Join]:
     """The vocabulary with the new phrases, and the pairs with the ids of their phrases.
 
     A phrase may be in the vocabulary already: as a word of the text, or as another pair with the same name.
     """
-    names = [words[left] + joiner + words[right] for left, right in zip(found.lefts.tolist(), found.rights.tolist())]
+    names = [words[left] + joiner + words[right] for left, right in zip(join.lefts.tolist(), join.rights.tolist())]
     known = words.ids(names).tolist()
     fresh = list(dict.fromkeys(name for name, id in zip(names, known) if id < 0))
     places = {name: len(words) + i for i, name in enumerate(fresh)}
     ids = [id if id >= 0 else places[name] for name, id in zip(names, known)]
-    return extend_vocabulary(words, fresh), found._replace(words=np.array(ids, np.int64))
+    return extend_vocabulary(words, fresh), join._replace(words=np.array(ids, np.int64))
 
 
 def extend_vocabulary(words: Vocabulary, more: Sequence[str]) -> Vocabulary:
@@ -257,16 +257,16 @@ class PhraseModel:
 
     def apply(self, words: Iterable[str]) -> list[str]:
         """The words of one sentence with its phrases joined."""
-        found = list(words)
+        tokens = list(words)
         for table in self._tables:
             joined: list[str] = []
             at = 0
-            while at < len(found):
-                phrase = table.get((found[at], found[at + 1])) if at + 1 < len(found) else None
-                joined.append(found[at] if phrase is None else phrase)
+            while at < len(tokens):
+                phrase = table.get((tokens[at], tokens[at + 1])) if at + 1 < len(tokens) else None
+                joined.append(tokens[at] if phrase is None else phrase)
                 at += 1 if phrase is None else 2
-            found = joined
-        return found
+            tokens = joined
+        return tokens
 
     def top(self, n: int = 10) -> list[Phrase]:
         """The n phrases with the highest scores, of all passes; those with equal scores by count, then by name."""
@@ -285,17 +285,17 @@ class PhraseModel:
         """
         runtime = runtime or Runtime.from_env()
         tokens = corpus.tokens(report)
-        found = tokens.vocabulary.ids(self.vocabulary)
-        missing = np.flatnonzero(found < 0)
+        ids_in_text = tokens.vocabulary.ids(self.vocabulary)
+        missing = np.flatnonzero(ids_in_text < 0)
         words = extend_vocabulary(tokens.vocabulary, [self.vocabulary[int(id)] for id in missing])
-        found[missing] = len(tokens.vocabulary) + np.arange(len(missing))
-        reader = PhraseReader(tokens, tuple(join.map_ids(found).by_first(len(words)) for join in self.joins))
+        ids_in_text[missing] = len(tokens.vocabulary) + np.arange(len(missing))
+        reader = PhraseReader(tokens, tuple(join.map_ids(ids_in_text).by_first(len(words)) for join in self.joins))
 
         def print_chunk(chunk: tuple[int, int]) -> tuple[int, NDArray[np.uint8]]:
             ids, ends = reader.text(chunk)
-            size = kernel.print_words(ids, ends, words.blob, words.starts, words.ends, np.empty(0, np.uint8))
+            size = kernel.write_words(ids, ends, words.blob, words.starts, words.ends, np.empty(0, np.uint8))
             lines = np.empty(size, np.uint8)
-            kernel.print_words(ids, ends, words.blob, words.starts, words.ends, lines)
+            kernel.write_words(ids, ends, words.blob, words.starts, words.ends, lines)
             return chunk[1], lines
 
         with write_bytes(path) as file:

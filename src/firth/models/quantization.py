@@ -58,24 +58,24 @@ def quantize(
     runtime = runtime or Runtime.from_env()
     small = model if cutoff is None else prune(model, cutoff, runtime=runtime)
     rows = quantize_rows(small.rows, dsub, norms, seed, runtime=runtime, report=report)
-    made = SubwordVectors(
+    quantized = SubwordVectors(
         small.vocabulary,
         rows,
         small.subwords,
         output=_compress_output(small.output, model.dim, norms, output, seed, runtime),
     )
     facts: dict[str, Any] = {"dtype": rows.dtype_name, "cutoff": cutoff, "dsub": dsub, "norms": norms, "seed": seed}
-    facts |= cosines(model, made)
-    made.metadata = {**small.metadata, "quantized": facts}
-    return made
+    facts |= cosines(model, quantized)
+    quantized.metadata = {**small.metadata, "quantized": facts}
+    return quantized
 
 
 def _compress_output(
-    output: Output | None, dim: int, norms: bool, wanted: bool, seed: int, runtime: Runtime
+    output: Output | None, dim: int, norms: bool, quantized: bool, seed: int, runtime: Runtime
 ) -> Output | None:
     if output is None:
         return Output(DenseRows(np.empty((0, dim), np.float32)), None, "skipgram", "ns")
-    if wanted:
+    if quantized:
         rows: Rows = quantize_rows(output.rows, 2, norms, seed, runtime=runtime)
     elif output.model == "supervised":
         rows = output.rows
@@ -112,7 +112,7 @@ def quantize_rows(
     sample = _draw_sample(lengths, seed)
     points = np.array(source.take(sample), np.float32, order="C")
     if norms:
-        kernel.scale_down(points, lengths[sample])
+        kernel.normalize_rows(points, lengths[sample])
     tables = _find_centroids(points, dsub, seed, runtime, report)
     codes = _encode(source, lengths if norms else None, tables, dsub, runtime, report)
     flat = np.concatenate([table.T.ravel() for table in tables])
@@ -130,7 +130,7 @@ def row_norms(rows: Rows, runtime: Runtime) -> Floats:
 
     def measure(start: int) -> None:
         block = rows.block(start, min(start + BLOCK, len(norms)))
-        kernel.norms_of(np.ascontiguousarray(block), norms[start : start + BLOCK])
+        kernel.compute_norms(np.ascontiguousarray(block), norms[start : start + BLOCK])
 
     runtime.map(measure, range(0, len(norms), BLOCK))
     broken = ~np.isfinite(norms)
@@ -192,11 +192,11 @@ def _encode(
         stop = min(start + BLOCK, size)
         block = np.array(rows.block(start, stop), np.float32, order="C")
         if norms is not None:
-            kernel.scale_down(block, norms[start:stop])
-        found = np.empty(stop - start, np.uint8)
+            kernel.normalize_rows(block, norms[start:stop])
+        nearest = np.empty(stop - start, np.uint8)
         for index, table in enumerate(tables):
-            kernel.assign(block, index * dsub, len(table), table, found)
-            codes[start:stop, index] = found
+            kernel.assign(block, index * dsub, len(table), table, nearest)
+            codes[start:stop, index] = nearest
         return stop
 
     for done in runtime.stream(encode, range(0, size, BLOCK)):

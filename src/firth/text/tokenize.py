@@ -89,7 +89,7 @@ class Tokenizer(Recipe):
         ['¿', 'Qué', '?', 'می\u200cروم', '،', '東', '京', 'タワー']
         """
         text = self._spell(text)
-        starts, ends, _ = self._scan(_code_points(text))
+        starts, ends, _ = self._scan(code_points(text))
         return [self._fold(text[start:end]) for start, end in zip(starts.tolist(), ends.tolist())]
 
     def spans(self, text: str) -> list[Token]:
@@ -129,7 +129,7 @@ class Tokenizer(Recipe):
         array([2, 2, 4], dtype=int32)
         """
         for block in blocks(self._spell(text), "\n\n" if self.paragraphs else "\n", BLOCK):
-            codes = _code_points(block)
+            codes = code_points(block)
             starts, ends, last = self._scan(codes)
             data, lengths = np.empty(4 * len(codes), np.uint8), np.empty(len(starts), np.int32)
             size = lines_kernel.write_tokens(codes, starts, ends, data, lengths)
@@ -144,7 +144,7 @@ class Tokenizer(Recipe):
 
     def _tokens(self, text: str) -> tuple[list[Token], NDArray[np.uint8]]:
         spelled = self._spell(text)
-        starts, ends, last = self._scan(_code_points(spelled))
+        starts, ends, last = self._scan(code_points(spelled))
         sources, stops = starts, ends
         if self.normalizer is not None and spelled != text:
             offsets = self.normalizer.spell_aligned(text)[1]
@@ -156,14 +156,15 @@ class Tokenizer(Recipe):
         starts, ends = np.empty((2, len(codes)), np.int64)
         last = np.zeros(len(codes), np.uint8)
         if self.mode == "whitespace":
-            count = lines_kernel.split_blanks(codes, self.paragraphs, starts, ends, last)
+            count = lines_kernel.split_whitespace(codes, self.paragraphs, starts, ends, last)
         else:
             keys, values = abbreviation_table(self.abbreviations)
             count = kernel.scan(codes, character_classes(), keys, values, self.paragraphs, starts, ends, last)
         return starts[:count], ends[:count], last[:count]
 
 
-def _code_points(text: str) -> NDArray[np.uint32]:
+def code_points(text: str) -> NDArray[np.uint32]:
+    """The code points of a text, including surrogates."""
     return np.frombuffer(text.encode("utf-32-le", "surrogatepass"), np.uint32)
 
 

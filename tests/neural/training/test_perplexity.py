@@ -41,7 +41,7 @@ def compute_losses(model: BiLM, lines: list[str]) -> list[float]:
     losses = []
     for direction, layers in enumerate((model.forward_layers, model.backward_layers)):
         states = [(torch.zeros(1, 64), torch.zeros(1, 16)) for _ in layers]
-        told = []
+        log_probs = []
         for line in lines:
             for word, follower in itertools.pairwise(["<S>", *line.split(), "</S>"][:: 1 - 2 * direction]):
                 vector = model.encoder([word])
@@ -49,8 +49,8 @@ def compute_losses(model: BiLM, lines: list[str]) -> list[float]:
                     states[depth] = layer.step(vector, states[depth])
                     vector = states[depth][1] + vector if depth else states[depth][1]
                 target = WORDS.id(follower if follower in WORDS else "<UNK>")
-                told.append(float(model.softmax(vector)[0].log_softmax(0)[target].detach()))
-        losses.append(-sum(told) / len(told))
+                log_probs.append(float(model.softmax(vector)[0].log_softmax(0)[target].detach()))
+        losses.append(-sum(log_probs) / len(log_probs))
     return losses
 
 

@@ -109,7 +109,7 @@ def test_a_small_vocabulary_is_not_sampled_from() -> None:
     assert not isinstance(plain, SampledSoftmax)
 
 
-# What a held-out text tells
+# Held-out text
 
 
 def compute_perplexity(bilm: BiLM, tokens: TokenFile) -> list[float]:
@@ -125,12 +125,12 @@ def compute_perplexity(bilm: BiLM, tokens: TokenFile) -> list[float]:
             for number in range(len(tokens.sentences) - 1):
                 sentence = [words[id] for id in tokens.sentence(number)]
                 sentence = ["<S>", *sentence, "</S>"][:: 1 - 2 * direction]
-                for read, told in itertools.pairwise(sentence):
-                    vector = bilm.encoder([read])
+                for word, next_word in itertools.pairwise(sentence):
+                    vector = bilm.encoder([word])
                     for depth, layer in enumerate(layers):
                         states[depth] = layer.step(vector, states[depth])
                         vector = states[depth][1] + vector if depth else states[depth][1]
-                    target = bilm.vocabulary.find(told)
+                    target = bilm.vocabulary.find(next_word)
                     target = bilm.vocabulary.id("<UNK>") if target < 0 else target
                     totals[direction] -= float(bilm.softmax(vector)[0].log_softmax(0)[target])
                     count += 1
@@ -175,7 +175,7 @@ def test_the_best_weights_are_the_result_and_training_ends_when_nothing_gets_bet
     assert made.held_out.perplexity().average == pytest.approx(best, rel=1e-5)
 
 
-# What is told
+# Reports and log
 
 
 def test_reports_and_the_log_have_the_progress(tmp_path: Path) -> None:
