@@ -36,11 +36,11 @@ from firth.files import Name, write_bytes
 from firth.formats.reading import BlockReader, open_blocks
 from firth.kernels import arpa as lines
 from firth.kernels import ngram as kernel
-from firth.kernels.vector_files import gather
+from firth.kernels.vector_files import copy_words
 from firth.kernels.words import index
 from firth.models.ngram_model import SPELLINGS, NgramModel
 from firth.progress import Progress, Report, silent
-from firth.text.vocabulary import Vocabulary, to_bytes, to_word
+from firth.text.vocabulary import Vocabulary, to_word
 
 LONGEST_LINE = 1 << 20
 ROOM = 1 << 17  # n-grams per block
@@ -207,7 +207,7 @@ def read_words(reader: _Reader, promised: int) -> tuple[Vocabulary, Numbers, Num
         place, rows, problem = lines.read_words(block, at, 0, starts, ends, log10, backoffs)
         sizes.append((ends - starts)[:rows])
         words.append(np.empty(sizes[-1].sum(), np.uint8))
-        gather(block, starts[:rows], ends[:rows], words[-1])
+        copy_words(block, starts[:rows], ends[:rows], words[-1])
         numbers.append((log10[:rows].copy(), backoffs[:rows].copy()))
         return place, rows, problem
 
@@ -297,7 +297,7 @@ def write(model: NgramModel, path: Name, *, report: Report = silent) -> None:
     """Writes an ARPA file, compressed by the ending of its name. Numbers have the fewest digits that keep every bit."""
     vocabulary = model.vocabulary
     packed = np.empty(int((vocabulary.ends - vocabulary.starts).sum()), np.uint8)
-    gather(vocabulary.blob, vocabulary.starts, vocabulary.ends, packed)
+    copy_words(vocabulary.blob, vocabulary.starts, vocabulary.ends, packed)
     if np.isin(packed, BLANKS).any() or np.any(vocabulary.starts == vocabulary.ends):
         raise FormatError(path, "a word of the model is empty or contains a space, which this format cannot store")
     if int(model.words.max()) >= len(vocabulary):
@@ -323,10 +323,5 @@ def _format_ngrams(model: NgramModel, n: int) -> Iterator[tuple[int, bytes]]:
     out = np.empty(max(ROOM * 16, n * (longest + 1) + 64), np.uint8)
     node, last, path = int(edges[n - 1]), int(edges[n]), edges[:n].copy()
     while node < last:
-        node, size, is_hard = lines.write_ngrams(node, last, path, edges[:n], *names, *trie, out)
+        node, size = lines.write_ngrams(node, last, path, edges[:n], *names, *trie, out)
         yield node - int(edges[n - 1]), out[:size].tobytes()
-        if is_hard:
-            words = b" ".join(to_bytes(vocabulary[int(model.words[place])]) for place in path)
-            backoff = f"\t{model.backoffs[node]!s}" if node < len(model.backoffs) else ""
-            yield node - int(edges[n - 1]), b"%b\t%b%b\n" % (str(model.log10[node]).encode(), words, backoff.encode())
-            node += 1

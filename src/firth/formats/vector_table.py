@@ -59,7 +59,7 @@ class VectorTable:
     def _reserve(self, block: Bytes, starts: Ids, ends: Ids) -> Floats:
         """Stores the words and returns the uninitialized rows for them."""
         words = np.empty(int((ends - starts).sum()), np.uint8)
-        kernel.gather(block, starts, ends, words)
+        kernel.copy_words(block, starts, ends, words)
         self._words.append(words)
         self._lengths.append(ends - starts)
         first, self.size = self.size, self.size + len(starts)

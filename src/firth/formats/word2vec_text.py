@@ -217,7 +217,7 @@ def write(vectors: WordVectors, path: Name, kind: Kind = "word2vec") -> None:
 
 def _format_rows(words: Vocabulary, rows: Floats, tail: NDArray[np.uint8]) -> bytes:
     rows = np.ascontiguousarray(rows)
-    room = int(kernel.line_room(words.starts, words.ends, rows.shape[1], len(tail)))
+    room = int(kernel.max_line_bytes(words.starts, words.ends, rows.shape[1], len(tail)))
     out = np.empty(room, np.uint8)
     size = int(kernel.write_lines(words.blob, words.starts, words.ends, rows, tail, out))
     return out[:size].tobytes()
