@@ -31,8 +31,8 @@ class IndexWriter:
     def __init__(self, journal: Journal, dtype: str, only: frozenset[str] | None = None) -> None:
         self.journal, self.dtype, self.only = journal, dtype, only
         self.state: dict[str, Any] = {}
-        kept = journal.path(WORDS).read_bytes().split(b"\n")[:-1] if journal.size(WORDS) else []
-        self.numbers = {word.decode("utf-8", "surrogateescape"): number for number, word in enumerate(kept)}
+        stored = journal.path(WORDS).read_bytes().split(b"\n")[:-1] if journal.size(WORDS) else []
+        self.numbers = {word.decode("utf-8", "surrogateescape"): number for number, word in enumerate(stored)}
 
     def append(self, block: LineBlock, arrays: Sequence[NDArray[Any]]) -> None:
         """Appends the words of the block and the rows of the indexed ones."""
@@ -102,7 +102,7 @@ def index_file(
     only = None if words is None else frozenset(words)
     check_target(out, folder=True)
     about = {"model": model_path, "layers": layers, "tokenizer": lines.tokenizer.as_dict(), "files": list(lines.paths)}
-    kept = {name: value for name, value in settings.items() if value is not None}
+    used_settings = {name: value for name, value in settings.items() if value is not None}
     job = {
         **about,
         "identity": identity,
@@ -110,12 +110,12 @@ def index_file(
         "words": None if only is None else sorted(only),
         "errors": errors,
         "block_tokens": block_tokens,
-        "settings": kept,
+        "settings": used_settings,
     }
     with Journal(out, job, restart=restart) as journal:
         writer = IndexWriter(journal, dtype, only)
         BulkEmbedder(lines, embed, journal, writer, dtype, report=report).run(block_tokens)
-        native.write(writer.occurrences(row[0], {**about, "settings": kept}), out)
+        native.write(writer.occurrences(row[0], {**about, "settings": used_settings}), out)
         journal.discard()
     made = native.read(out, RowSelection())
     if not isinstance(made, Occurrences):

@@ -46,7 +46,7 @@ LONGEST_LINE = 1 << 20
 ROOM = 1 << 17  # n-grams per block
 MOST_ORDERS = 1000
 NO_UNKNOWN = -100.0
-BLANKS = np.frombuffer(b" \t\r\n", np.uint8)
+SPACES = np.frombuffer(b" \t\r\n", np.uint8)
 PROMISE = re.compile(rb"ngram\s+(\d{1,6})\s*=\s*(\d{1,18})")
 PROBLEMS = {
     lines.NO_NUMBER: "expected a log10 probability, found {0!r}",
@@ -296,9 +296,9 @@ def read_ngrams(reader: _Reader, n: int, promised: int, trie: _Trie) -> tuple[ND
 def write(model: NgramModel, path: Name, *, report: Report = silent) -> None:
     """Writes an ARPA file, compressed by the ending of its name. Numbers have the fewest digits that keep every bit."""
     vocabulary = model.vocabulary
-    packed = np.empty(int((vocabulary.ends - vocabulary.starts).sum()), np.uint8)
-    copy_words(vocabulary.blob, vocabulary.starts, vocabulary.ends, packed)
-    if np.isin(packed, BLANKS).any() or np.any(vocabulary.starts == vocabulary.ends):
+    text = np.empty(int((vocabulary.ends - vocabulary.starts).sum()), np.uint8)
+    copy_words(vocabulary.blob, vocabulary.starts, vocabulary.ends, text)
+    if np.isin(text, SPACES).any() or np.any(vocabulary.starts == vocabulary.ends):
         raise FormatError(path, "a word of the model is empty or contains a space, which this format cannot store")
     if int(model.words.max()) >= len(vocabulary):
         raise FormatError(path, "the model has word ids beyond its vocabulary", cure="Train it again")

@@ -129,8 +129,8 @@ def read_model(path: Name) -> SubwordVectors:
         cast(Literal["cbow", "skipgram", "supervised"], model),
         cast(Literal["hs", "ns", "softmax", "ova"], LOSSES[arguments["loss"]]),
     )
-    kept = arguments | {"version": version, "qout": output_quantized, "tokens": dictionary.tokens}
-    metadata = {"format": "ftz" if input_quantized else "fasttext", "fasttext": kept}
+    original = arguments | {"version": version, "qout": output_quantized, "tokens": dictionary.tokens}
+    metadata = {"format": "ftz" if input_quantized else "fasttext", "fasttext": original}
     return SubwordVectors(dictionary.words, input_rows, subwords, output=output, metadata=metadata)
 
 

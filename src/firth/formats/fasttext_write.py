@@ -47,9 +47,9 @@ def write(vectors: WordVectors, path: Name) -> None:
 def write_quantized(vectors: WordVectors, path: Name) -> None:
     """Writes a model as `.ftz`; its rows must be product-quantized."""
     if not isinstance(vectors, SubwordVectors) or not isinstance(vectors.rows, ProductRows):
-        kept = vectors.rows.dtype_name
+        dtype = vectors.rows.dtype_name
         raise FormatError(
-            path, f"an .ftz file contains product-quantized rows, but these are {kept}", cure="Save as .bin"
+            path, f"an .ftz file contains product-quantized rows, but these are {dtype}", cure="Save as .bin"
         )
     write(vectors, path)
 

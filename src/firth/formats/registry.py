@@ -47,7 +47,7 @@ class Format:
     write: Callable[[Any, Name], None]
     kinds: tuple[str, ...] | None = (WordVectors.kind, SubwordVectors.kind)
 
-    def holds(self, artifact: Any) -> bool:
+    def can_store(self, artifact: Any) -> bool:
         """Whether an artifact can be written in this format."""
         return self.kinds is None or getattr(artifact, "kind", None) in self.kinds
 
@@ -187,8 +187,8 @@ def save(artifact: Any, path: Name, *, format: str | None = None, precision: Pre
         format = _format_for(artifact, path)
     if format not in FORMATS:
         raise OptionError(f"no format is called {format!r}. Known formats: {', '.join(FORMATS)}")
-    if not FORMATS[format].holds(artifact):
-        fitting = [name for name, known in FORMATS.items() if known.holds(artifact)]
+    if not FORMATS[format].can_store(artifact):
+        fitting = [name for name, known in FORMATS.items() if known.can_store(artifact)]
         made = type(artifact).__name__
         raise OptionError(f"{os.fspath(path)}: a {made} cannot be written as {format}, only as {', '.join(fitting)}")
     if precision is None:
