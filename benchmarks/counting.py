@@ -1,10 +1,10 @@
-"""How fast are co-occurrences counted? Window 10, both sides, weight 1 / distance, words seen at least 5 times.
+"""Speed of counting co-occurrences: window 10 on both sides, weight 1 / distance, words with at least 5 occurrences.
 
     python benchmarks/counting.py [words, 5 million by default]
 
-The peer is the way that NumPy and SciPy offer: for every distance the pairs of ids as a sparse matrix, all matrices
-added up. It runs on one thread, and so does the first of ours; both start from the same ids in memory and end in the
-same matrix (this is checked). Runs alternate; medians are printed.
+The peer uses NumPy and SciPy: a sparse matrix of the pairs at each distance, and the sum of these matrices. It runs on
+one thread, like the first run of firth. Both start from the same ids in memory and must give the same matrix; this is
+checked. Runs alternate; medians are printed.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import coo_matrix, csr_matrix
 
-from firth.models.cooccurrence import Near, count_pairs
+from firth.models.cooccurrence import ContextWindow, count_pairs
 from firth.models.counts import Counts, choose_words
 from firth.runtime import Runtime
 from firth.text.corpus import Corpus
@@ -35,7 +35,7 @@ WINDOW = 10
 
 
 def read(words: int) -> TokenFile:
-    """The first words of the English corpus, whole sentences."""
+    """Reads the first sentences of the English corpus, with this many words in total."""
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "text.txt"
         left = words
@@ -51,7 +51,7 @@ def read(words: int) -> TokenFile:
         return tokens
 
 
-def scipy_way(tokens: TokenFile, kept: NDArray[np.int32], size: int) -> csr_matrix:
+def count_with_scipy(tokens: TokenFile, kept: NDArray[np.int32], size: int) -> csr_matrix:
     """The sum over distances of sparse matrices of pairs."""
     ids = kept[np.asarray(tokens.ids)]
     lengths = np.diff(np.asarray(tokens.sentences).astype(np.int64))
@@ -67,7 +67,8 @@ def scipy_way(tokens: TokenFile, kept: NDArray[np.int32], size: int) -> csr_matr
     return both
 
 
-def timed(work: Callable[[], csr_matrix]) -> tuple[float, float, csr_matrix]:
+def measure(work: Callable[[], csr_matrix]) -> tuple[float, float, csr_matrix]:
+    """The wall seconds and CPU seconds of a call, and its result."""
     wall, cpu = time.perf_counter(), time.process_time()
     result = work()
     return time.perf_counter() - wall, time.process_time() - cpu, result
@@ -77,19 +78,19 @@ def main() -> None:
     tokens = read(int(sys.argv[1]) if len(sys.argv) > 1 else 5_000_000)
     recipe = Counts(window=WINDOW, weighting="harmonic", min_count=5)
     vocabulary, kept = choose_words(tokens.vocabulary, recipe)
-    size, near, cores = len(vocabulary), Near(WINDOW, WINDOW, harmonic=True), Runtime.from_env().threads
-    ways: dict[str, Callable[[], csr_matrix]] = {
-        "scipy, 1 thread": lambda: scipy_way(tokens, kept, size),
+    size, near, cores = len(vocabulary), ContextWindow(WINDOW, WINDOW, harmonic=True), Runtime.from_env().threads
+    methods: dict[str, Callable[[], csr_matrix]] = {
+        "scipy, 1 thread": lambda: count_with_scipy(tokens, kept, size),
         "firth, 1 thread": lambda: count_pairs(tokens, kept, size, near, runtime=Runtime(1)),
         f"firth, {cores} threads": lambda: count_pairs(tokens, kept, size, near, runtime=Runtime(cores)),
         f"firth, {cores} threads, 50 MB": lambda: count_pairs(
             tokens, kept, size, near, runtime=Runtime(cores), memory_limit=50 * 10**6
         ),
     }
-    ways["firth, 1 thread"]()  # compiles
-    runs: dict[str, list[tuple[float, float]]] = {name: [] for name in ways}
-    for name in itertools.chain.from_iterable([ways] * 3):
-        wall, cpu, counts = timed(ways[name])
+    methods["firth, 1 thread"]()  # compiles the kernels
+    runs: dict[str, list[tuple[float, float]]] = {name: [] for name in methods}
+    for name in itertools.chain.from_iterable([methods] * 3):
+        wall, cpu, counts = measure(methods[name])
         runs[name].append((wall, cpu))
         if name.startswith("firth, 1 "):
             ours = counts

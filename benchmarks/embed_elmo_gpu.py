@@ -1,18 +1,19 @@
-"""How fast do sentences become ELMo vectors on a GPU, in memory and on disk? The original architecture, random weights.
+"""Speed of ELMo embeddings on a GPU, in memory and to disk, with the original architecture and random weights.
 
     python benchmarks/embed_elmo_gpu.py --text FILE [--tokens 1000000] [--folder .] [--dry]
 
-FILE has one tokenized sentence a line; without it sentences are drawn at random. Printed, about two minutes in all:
+FILE has one tokenized sentence per line; without it, random sentences are used. The script takes about two minutes and
+prints:
 
-- how far float32 is from the reference, and bfloat16 from float32;
-- tokens a second of the LSTMs alone (all words known, nothing brought back), and the share of the card's limit: the
-  fastest product of large matrices in the same precision;
-- the whole `BiLM.embed`, no word known and all known, and its share of the LSTMs' rate;
-- a million tokens onto disk, as HDF5 and as safetensors shards, against the writers alone and plain writes of as many
-  bytes, with and without the system's memory in between;
-- the microseconds of the host a token, by part: with the LSTMs, and with a stand-in for them that takes no time.
+- the difference between float32 and the reference, and between bfloat16 and float32;
+- tokens per second of the LSTMs alone (all words in the cache, no transfer to the host), and the proportion of the
+  GPU's limit: the fastest large matrix product in the same precision;
+- tokens per second of `BiLM.embed` with an empty and with a full cache of words, and the ratio to the LSTMs alone;
+- tokens per second to disk, as HDF5 and as safetensors shards, compared with the writers alone and with plain writes
+  of the same number of bytes, with and without the page cache;
+- microseconds per token on the host by part: with the LSTMs, and with a stub that takes no time in their place.
 
-`--dry` goes through all of it with a tiny model, wherever there is a processor; its figures mean nothing.
+`--dry` runs everything with a tiny model on any machine; its figures are meaningless.
 """
 
 from __future__ import annotations
@@ -45,9 +46,9 @@ from firth.text.tokenize import Tokenizer
 
 KINDS = {"float32": torch.float32, "bfloat16": torch.bfloat16}
 WORDS = Tokenizer(mode="whitespace")
-# What the host does, part by part: where a function stands, and what it is called below.
+# The parts of the work on the host: module or class, function, and the label in the table.
 PARTS = [
-    (lines.Lines, "blocks", "read lines, cut words"),
+    (lines.LineReader, "blocks", "read lines, cut words"),
     (layers_of, "to_word_lists", "check lists"),
     (layers_of, "batches", "sort by length"),
     (token_vectors.TokenVectors, "_look_up", "look words up"),
@@ -61,16 +62,16 @@ PARTS = [
     (embed, "copy_arrays", "copy into arrays"),
     (embed, "split_arrays", "views of sentences"),
     (embed_file, "zero_rows", "count rows of zeros"),
-    (embed_file.Pump, "_cast", "cast (already done)"),
+    (embed_file.BulkEmbedder, "_cast", "cast (already done)"),
     (hdf5.Hdf5Writer, "append", "lay out HDF5"),
     (shards.ShardWriter, "append", "lay out shards"),
     (append_only.AppendOnlyFile, "append", "write"),
-    (journal.Journal, "settle", "wait for the disk"),
+    (journal.Journal, "sync", "wait for the disk"),
 ]
 
 
 class Clock:
-    """Seconds by part, wall and processor, without those of parts within; each thread has its own nesting."""
+    """Wall and CPU seconds of each part, without those of nested parts; each thread has its own nesting."""
 
     def __init__(self) -> None:
         self.wall: defaultdict[str, float] = defaultdict(float)
@@ -93,15 +94,15 @@ class Clock:
                 outer[1] += taken[1]
             self.within.spent = outer
 
-    def timed(self, function: Callable[..., Any], name: str) -> Callable[..., Any]:
+    def wrap(self, function: Callable[..., Any], name: str) -> Callable[..., Any]:
         def call(*args: Any, **more: Any) -> Any:
             with self.part(name):
                 found = function(*args, **more)
-            return self.each(found, name) if isinstance(found, Iterator) else found
+            return self.wrap_iterator(found, name) if isinstance(found, Iterator) else found
 
         return call
 
-    def each(self, items: Iterator[Any], name: str) -> Iterator[Any]:
+    def wrap_iterator(self, items: Iterator[Any], name: str) -> Iterator[Any]:
         while True:
             with self.part(name):
                 item = next(items, self)
@@ -110,15 +111,15 @@ class Clock:
             yield item
 
     @contextmanager
-    def watching(self) -> Iterator[None]:
-        """While this lasts, the parts are timed."""
-        kept = [(owner, attribute, getattr(owner, attribute)) for owner, attribute, _ in PARTS]
-        for (owner, attribute, function), (*_, name) in zip(kept, PARTS):
-            setattr(owner, attribute, self.timed(function, name))
+    def patch_parts(self) -> Iterator[None]:
+        """Times the functions in PARTS inside the context."""
+        originals = [(owner, attribute, getattr(owner, attribute)) for owner, attribute, _ in PARTS]
+        for (owner, attribute, function), (*_, name) in zip(originals, PARTS):
+            setattr(owner, attribute, self.wrap(function, name))
         try:
             yield
         finally:
-            for owner, attribute, function in kept:
+            for owner, attribute, function in originals:
                 setattr(owner, attribute, function)
 
     def show(self, title: str, tokens: int) -> None:
@@ -130,15 +131,15 @@ class Clock:
 
 
 class Bench:
-    """The model, the text, and what is printed about them."""
+    """The model, the text and the measurements."""
 
-    def __init__(self, asked: argparse.Namespace) -> None:
-        self.dry, self.folder = asked.dry, asked.folder
-        self.device = "cpu" if asked.dry and not torch.cuda.is_available() else "cuda"
-        self.tokens = 3_000 if asked.dry else asked.tokens
-        self.sentences = sentences_of(asked.text, self.tokens)
+    def __init__(self, args: argparse.Namespace) -> None:
+        self.dry, self.folder = args.dry, args.folder
+        self.device = "cpu" if args.dry and not torch.cuda.is_available() else "cuda"
+        self.tokens = 3_000 if args.dry else args.tokens
+        self.sentences = read_sentences(args.text, self.tokens)
         self.tokens = sum(map(len, self.sentences))
-        sizes = Architecture.named("tiny" if asked.dry else "original")
+        sizes = Architecture.named("tiny" if args.dry else "original")
         self.bilm = BiLM(sizes).to(self.device).eval()
         both = 2 * (2 * 4 * sizes.cell * sizes.dim + sizes.cell * sizes.dim)  # one layer of one direction
         self.operations = 2 * sizes.layers * both
@@ -149,19 +150,19 @@ class Bench:
             torch.cuda.synchronize()
 
     def seconds(self, work: Callable[[], object], times: int = 3) -> float:
-        """The median of several runs, the GPU waited for."""
+        """The median seconds of several runs, including the work on the GPU."""
         found = []
         for _ in range(times):
             self.wait()
             start = time.perf_counter()
-            made = work()
+            result = work()
             self.wait()
             found.append(time.perf_counter() - start)
-            del made  # gigabytes, which the clock should not see given back
+            del result  # frees gigabytes outside of the measured time
         return statistics.median(found)
 
     def check(self) -> None:
-        """How far the fast paths are from the reference, on a few sentences."""
+        """Prints the differences between the fast paths and the reference, on a few sentences."""
         few = sorted(self.sentences[:40], key=len, reverse=True)
         lengths = [len(words) + 2 for words in few]
         vectors, words = layers_of.encode_distinct(self.bilm, few)
@@ -179,6 +180,7 @@ class Bench:
         print(f"float16 is float32 rounded: {same}; a sentence alone and in company: {apart:.1e} apart in float32")
 
     def lstms_alone(self) -> None:
+        """Prints the speed of the LSTMs without encoding and transfer."""
         prepared = []
         budget = 512 if self.dry else GPU.batch_tokens
         for places in layers_of.batches([len(words) + 2 for words in self.sentences], budget):
@@ -205,6 +207,7 @@ class Bench:
             print(f"  {rate / 1e12:.0f} T operations/s, as the plain way counts them: {share}")
 
     def whole_embed(self) -> None:
+        """Prints the speed of `BiLM.embed`."""
         for precision, dtype, layers in (
             ("float32", "float32", "mix"),
             ("bfloat16", "float32", "mix"),
@@ -223,10 +226,11 @@ class Bench:
             )
 
     def onto_disk(self) -> None:
+        """Prints the speed of `embed_file`."""
         with tempfile.TemporaryDirectory(dir=self.folder) as folder:
             text = Path(folder) / "text.txt"
             text.write_text("".join(" ".join(words) + "\n" for words in self.sentences), encoding="utf-8")
-            first = Path(folder) / "first.txt"  # what is compiled on the way is compiled before the clock starts
+            first = Path(folder) / "first.txt"  # a warm-up run, which compiles the kernels
             first.write_text("".join(" ".join(words) + "\n" for words in self.sentences[:2000]), encoding="utf-8")
             embed_file.embed_file(self.bilm, first, Path(folder) / "first.hdf5", tokenizer=WORDS, precision="bfloat16")
             for precision, dtype, ending in (
@@ -243,7 +247,7 @@ class Bench:
                         seen.append((time.perf_counter(), progress.done))
 
                 for _ in range(2 if (precision, dtype) == ("bfloat16", "float16") else 1):
-                    bulk = embed_file.Bulk(dtype=dtype)
+                    bulk = embed_file.BulkOptions(dtype=dtype)
                     how: dict[str, Any] = {"tokenizer": WORDS, "precision": precision, "restart": True}
                     seen.clear()
                     rates.append(
@@ -253,49 +257,50 @@ class Bench:
                 print(
                     f"onto disk, {precision}, {dtype}{ending}: {shown} tokens/s, {speed:.2f} GB/s; "
                     f"{max(rates) / self.kernels[precision]:.0%} of the LSTMs alone; from the second of {len(seen)} "
-                    f"blocks to the last {thousands(self.tokens * steady(seen, text.stat().st_size))}"
+                    f"blocks to the last {thousands(self.tokens * steady_rate(seen, text.stat().st_size))}"
                 )
 
     def writers_alone(self) -> None:
-        """The writers with ready arrays, and plain writes of as many bytes in the same blocks."""
+        """Prints the speed of the writers with precomputed arrays, and of plain writes of the same bytes and blocks."""
         dim = 2 * self.bilm.architecture.dim
         rows = np.random.default_rng(1).standard_normal((min(self.tokens, 131_072), dim), np.float32).astype(np.float16)
         with tempfile.TemporaryDirectory(dir=self.folder) as folder:
             text = Path(folder) / "text.txt"
             text.write_text("".join(" ".join(words) + "\n" for words in self.sentences), encoding="utf-8")
-            blocks = list(lines.Lines.of(text, WORDS, "strict").blocks(len(rows)))
-            ready = [cut(rows, block) for block in blocks]
+            blocks = list(lines.LineReader.of(text, WORDS, "strict").blocks(len(rows)))
+            ready = [slice_rows(rows, block) for block in blocks]
             size = self.tokens * rows[0].nbytes
             for format in ("hdf5", "safetensors"):
-                spent = self.written(Path(folder) / f"out.{format}", format, blocks, ready)
+                spent = self.time_writer(Path(folder) / f"out.{format}", format, blocks, ready)
                 speed = f"{thousands(self.tokens / spent)} tokens/s, {size / spent / 1e9:.2f} GB/s"
                 print(f"{format} alone, float16: {speed}")
             for way, direct in (("usual", False), ("direct", True)):
-                times = plain(Path(folder) / "plain", size, direct)
+                times = write_plain(Path(folder) / "plain", size, direct)
                 if times is not None:
                     handed, spent = (size / one / 1e9 for one in times)
                     print(f"plain write of as much, {way}: {spent:.2f} GB/s; handed over at {handed:.2f} GB/s")
 
-    def written(self, out: Path, format: str, blocks: list[Any], ready: list[Any]) -> float:
+    def time_writer(self, out: Path, format: str, blocks: list[Any], ready: list[Any]) -> float:
+        """Seconds to write the arrays in a format."""
         with journal.Journal(out, {}, restart=True) as made:
-            writer = embed_file.writer_for(
-                format, made, embed_file.Bulk(dtype="float16"), (2 * self.bilm.architecture.dim,)
+            writer = embed_file.FORMATS[format].open(
+                made, embed_file.BulkOptions(dtype="float16"), (2 * self.bilm.architecture.dim,)
             )
-            pump = embed_file.Pump(lines.Lines((), WORDS), None, made, writer, "float16")  # type: ignore[arg-type]
+            worker = embed_file.BulkEmbedder(lines.LineReader((), WORDS), None, made, writer, "float16")  # type: ignore[arg-type]
             start = time.perf_counter()
-            with WriteBehind(pump.append, made.settle) as behind:
+            with WriteBehind(worker.append, made.sync) as pipeline:
                 for block, arrays in zip(blocks, ready):
-                    behind.take(block, arrays, {"zero_rows": 0})
+                    pipeline.submit(block, arrays, {"zero_rows": 0})
             made.publish(writer.finish(), made.state)
             return time.perf_counter() - start
 
     def host_by_part(self) -> None:
-        """Where the host's time goes: as it is, and with a stand-in for the LSTMs that has its answer ready."""
+        """Prints the time on the host by part, with the LSTMs and with a stub that returns a constant."""
         layers = self.bilm.architecture.layers + 1
         most = 2 * (512 if self.dry else GPU.batch_tokens)
         ready = torch.ones(layers, most, 2 * self.bilm.architecture.dim, device=self.device)
 
-        def stand_in(self: LayersGpu, vectors: Any, lengths: Any, words: Any) -> torch.Tensor:
+        def stub(self: LayersGpu, vectors: Any, lengths: Any, words: Any) -> torch.Tensor:
             sizes, *orders = lstm_gpu.order_by_step(np.asarray(lengths))
             lstm_gpu.interleave_steps(words[orders[0]], words[orders[1]], sizes)
             return ready[:, : len(words)]
@@ -309,13 +314,13 @@ class Bench:
                 self.bilm.embed(self.sentences, dtype="float16", **choices)
 
             def to_disk() -> None:
-                bulk = embed_file.Bulk(dtype="float16", layers="top")
+                bulk = embed_file.BulkOptions(dtype="float16", layers="top")
                 out = Path(folder) / "out.hdf5"
                 embed_file.embed_file(self.bilm, text, out, bulk, tokenizer=WORDS, precision="bfloat16", restart=True)
 
             for title, work in (("embed", to_memory), ("onto disk", to_disk)):
                 self.watch(title, work)
-            original, LayersGpu.run = LayersGpu.run, stand_in  # type: ignore[method-assign, assignment]
+            original, LayersGpu.run = LayersGpu.run, stub  # type: ignore[method-assign, assignment]
             try:
                 for title, work in (("embed, a stand-in for the LSTMs", to_memory), ("onto disk, a stand-in", to_disk)):
                     self.watch(title, work)
@@ -324,20 +329,20 @@ class Bench:
 
     def watch(self, title: str, work: Callable[[], None]) -> None:
         clock, start = Clock(), time.perf_counter()
-        with clock.watching():
+        with clock.patch_parts():
             work()
         spent = time.perf_counter() - start
         clock.show(f"{title}, {spent / self.tokens * 1e6:.3f} a token by the wall clock", self.tokens)
 
 
-def steady(seen: list[tuple[float, float]], size: int) -> float:
-    """The share of a text of so many bytes that a second does, without the first block and what follows the last."""
+def steady_rate(seen: list[tuple[float, float]], size: int) -> float:
+    """The fraction of a text of `size` bytes per second, without the first block and the end of the run."""
     (start, first), (end, last) = seen[min(1, len(seen) - 1)], seen[-1]
     return (last - first) / size / max(1e-9, end - start)
 
 
-def sentences_of(path: Path | None, tokens: int) -> list[list[str]]:
-    """Sentences with so many tokens together."""
+def read_sentences(path: Path | None, tokens: int) -> list[list[str]]:
+    """Sentences with this many tokens in total, from a file or at random."""
     if path is None:
         rng = np.random.default_rng(1)
         drawn = (rng.zipf(1.3, size=rng.integers(3, 50)) % 60_000 for _ in range(tokens))
@@ -357,16 +362,16 @@ def thousands(rate: float) -> str:
     return f"{rate / 1e3:,.0f} k"
 
 
-def cut(rows: np.ndarray, block: Any) -> list[np.ndarray]:
-    """An array of the right length for each sentence, from the same rows, in an order like that of a batch."""
+def slice_rows(rows: np.ndarray, block: Any) -> list[np.ndarray]:
+    """An array for each sentence of a block, from random positions of the rows, as in a sorted batch."""
     starts = np.random.default_rng(2).integers(0, max(1, len(rows) - 200), len(block.sentences)).tolist()
     return [rows[start : start + len(words)] for start, words in zip(starts, block.sentences)]
 
 
-def plain(path: Path, size: int, direct: bool) -> tuple[float, float] | None:
-    """Seconds of a write of so many bytes, in blocks, the file on the disk at the end: before that, and in all."""
+def write_plain(path: Path, size: int, direct: bool) -> tuple[float, float] | None:
+    """Seconds to write `size` bytes in blocks: without and with the final fsync. None if the mode is not supported."""
     flags = os.O_WRONLY | os.O_CREAT | os.O_TRUNC | (os.O_DIRECT if direct else 0)
-    data = append_only.Stages().parts[0]
+    data = append_only.DirectBuffers().parts[0]
     data[:] = np.random.default_rng(3).integers(0, 256, len(data), dtype=np.uint8)
     try:
         file = os.open(path, flags)
@@ -385,10 +390,12 @@ def plain(path: Path, size: int, direct: bool) -> tuple[float, float] | None:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--text", type=Path)
-    parser.add_argument("--tokens", type=int, default=1_000_000)
-    parser.add_argument("--folder", type=Path, default=Path(), help="where the files are written, and removed again")
-    parser.add_argument("--dry", action="store_true", help="all of it with a tiny model, on any machine")
+    parser.add_argument("--text", type=Path, help="A file with one tokenized sentence per line.")
+    parser.add_argument("--tokens", type=int, default=1_000_000, help="Number of tokens; default: 1,000,000.")
+    parser.add_argument(
+        "--folder", type=Path, default=Path(), help="The folder for temporary files; default: the current folder."
+    )
+    parser.add_argument("--dry", action="store_true", help="Run everything with a tiny model, on any machine.")
     start = time.perf_counter()
     bench = Bench(parser.parse_args())
     sys.stdout.reconfigure(line_buffering=True)  # type: ignore[union-attr]

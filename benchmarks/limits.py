@@ -1,11 +1,11 @@
-"""How far are the training kernels from what this machine can do? One thread, dim 100 and 300.
+"""Comparison of the word2vec kernels with the limits of this machine: one thread, dim 100 and 300.
 
     python benchmarks/limits.py [--words 3000000]
 
-Three limits are measured: arithmetic (a large matrix product), memory in order (a copy), and rows at random (each row
-of a matrix read, changed and written, drawn as negatives are drawn, and asked for in time). Then each kernel is run
-twice on the same windows: once as it is, and once with all words mapped to forty, so that every row lies in the nearest
-cache. The difference is what waiting for memory costs; the rest is compared with the arithmetic.
+Three limits are measured: arithmetic (a large matrix product), sequential memory (a copy) and random rows (each row of
+a matrix is prefetched, read, changed and written, in the random order of negative samples). Each kernel then runs twice
+on the same windows: once on the real words, and once with all words mapped to forty, so that all rows are in the L1
+cache. The difference is the cost of waiting for memory; the rest is compared with the arithmetic limit.
 """
 
 from __future__ import annotations
@@ -28,15 +28,15 @@ from firth.models.window_network import keep_thresholds
 from firth.text.corpus import Corpus
 from firth.text.tokenize import Tokenizer
 from firth.training.schedule import BlockSchedule
-from train_static import lay_out
+from train_static import write_text
 
 WINDOW, NEGATIVES, SHARE, RATE = 5, 5, 2, 0.02
-FEW = 40  # words whose rows all lie in the nearest cache
+FEW = 40  # words whose rows fit into the L1 cache
 
 
 @njit(nogil=True)
 def change_rows(weights, order):
-    """Adds 1 to rows in a given order, each asked for sixteen turns ahead."""
+    """Adds 1 to rows in the given order, with a prefetch distance of 16 rows."""
     for at in range(len(order)):
         if at + 16 < len(order):
             prefetch(weights, order[at + 16])
@@ -45,7 +45,7 @@ def change_rows(weights, order):
 
 
 def seconds(work: Callable[[], object], times: int = 5) -> float:
-    """The shortest of several runs, by the clock of this thread."""
+    """The shortest CPU time of several runs in this thread."""
     work()
     found = []
     for _ in range(times):
@@ -55,8 +55,8 @@ def seconds(work: Callable[[], object], times: int = 5) -> float:
     return min(found)
 
 
-class Stage:
-    """Some text with its windows laid, and two matrices that were trained on the text before it."""
+class Workload:
+    """Windows of the last blocks of a text, and two matrices trained on the blocks before them."""
 
     def __init__(self, path: Path, dim: int) -> None:
         tokens = Corpus([path], tokenizer=Tokenizer(mode="whitespace", normalizer=None)).tokens()
@@ -66,28 +66,29 @@ class Stage:
         self.inputs, self.outputs = matrix(len(counts), dim), matrix(len(counts), dim)
         random_kernel.fill_uniform(self.inputs, dim, 0, 0.5 / dim, np.uint64(1))
         schedule = BlockSchedule(tokens.ids, tokens.sentences, 1, RATE)
-        laid = [self.lay(schedule, step) for step in range(schedule.steps)]
-        for block in laid[:-4]:
+        blocks = [self.make_windows(schedule, step) for step in range(schedule.steps)]
+        for block in blocks[:-4]:
             self.run("skip-gram", [block])
-        self.laid = laid[-4:]
-        self.few = [(words % np.uint32(FEW), before, after) for words, before, after in self.laid]
-        self.centers = sum(len(words) for words, _, _ in self.laid)
-        self.pairs = sum(int(b[: len(w)].sum() + a[: len(w)].sum()) for w, b, a in self.laid)
+        self.blocks = blocks[-4:]
+        self.few = [(words % np.uint32(FEW), before, after) for words, before, after in self.blocks]
+        self.centers = sum(len(words) for words, _, _ in self.blocks)
+        self.pairs = sum(int(b[: len(w)].sum() + a[: len(w)].sum()) for w, b, a in self.blocks)
 
-    def lay(self, schedule: BlockSchedule, step: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    def make_windows(self, schedule: BlockSchedule, step: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """The words of a block after subsampling, and the size of each window to both sides."""
         block = schedule.block(step)
         words, before, after = (np.empty(len(block.ids), kind) for kind in (np.uint32, np.int32, np.int32))
         state = np.uint64(step)
         count = draw_windows(block.ids, block.ends, self.keep, WINDOW, True, state, words, before, after)
         return words[:count], before, after
 
-    def run(self, name: str, laid: list, noise: np.ndarray | None = None) -> None:
-        """Trains some windows with one of the kernels."""
+    def run(self, name: str, blocks: list, noise: np.ndarray | None = None) -> None:
+        """Trains blocks of windows with one of the kernels."""
         noise = self.noise if noise is None else noise
         scratch = kernel.make_scratch(WINDOW, 1 + NEGATIVES, self.dim)
         share = 0 if name == "skip-gram, per pair" else SHARE
         layers, rates = (self.inputs, self.outputs), (RATE, RATE)
-        for words, before, after in laid:
+        for words, before, after in blocks:
             windows, sampling = (words, before, after, WINDOW), (noise, NEGATIVES, share, np.array([7], np.uint64))
             if name == "cbow":
                 kernel.cbow_two_centers(windows, True, *layers, sampling, rates, scratch)
@@ -97,11 +98,11 @@ class Stage:
                 kernel.skip_gram_by_pair(windows, *layers, sampling, None, rates, scratch)
 
 
-def report(stage: Stage, flops: float, row: float) -> None:
-    """Prints nanoseconds a center: as it is, from the nearest cache, and the two limits."""
-    around = stage.pairs / stage.centers
-    # A prediction is a product, an error and a change for each of six targets: three times two operations a number.
-    work = 6 * (1 + NEGATIVES) * stage.dim
+def report(workload: Workload, flops: float, row: float) -> None:
+    """Prints nanoseconds per center word: real, from the L1 cache, and the two limits."""
+    around = workload.pairs / workload.centers
+    # A prediction is a dot product and two updates for each of six targets: three times two operations per dimension.
+    work = 6 * (1 + NEGATIVES) * workload.dim
     predictions = {"skip-gram": around, "skip-gram, per pair": around, "cbow": 1.0}
     rows = {
         "skip-gram": 2 + NEGATIVES / SHARE,
@@ -110,21 +111,21 @@ def report(stage: Stage, flops: float, row: float) -> None:
     }
     few = random_kernel.alias_table(np.ones(FEW))
     for name, times in predictions.items():
-        real = seconds(lambda n=name: stage.run(n, stage.laid)) / stage.centers
-        near = seconds(lambda n=name: stage.run(n, stage.few, few)) / stage.centers
-        arithmetic = (work * times + (4 * around * stage.dim if name == "cbow" else 0)) / flops
+        real = seconds(lambda n=name: workload.run(n, workload.blocks)) / workload.centers
+        near = seconds(lambda n=name: workload.run(n, workload.few, few)) / workload.centers
+        arithmetic = (work * times + (4 * around * workload.dim if name == "cbow" else 0)) / flops
         memory = rows[name] * row
         cells = (f"{1e9 * value:10.0f}" for value in (real, near, arithmetic, memory))
-        print(f"{name:22} {stage.dim:4}" + "".join(cells) + f"{(arithmetic + memory) / real:10.0%}", flush=True)
+        print(f"{name:22} {workload.dim:4}" + "".join(cells) + f"{(arithmetic + memory) / real:10.0%}", flush=True)
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--words", type=int, default=3_000_000)
-    asked = parser.parse_args()
+    parser.add_argument("--words", type=int, default=3_000_000, help="Words of text; default: 3,000,000.")
+    args = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "text.txt"
-        lay_out(path, asked.words)
+        write_text(path, args.words)
         try:
             from threadpoolctl import threadpool_limits
 
@@ -138,13 +139,13 @@ def main() -> None:
         print(f"a matrix product: {flops / 1e9:.0f} G operations/s; a copy: {copied / 1e9:.1f} GB/s read and written")
         print(f"\n{'ns a center':22} {'dim':>4}{'as it is':>10}{'near':>10}{'arithm.':>10}{'rows':>10}{'limits':>10}")
         for dim in (100, 300):
-            stage = Stage(path, dim)
+            workload = Workload(path, dim)
             bits = np.random.default_rng(1).integers(0, 2**64, 200_000, np.uint64)
             with np.errstate(over="ignore"):
-                order = np.array([random_kernel.draw(some, stage.noise) for some in bits], np.uint32)
-            row = seconds(lambda s=stage, o=order: change_rows(s.outputs.copy(), o)) / len(order)
-            row -= seconds(lambda s=stage: s.outputs.copy()) / len(order)
-            report(stage, flops, row)
+                order = np.array([random_kernel.draw(some, workload.noise) for some in bits], np.uint32)
+            row = seconds(lambda s=workload, o=order: change_rows(s.outputs.copy(), o)) / len(order)
+            row -= seconds(lambda s=workload: s.outputs.copy()) / len(order)
+            report(workload, flops, row)
             print(f"{'a row at random':22} {dim:4}{1e9 * row:10.0f}")
 
 

@@ -1,10 +1,10 @@
-"""How fast do vector files open? Against gensim, in the same run, on the same files.
+"""Speed of reading and writing vector files, compared with gensim in the same run on the same files.
 
     python benchmarks/loading.py [--words 400000] [--dim 300] [--repeats 3] [--big 2e9]
 
-Loading word2vec text and binary: A/B/A/B, medians of wall and of CPU time. Writing: once each. Our own folder:
-reopening, and opening with ten look-ups in a fresh process. A large fastText `.bin`: time and peak memory of opening it
-and looking up ten words. Files lie in a temporary folder (about 4 GB) and are removed.
+word2vec text and binary: loading in alternation (A/B/A/B), medians of wall and CPU time; writing once each. firth's own
+format: loading again, and loading with ten lookups in a new process. A large fastText `.bin`: time and peak memory of
+loading it and looking up ten words. Files are written to a temporary folder (about 4 GB) and removed.
 """
 
 from __future__ import annotations
@@ -25,14 +25,15 @@ import firth.formats.registry as firth
 from firth.vectors.words import WordVectors
 
 
-def measured(job: Callable[[], object]) -> tuple[float, float]:
+def measure(job: Callable[[], object]) -> tuple[float, float]:
+    """The wall seconds and CPU seconds of a call."""
     wall, cpu = time.perf_counter(), time.process_time()
     job()
     return time.perf_counter() - wall, time.process_time() - cpu
 
 
 def compare(name: str, ours: Callable[[], object], theirs: Callable[[], object], repeats: int) -> None:
-    results = [(measured(ours), measured(theirs)) for _ in range(repeats)]
+    results = [(measure(ours), measure(theirs)) for _ in range(repeats)]
     (our_wall, our_cpu), (their_wall, their_cpu) = (
         [statistics.median(column) for column in zip(*side)] for side in zip(*results)
     )
@@ -42,13 +43,13 @@ def compare(name: str, ours: Callable[[], object], theirs: Callable[[], object],
     )
 
 
-def some_vectors(words: int, dim: int) -> WordVectors:
+def random_vectors(words: int, dim: int) -> WordVectors:
     rng = np.random.default_rng(0)
     return WordVectors([f"word{i}" for i in range(words)], rng.standard_normal((words, dim), np.float32) * 0.3)
 
 
-def big_model(path: Path, size: float, dim: int) -> None:
-    """A fastText model of 200,000 words whose input matrix, all of one number, makes up the size."""
+def write_fasttext(path: Path, size: float, dim: int) -> None:
+    """Writes a fastText model of 200,000 words with a constant input matrix of `size` bytes."""
     rows = int(size) // (4 * dim)
     words = [f"word{i}" for i in range(200_000)]
     with open(path, "wb") as file:
@@ -63,11 +64,11 @@ def big_model(path: Path, size: float, dim: int) -> None:
         file.write(struct.pack("<?qq", False, 1, dim) + bytes(4 * dim))
 
 
-FRESH = """
+LOADER = """
 import re, sys, time
 from firth.formats.registry import load
 
-def peak():  # of this program alone; getrusage would count that of its parent too
+def peak():  # of this process only; getrusage includes the peak of the parent
     return int(re.search(r"VmHWM:\\s+(\\d+)", open("/proc/self/status").read())[1]) // 1024
 
 load(sys.argv[2]).take([0])  # loads the compiled kernels
@@ -80,24 +81,25 @@ print(f"{opened:.4f} {time.perf_counter() - start:.4f} {idle} {peak()}")
 """
 
 
-def in_a_fresh_process(path: Path, warm: Path) -> list[str]:
-    command = [sys.executable, "-c", FRESH, str(path), str(warm)]
+def load_in_new_process(path: Path, warm: Path) -> list[str]:
+    """Seconds to load, seconds with ten lookups, and peak memory before and after, in MB."""
+    command = [sys.executable, "-c", LOADER, str(path), str(warm)]
     return subprocess.run(command, check=True, capture_output=True, text=True).stdout.split()
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--words", type=int, default=400_000)
-    parser.add_argument("--dim", type=int, default=300)
-    parser.add_argument("--repeats", type=int, default=3)
-    parser.add_argument("--big", type=float, default=2e9)
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--words", type=int, default=400_000, help="Number of words; default: 400,000.")
+    parser.add_argument("--dim", type=int, default=300, help="Dimension; default: 300.")
+    parser.add_argument("--repeats", type=int, default=3, help="Repetitions; default: 3.")
+    parser.add_argument("--big", type=float, default=2e9, help="Bytes of the fastText model; default: 2e9.")
     options = parser.parse_args()
     from gensim.models import KeyedVectors
 
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
-        vectors = some_vectors(options.words, options.dim)
-        small = some_vectors(50, options.dim)
+        vectors = random_vectors(options.words, options.dim)
+        small = random_vectors(50, options.dim)
         theirs = KeyedVectors(options.dim)
         theirs.add_vectors(list(vectors.vocabulary), vectors.matrix)
         text, binary, own = folder / "text.txt", folder / "binary.bin", folder / "own"
@@ -125,18 +127,18 @@ def main() -> None:
             lambda: KeyedVectors.load_word2vec_format(binary, binary=True),
             options.repeats,
         )
-        times = [measured(lambda: firth.load(own))[0] for _ in range(9)]
+        times = [measure(lambda: firth.load(own))[0] for _ in range(9)]
         print(f"reopen our own folder        {statistics.median(times):.4f} s")
-        opened, looked, idle, peak = in_a_fresh_process(own, folder / "warm")
+        opened, looked, idle, peak = load_in_new_process(own, folder / "warm")
         print(f"  fresh process              {opened} s, with 10 look-ups {looked} s, memory {idle} -> {peak} MB")
         for path in (text, binary):
-            opened, _, idle, peak = in_a_fresh_process(path, folder / f"warm{path.suffix}")
+            opened, _, idle, peak = load_in_new_process(path, folder / f"warm{path.suffix}")
             print(f"  memory of loading {path.suffix}     {idle} -> {peak} MB, {opened} s")
             path.unlink()
-        big_model(folder / "big.bin", options.big, options.dim)
-        big_model(folder / "little.bin", 3e8, options.dim)
+        write_fasttext(folder / "big.bin", options.big, options.dim)
+        write_fasttext(folder / "little.bin", 3e8, options.dim)
         size = (folder / "big.bin").stat().st_size
-        opened, looked, idle, peak = in_a_fresh_process(folder / "big.bin", folder / "little.bin")
+        opened, looked, idle, peak = load_in_new_process(folder / "big.bin", folder / "little.bin")
         print(f"fastText .bin of {size / 1e9:.1f} GB      opened in {opened} s, 10 words looked up by {looked} s, ")
         print(f"                             memory {idle} -> {peak} MB")
 

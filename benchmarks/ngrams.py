@@ -1,9 +1,9 @@
-"""How fast n-gram models are counted, smoothed and asked, beside KenLM in the same run.
+"""Speed of training and scoring n-gram models, compared with KenLM in the same run.
 
     python benchmarks/ngrams.py [--words 2000000]
 
-Training goes from text to ARPA file in both tools (lmplz, where it is on the PATH); firth's steps are also shown apart.
-Scoring is sentences in, total logarithm out: firth in all its threads, kenlm in the one that it has.
+Training goes from a text to an ARPA file in both tools (`lmplz`, if it is on the PATH); the steps of firth are also
+shown separately. Scoring takes sentences and returns total log probabilities; firth uses all its threads, kenlm one.
 """
 
 from __future__ import annotations
@@ -30,20 +30,20 @@ WHITESPACE = Tokenizer(mode="whitespace", normalizer=None)
 
 
 def seconds(work: Callable[[], object]) -> float:
-    """The wall time of one run."""
+    """The wall seconds of a call."""
     start = time.perf_counter()
     work()
     return time.perf_counter() - start
 
 
 def medians(*works: Callable[[], object], rounds: int = 5) -> list[float]:
-    """The middle wall time of each, run in turns."""
+    """The median wall seconds of each call, measured in alternation."""
     times = [[seconds(work) for work in works] for _ in range(rounds)]
     return [statistics.median(column) for column in zip(*times)]
 
 
 def take_words(path: Path, words: int, out: Path) -> int:
-    """Writes the first sentences of a packed text up to so many words; returns how many there are."""
+    """Writes the first sentences of a compressed text, up to this many words; returns the number of words."""
     taken = 0
     with lzma.open(path, "rt", encoding="utf-8") as source, out.open("w", encoding="utf-8") as target:
         for line in source:
@@ -55,7 +55,7 @@ def take_words(path: Path, words: int, out: Path) -> int:
 
 
 def train(text: Path, words: int, order: int, folder: Path) -> NgramModel:
-    """Prints the speed of training; returns the model."""
+    """Prints the speed of training and returns the model."""
     corpus, recipe = Corpus(text, tokenizer=WHITESPACE), Ngram(order=order)
     model = recipe.fit(corpus)
     arpa.write(model, folder / "ours.arpa")
@@ -82,7 +82,7 @@ def train(text: Path, words: int, order: int, folder: Path) -> NgramModel:
 
 
 def score(model: NgramModel, held_out: Path, folder: Path) -> None:
-    """Prints the speed of scoring a held-out text and both tools' perplexities."""
+    """Prints the speed of scoring a held-out text, and the perplexities of both tools."""
     sentences = [line.split() for line in held_out.read_text(encoding="utf-8").splitlines() if line.split()]
     lines = [" ".join(sentence) for sentence in sentences]
     corpus = Corpus(held_out, tokenizer=WHITESPACE)
@@ -113,14 +113,14 @@ def score(model: NgramModel, held_out: Path, folder: Path) -> None:
 
 
 def main() -> None:
-    """Runs everything in a folder of its own."""
+    """Runs all measurements in a temporary folder."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--words", type=int, default=2_000_000)
-    asked = parser.parse_args()
+    parser.add_argument("--words", type=int, default=2_000_000, help="Words of training text; default: 2,000,000.")
+    args = parser.parse_args()
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         text, held_out = folder / "text.txt", folder / "held-out.txt"
-        words = take_words(DATA / "en-01.txt.xz", asked.words, text)
+        words = take_words(DATA / "en-01.txt.xz", args.words, text)
         take_words(DATA / "wikitext103-valid.tokens.xz", 10**9, held_out)
         for order in (3, 5):
             score(train(text, words, order, folder), held_out, folder)

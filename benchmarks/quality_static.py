@@ -1,12 +1,12 @@
-"""How good are the vectors that the training benchmarks time? Five epochs, dim 100, the mean of several seeds.
+"""Quality of the vectors that the training benchmarks measure: five epochs, dim 100, means over several seeds.
 
     python benchmarks/quality_static.py RESULTS.jsonl [--systems NAME …] [--words 17000000] [--seeds 1 2 3]
     python benchmarks/quality_static.py RESULTS.jsonl --show
 
-Every system reads the same lower-cased text with window 5, 5 negatives, min-count 5 and subsampling 1e-3, and is judged
-on the same sets by `firth.evaluate`. A run adds one line a system and seed to RESULTS.jsonl, so a long list may be done
-in parts; --show prints the means as a table. gensim must be installed for its systems, and `--fasttext PROGRAM` names
-the program of the official fastText for those.
+Every system is trained on the same lower-cased text with window 5, 5 negatives, min-count 5 and subsampling 1e-3, and
+evaluated on the same sets by `firth.evaluate`. A run appends one line per system and seed to RESULTS.jsonl, so a long
+list can be run in parts; `--show` prints the means as a table. The gensim systems need gensim; the fastText systems
+need the official program, which `--fasttext PROGRAM` names.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ from firth.runtime import Runtime
 from firth.text.corpus import Corpus
 from firth.text.tokenize import Tokenizer
 from firth.vectors.words import WordVectors
-from train_static import lay_out
+from train_static import write_text
 
 SETS = ("google", "wordsim353", "simlex999", "men", "rarewords")
 OURS = {
@@ -48,12 +48,12 @@ GENSIM = {"gensim skip-gram": 1, "gensim cbow": 0}
 FASTTEXT = {"fastText skip-gram": "skipgram", "fastText cbow": "cbow"}
 
 
-def by_firth(recipe: Word2Vec | FastText, text: Path, seed: int, threads: int) -> WordVectors:
+def train_firth(recipe: Word2Vec | FastText, text: Path, seed: int, threads: int) -> WordVectors:
     corpus = Corpus([text], tokenizer=Tokenizer(mode="whitespace", normalizer=None), threads=threads)
     return replace(recipe, seed=seed).fit(corpus, runtime=Runtime(threads))
 
 
-def by_gensim(skip_gram: int, text: Path, seed: int, threads: int) -> WordVectors:
+def train_gensim(skip_gram: int, text: Path, seed: int, threads: int) -> WordVectors:
     from gensim.models import Word2Vec as Peer
 
     model = Peer(
@@ -72,27 +72,27 @@ def by_gensim(skip_gram: int, text: Path, seed: int, threads: int) -> WordVector
     return WordVectors(model.wv.index_to_key, model.wv.vectors)
 
 
-def by_fasttext(program: str, model: str, text: Path, seed: int, threads: int) -> WordVectors:
+def train_fasttext(program: str, model: str, text: Path, seed: int, threads: int) -> WordVectors:
     with tempfile.TemporaryDirectory() as folder:
         options = {"input": text, "output": Path(folder) / "theirs", "dim": 100, "epoch": 5, "t": 1e-3, "seed": seed}
-        given = [word for name, value in (options | {"thread": threads}).items() for word in (f"-{name}", str(value))]
-        subprocess.run([program, model, *given], check=True, capture_output=True)
+        flags = [word for name, value in (options | {"thread": threads}).items() for word in (f"-{name}", str(value))]
+        subprocess.run([program, model, *flags], check=True, capture_output=True)
         return firth.load(Path(folder) / "theirs.bin")
 
 
-def judge(vectors: WordVectors) -> dict[str, float]:
-    """The value of every set, in hundredths."""
+def evaluate(vectors: WordVectors) -> dict[str, float]:
+    """The score of every set, in percent."""
     values = {name: firth.evaluate.similarity(vectors, name).value for name in SETS[1:]}
     values["google"] = firth.evaluate.analogies(vectors, "google").value
     return {name: round(100 * value, 2) for name, value in values.items() if value is not None}
 
 
 def show(results: Path) -> None:
-    """The mean over the seeds, and how far they lie apart (one deviation)."""
+    """Prints the mean and the standard deviation over the seeds."""
     found: dict[str, list[dict[str, float]]] = {}
     for line in results.read_text(encoding="utf-8").splitlines():
-        made = json.loads(line)
-        found.setdefault(made["system"], []).append(made["scores"])
+        result = json.loads(line)
+        found.setdefault(result["system"], []).append(result["scores"])
     print(f"| {'':36} | seeds | " + " | ".join(f"{name:>12}" for name in SETS) + " |")
     for system in [*GENSIM, *FASTTEXT, *OURS]:
         runs = found.get(system, [])
@@ -104,35 +104,41 @@ def show(results: Path) -> None:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("results", type=Path)
-    parser.add_argument("--systems", nargs="+", default=list(OURS), choices=[*OURS, *GENSIM, *FASTTEXT])
-    parser.add_argument("--words", type=int, default=17_000_000)
-    parser.add_argument("--seeds", type=int, nargs="+", default=[1, 2, 3])
-    parser.add_argument("--threads", type=int, default=2)
-    parser.add_argument("--fasttext", default=os.environ.get("FASTTEXT", "fasttext"))
-    parser.add_argument("--show", action="store_true")
-    asked = parser.parse_args()
-    if asked.show:
-        show(asked.results)
+    parser.add_argument("results", type=Path, help="A JSON Lines file that the results are appended to.")
+    parser.add_argument(
+        "--systems",
+        nargs="+",
+        default=list(OURS),
+        choices=[*OURS, *GENSIM, *FASTTEXT],
+        help="Systems; default: all of firth.",
+    )
+    parser.add_argument("--words", type=int, default=17_000_000, help="Words of text; default: 17,000,000.")
+    parser.add_argument("--seeds", type=int, nargs="+", default=[1, 2, 3], help="Seeds; default: 1 2 3.")
+    parser.add_argument("--threads", type=int, default=2, help="Number of threads; default: 2.")
+    parser.add_argument("--fasttext", default=os.environ.get("FASTTEXT", "fasttext"), help="The official program.")
+    parser.add_argument("--show", action="store_true", help="Print the results as a table and stop.")
+    args = parser.parse_args()
+    if args.show:
+        show(args.results)
         return
     with tempfile.TemporaryDirectory() as folder:
         cased, text = Path(folder) / "cased.txt", Path(folder) / "text.txt"
-        lay_out(cased, asked.words)
+        write_text(cased, args.words)
         text.write_text(cased.read_text(encoding="utf-8").lower(), encoding="utf-8")
-        for seed in asked.seeds:
-            for system in asked.systems:
+        for seed in args.seeds:
+            for system in args.systems:
                 start = time.perf_counter()
                 if system in OURS:
-                    vectors = by_firth(OURS[system], text, seed, asked.threads)
+                    vectors = train_firth(OURS[system], text, seed, args.threads)
                 elif system in GENSIM:
-                    vectors = by_gensim(GENSIM[system], text, seed, asked.threads)
+                    vectors = train_gensim(GENSIM[system], text, seed, args.threads)
                 else:
-                    vectors = by_fasttext(asked.fasttext, FASTTEXT[system], text, seed, asked.threads)
+                    vectors = train_fasttext(args.fasttext, FASTTEXT[system], text, seed, args.threads)
                 seconds = round(time.perf_counter() - start, 1)
-                made = {"system": system, "seed": seed, "seconds": seconds, "scores": judge(vectors)}
-                with asked.results.open("a", encoding="utf-8") as file:
-                    file.write(json.dumps(made) + "\n")
-                print(json.dumps(made), flush=True)
+                result = {"system": system, "seed": seed, "seconds": seconds, "scores": evaluate(vectors)}
+                with args.results.open("a", encoding="utf-8") as file:
+                    file.write(json.dumps(result) + "\n")
+                print(json.dumps(result), flush=True)
 
 
 if __name__ == "__main__":

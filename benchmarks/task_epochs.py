@@ -1,10 +1,10 @@
-"""How much faster is an epoch of a task when a frozen biLM's layers are kept, and where does the time go?
+"""Speedup of task training by a cache of the frozen biLM's layers, and the share of the biLM in the time of an epoch.
 
     python benchmarks/task_epochs.py [--device cuda] [--sizes small original] [--examples 200]
 
-Random biLMs of the published sizes: their speed does not depend on what they have learnt. For each size and task, one
-training without a cache and one with it; an epoch's time is the median of those after the first. How much is won is
-decided by how large the task's network is beside the biLM.
+The biLMs have the published sizes and random weights, which do not affect the speed. For each size and task, there is
+one training without the cache and one with it. The time of an epoch is the median without the first epoch. The speedup
+depends on the size of the task's network relative to the biLM.
 """
 
 import argparse
@@ -30,8 +30,10 @@ CASES: dict[str, tuple[Any, str, Any]] = {
 }
 
 
-def epoch(name: str, count: int, sources: Sources, cache: float, runtime: Runtime) -> tuple[float, float, float]:
-    """Seconds of a later epoch, words a second in it, and the biLM's share of it."""
+def measure_epoch(
+    name: str, count: int, sources: Sources, cache: float, runtime: Runtime
+) -> tuple[float, float, float]:
+    """Median seconds per epoch, words per second, and the share of the biLM in the time; without the first epoch."""
     task, file, at = CASES[name]
     examples = task.read(folder() / "data/tasks" / file)
     examples = examples[:: max(1, len(examples) // count)]
@@ -44,19 +46,21 @@ def epoch(name: str, count: int, sources: Sources, cache: float, runtime: Runtim
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser()
-    parser.add_argument("--device", default="cpu")
-    parser.add_argument("--sizes", nargs="*", default=["small", "original"])
-    parser.add_argument("--examples", type=int, default=200)
-    given = parser.parse_args()
-    runtime = Runtime.from_env(device=given.device)
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--device", default="cpu", help="cpu or cuda; default: cpu.")
+    parser.add_argument(
+        "--sizes", nargs="*", default=["small", "original"], help="Sizes of the biLM; default: small original."
+    )
+    parser.add_argument("--examples", type=int, default=200, help="Training examples; default: 200.")
+    args = parser.parse_args()
+    runtime = Runtime.from_env(device=args.device)
     print(f"{'biLM':9} {'task':23} {'cache':>6} {'s/epoch':>9} {'words/s':>9} {'in biLM':>8} {'faster':>8}")
-    for size in given.sizes:
+    for size in args.sizes:
         sources = Sources(bilm=BiLM(Architecture.named(size)))
         for name in CASES:
             slow = None
             for cache in (0.0, 16.0):
-                seconds, speed, share = epoch(name, given.examples, sources, cache, runtime)
+                seconds, speed, share = measure_epoch(name, args.examples, sources, cache, runtime)
                 slow = slow or seconds
                 row = f"{seconds:9.2f} {speed:9.0f} {share:8.0%} {slow / seconds:7.1f}×"
                 print(f"{size:9} {name:23} {'yes' if cache else 'no':>6} {row}", flush=True)

@@ -1,11 +1,11 @@
-"""How fast is a biLM trained on a CPU? The whole step: characters, LSTMs, softmax, optimizer and data.
+"""Speed of biLM training on a CPU, for the whole step: characters, LSTMs, softmax, optimizer and data.
 
     python benchmarks/train_elmo.py [--presets tiny small] [--steps 3] [--rounds 3] [--threads 2]
 
-The peer is straightforward torch: the character CNN with Conv1d over all fifty characters of every token, the LSTMs
-word by word, a sampled softmax with autograd and whole-table gradients, Adam. Both have the same biLM, the same batches
-of 64 rows of 20 words of English text, 8,192 negatives, dropout 0.1 and clipped gradients; their losses are compared
-before the clock starts. Runs alternate and medians are printed. A token counts once, though both directions read it.
+The peer is plain torch: the character CNN with Conv1d on all fifty characters of every token, the LSTMs word by word, a
+sampled softmax with autograd and dense gradients, and Adam. Both train the same biLM on the same batches (64 rows of 20
+words of English text, 8,192 negatives, dropout 0.1, clipped gradients); their losses are compared before the
+measurement. Runs alternate and medians are printed. A token counts once, although both directions read it.
 """
 
 from __future__ import annotations
@@ -39,8 +39,8 @@ DATA = Path(os.environ.get("FIRTH_DATA", Path(__file__).resolve().parents[2] / "
 ROWS, STEPS, NEGATIVES = 64, 20, 8192
 
 
-def text(words: int) -> TokenFile:
-    """The first words of the English corpus, whole sentences."""
+def read_text(words: int) -> TokenFile:
+    """The first sentences of the English corpus, with this many words in total."""
     lines, count = [], 0
     with lzma.open(DATA / "data" / "corpora" / "en-01.txt.xz", "rt", encoding="utf-8") as file:
         for line in file:
@@ -51,8 +51,8 @@ def text(words: int) -> TokenFile:
     return Corpus.of(["".join(lines)], tokenizer=Tokenizer(mode="whitespace")).tokens()
 
 
-class Plain:
-    """The peer."""
+class PlainTorch:
+    """The peer: the training step in plain torch."""
 
     def __init__(self, bilm: BiLM, tokens: TokenFile, seed: int) -> None:
         self.bilm, self.seed = bilm, seed
@@ -62,9 +62,9 @@ class Plain:
         self.state = bilm.blank(ROWS)
 
     def step(self, batch: StreamBatch, number: int) -> float:
-        """One step of training; gives the loss."""
-        read = [self.characters[batch.words[way]].flatten(0, 1) for way in (batch.forward, batch.backward)]
-        vectors = [self.bilm.encoder.encode(one).view(STEPS, ROWS, -1) for one in read]  # type: ignore[union-attr, operator]
+        """Makes one training step and returns the loss."""
+        ids = [self.characters[batch.words[way]].flatten(0, 1) for way in (batch.forward, batch.backward)]
+        vectors = [self.bilm.encoder.encode(one).view(STEPS, ROWS, -1) for one in ids]  # type: ignore[union-attr, operator]
         dropout = Dropout(0.1, self.seed, number, ROWS)
         ahead, behind, self.state = run_layers_reference(self.bilm, *vectors, self.state, dropout)
         hidden = torch.cat([ahead, behind]).flatten(0, 1)
@@ -91,11 +91,11 @@ class Plain:
 
 
 def measure(preset: str, tokens: TokenFile, steps: int, rounds: int) -> None:
-    """Prints one line: tokens a second of both, and how many times faster ours is."""
+    """Prints the tokens per second of both, and the speedup."""
     recipe = Elmo(preset=preset, batch=ROWS, unroll=STEPS, negatives=NEGATIVES)  # type: ignore[arg-type]
     runtime = Runtime(1)
     bilm = recipe.new(tokens)
-    theirs = Plain(copy.deepcopy(bilm), tokens, recipe.seed)
+    theirs = PlainTorch(copy.deepcopy(bilm), tokens, recipe.seed)
     ours = Pretraining(bilm, tokens, recipe.plan(runtime), runtime)
     batches = [ours.streams.batch(number) for number in range(1 + 2 * rounds * steps)]
 
@@ -113,7 +113,7 @@ def measure(preset: str, tokens: TokenFile, steps: int, rounds: int) -> None:
     for turn in range(rounds):
         some = batches[1 + turn * steps : 1 + (turn + 1) * steps]
         for name, step in (("plain", their_step), ("firth", our_step)):
-            seconds[name].append(timed(step, some))
+            seconds[name].append(time_steps(step, some))
     speed = {name: ROWS * STEPS * steps / statistics.median(found) for name, found in seconds.items()}
     print(
         f"{preset:8} plain torch {speed['plain']:9,.0f} tokens/s   firth {speed['firth']:9,.0f} tokens/s   "
@@ -121,8 +121,8 @@ def measure(preset: str, tokens: TokenFile, steps: int, rounds: int) -> None:
     )
 
 
-def timed(step: Callable[[StreamBatch], float], batches: Sequence[StreamBatch]) -> float:
-    """Seconds that steps take."""
+def time_steps(step: Callable[[StreamBatch], float], batches: Sequence[StreamBatch]) -> float:
+    """The seconds of one step per batch."""
     start = time.perf_counter()
     for batch in batches:
         step(batch)
@@ -131,17 +131,17 @@ def timed(step: Callable[[StreamBatch], float], batches: Sequence[StreamBatch]) 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--presets", nargs="+", default=["tiny", "small"])
-    parser.add_argument("--steps", type=int, default=3)
-    parser.add_argument("--rounds", type=int, default=3)
-    parser.add_argument("--threads", type=int, default=None)
-    given = parser.parse_args()
-    if given.threads:
-        torch.set_num_threads(given.threads)
-    tokens = text(1_000_000)
+    parser.add_argument("--presets", nargs="+", default=["tiny", "small"], help="Presets; default: tiny small.")
+    parser.add_argument("--steps", type=int, default=3, help="Steps per measurement; default: 3.")
+    parser.add_argument("--rounds", type=int, default=3, help="Repetitions; default: 3.")
+    parser.add_argument("--threads", type=int, default=None, help="Threads of torch; default: those of torch.")
+    args = parser.parse_args()
+    if args.threads:
+        torch.set_num_threads(args.threads)
+    tokens = read_text(1_000_000)
     print(f"{len(tokens):,} words of text, {torch.get_num_threads()} threads")
-    for preset in given.presets:
-        measure(preset, tokens, given.steps, given.rounds)
+    for preset in args.presets:
+        measure(preset, tokens, args.steps, args.rounds)
 
 
 if __name__ == "__main__":

@@ -1,12 +1,12 @@
-"""How fast does GloVe train? Dimension 100, window 10, both sides, words seen at least 5 times, 15 epochs.
+"""Speed of GloVe training: dimension 100, window 10 on both sides, words with at least 5 occurrences, 15 epochs.
 
     python benchmarks/train_glove.py [words, 5 million by default] [epochs, 15 by default]
 
-The peer is the loop of the original program: one cell at a time in one random order, double precision, logarithm and
-weight computed on the way, compiled with fast mathematics on one thread. It runs on a share of the cells, alternating
-with an epoch of ours; medians are printed. Both follow the same equations, and the losses that they reach are printed
-beside the speeds. The original program itself, measured once on one core of a Zen 4, took 5.1 CPU-seconds to count, 4.5
-to shuffle and 16.7 for an epoch of 16.4 million cells; it is not run here.
+The peer is the loop of the original program: one cell at a time in random order, in double precision, with logarithm
+and weight computed for every cell, compiled with fast math on one thread. It runs on a part of the cells, alternating
+with an epoch of firth; medians are printed. Both use the same equations, and their losses are printed next to the
+speeds. The original program is not run here. Measured once on one core of a Zen 4, it took 5.1 CPU seconds to count,
+4.5 to shuffle and 16.7 for an epoch of 16.4 million cells.
 """
 
 from __future__ import annotations
@@ -45,8 +45,8 @@ ORIGINAL = {"counting": 5.1, "shuffling": 4.5, "pairs per CPU-second": 0.98e6, "
 
 
 @njit(fastmath=True)
-def one_at_a_time(rows, columns, values, words, contexts, word_squares, context_squares):
-    """GloVe's loop in double precision; the last number of a row is the bias."""
+def train_plain(rows, columns, values, words, contexts, word_squares, context_squares):
+    """The training loop of GloVe in double precision; the last column is the bias. Returns the loss."""
     dim = words.shape[1] - 1
     loss = 0.0
     for k in range(len(rows)):
@@ -54,24 +54,24 @@ def one_at_a_time(rows, columns, values, words, contexts, word_squares, context_
         difference = words[i, dim] + contexts[j, dim] - np.log(x)
         for d in range(dim):
             difference += words[i, d] * contexts[j, d]
-        slope = difference if x > X_MAX else (x / X_MAX) ** ALPHA * difference
-        loss += 0.5 * slope * difference
-        slope *= RATE
+        grad = difference if x > X_MAX else (x / X_MAX) ** ALPHA * difference
+        loss += 0.5 * grad * difference
+        grad *= RATE
         for d in range(dim):
-            step, other = slope * contexts[j, d], slope * words[i, d]
+            step, other = grad * contexts[j, d], grad * words[i, d]
             words[i, d] -= step / np.sqrt(word_squares[i, d])
             contexts[j, d] -= other / np.sqrt(context_squares[j, d])
             word_squares[i, d] += step * step
             context_squares[j, d] += other * other
-        words[i, dim] -= slope / np.sqrt(word_squares[i, dim])
-        contexts[j, dim] -= slope / np.sqrt(context_squares[j, dim])
-        word_squares[i, dim] += slope * slope
-        context_squares[j, dim] += slope * slope
+        words[i, dim] -= grad / np.sqrt(word_squares[i, dim])
+        contexts[j, dim] -= grad / np.sqrt(context_squares[j, dim])
+        word_squares[i, dim] += grad * grad
+        context_squares[j, dim] += grad * grad
     return loss
 
 
 class Peer:
-    """The plain loop with its own rows, over all cells in one random order, some at a time."""
+    """The plain loop with its own weights, over all cells in one random order, PEER_CELLS at a time."""
 
     def __init__(self, counts: CountMatrix) -> None:
         rng = np.random.default_rng(1)
@@ -83,14 +83,14 @@ class Peer:
         self.shuffling = time.process_time() - start
         self.arrays: list[NDArray[np.float64]] = [(rng.random((size, DIM + 1)) - 0.5) / DIM for _ in range(2)]
         self.arrays += [np.ones((size, DIM + 1)) for _ in range(2)]
-        one_at_a_time(self.rows[:1], self.columns[:1], self.values[:1], *self.arrays)  # compiles
+        train_plain(self.rows[:1], self.columns[:1], self.values[:1], *self.arrays)  # compiles
         self.at, self.loss, self.is_past_first = 0, 0.0, False
 
-    def some(self) -> tuple[int, float]:
-        """The next cells of the epoch, as (how many, CPU-seconds)."""
+    def train_some(self) -> tuple[int, float]:
+        """Trains the next cells of the epoch; returns their number and the CPU seconds."""
         part = slice(self.at, min(self.at + PEER_CELLS, len(self.rows)))
         start = time.process_time()
-        loss = one_at_a_time(self.rows[part], self.columns[part], self.values[part], *self.arrays)
+        loss = train_plain(self.rows[part], self.columns[part], self.values[part], *self.arrays)
         spent, self.at = time.process_time() - start, part.stop % len(self.rows)
         self.loss += 0.0 if self.is_past_first else loss
         self.is_past_first |= self.at == 0
@@ -98,7 +98,7 @@ class Peer:
 
 
 def read(words: int, path: Path) -> Corpus:
-    """The first words of the English corpus in small letters, whole sentences, through a file at this path."""
+    """Writes the first sentences of the English corpus in lower case to `path` and returns the corpus."""
     left = words
     with lzma.open(DATA / "data/corpora/en-01.txt.xz", "rt", encoding="utf-8") as source, open(path, "w") as file:
         for line in source:
@@ -109,8 +109,8 @@ def read(words: int, path: Path) -> Corpus:
     return Corpus([path], tokenizer=Tokenizer(mode="whitespace"), threads=1)
 
 
-def whole_run(corpus: Corpus, epochs: int, threads: int) -> dict[str, Any]:
-    """Wall and CPU seconds of each step of one fit, from ids in memory to vectors."""
+def measure_fit(corpus: Corpus, epochs: int, threads: int) -> dict[str, Any]:
+    """Wall and CPU seconds of each step of `Glove.fit`, from ids in memory to vectors."""
     marks: list[tuple[str, float, float]] = [("counting", time.perf_counter(), time.process_time())]
 
     def report(progress: Progress) -> None:
@@ -125,8 +125,8 @@ def whole_run(corpus: Corpus, epochs: int, threads: int) -> dict[str, Any]:
     return {"steps": steps, "pairs": vectors.metadata["pairs"], "loss": vectors.metadata["loss"]}
 
 
-def against_the_loop(corpus: Corpus) -> tuple[float, float, float]:
-    """Pairs per CPU-second on one thread, of ours and of the plain loop, and the loop's CPU-seconds of shuffling."""
+def compare_with_peer(corpus: Corpus) -> tuple[float, float, float]:
+    """Pairs per CPU second on one thread of firth and of the plain loop, and the loop's CPU seconds of shuffling."""
     counts = Counts(window=WINDOW, weighting="harmonic", min_count=MIN_COUNT).fit(corpus)
     assert isinstance(counts, CountMatrix)
     recipe, one, peer = Glove(dim=DIM), Runtime(1), Peer(counts)
@@ -140,12 +140,12 @@ def against_the_loop(corpus: Corpus) -> tuple[float, float, float]:
             start = time.process_time()
             loss = recipe._epoch(epoch, cells, counts.rows, weights, one, Monitor())
             speeds.append(len(cells) / (time.process_time() - start))
-            cells, spent = peer.some()
-            peer_speeds.append(cells / spent)
+            count, spent = peer.train_some()
+            peer_speeds.append(count / spent)
             if epoch == 0:
                 first = loss / len(cells)
-    while not peer.is_past_first:  # to the end of its first epoch, so that the losses can be compared
-        peer.some()
+    while not peer.is_past_first:  # finish the first epoch of the peer, so that the losses are comparable
+        peer.train_some()
     print(f"mean loss of a pair in the first epoch: ours {first:.5f}, the plain loop {peer.loss / len(peer.rows):.5f}")
     return statistics.median(speeds), statistics.median(peer_speeds), peer.shuffling
 
@@ -157,9 +157,9 @@ def main() -> None:
         corpus = read(words, Path(folder) / "text.txt")
         corpus.tokens()
     Glove(dim=DIM, min_count=1, epochs=1).fit(Corpus.of(["a b c"]), runtime=Runtime(1))  # compiles
-    runs = {threads: whole_run(corpus, epochs, threads) for threads in (1, Runtime.from_env().threads)}
+    runs = {threads: measure_fit(corpus, epochs, threads) for threads in (1, Runtime.from_env().threads)}
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1e3
-    ours, theirs, shuffling = against_the_loop(corpus)
+    ours, theirs, shuffling = compare_with_peer(corpus)
     print(f"{len(corpus.tokens()):,} words, {runs[1]['pairs']:,} pairs, {epochs} epochs, peak memory {peak:,.0f} MB")
     for threads, run in runs.items():
         for name, (wall, cpu) in run["steps"].items():

@@ -1,11 +1,10 @@
-"""How fast are word vectors trained? One epoch, window 5, 5 negatives, min-count 5, subsampling 1e-3.
+"""Speed of word2vec training: one epoch, window 5, 5 negatives, min-count 5, subsampling 1e-3.
 
     python benchmarks/train_static.py [--words 17000000] [--dims 100 300] [--threads 1 2] [--rounds 3]
 
-The peer is gensim, which reads the text by `corpus_file`, its fastest way. Both start from the same file of
-pre-tokenized lines. Runs alternate (theirs, ours, ours, …, theirs, …) and medians are printed: words of the text per
-second of wall and of CPU, for the training alone and with reading and counting the text. Ratios compare equal numbers
-of threads. Compilation happens before the clock starts.
+The peer is gensim with `corpus_file`, its fastest input. Both start from the same file of pre-tokenized lines. Runs
+alternate, and medians are printed: words per second of wall time and of CPU time, for training alone and with reading
+and counting the text. Ratios compare equal numbers of threads. Kernels are compiled before the measurement.
 """
 
 from __future__ import annotations
@@ -32,7 +31,7 @@ DATA = Path(os.environ.get("FIRTH_DATA", Path(__file__).resolve().parents[2] / "
 
 @dataclass(frozen=True)
 class Run:
-    """Seconds of wall and CPU for reading and for training."""
+    """Wall and CPU seconds of reading and of training."""
 
     read_wall: float
     read_cpu: float
@@ -41,7 +40,7 @@ class Run:
 
     @property
     def columns(self) -> tuple[float, float, float, float]:
-        """Wall and CPU of training, and wall and CPU of everything."""
+        """Wall and CPU seconds of training, and of reading and training."""
         return self.train_wall, self.train_cpu, self.read_wall + self.train_wall, self.read_cpu + self.train_cpu
 
 
@@ -53,8 +52,8 @@ OURS: dict[str, dict[str, Any]] = {
 }
 
 
-def lay_out(path: Path, words: int) -> int:
-    """Writes the first words of the English corpora, whole sentences; returns how many."""
+def write_text(path: Path, words: int) -> int:
+    """Writes the first sentences of the English corpora; returns the number of words."""
     written = 0
     with open(path, "wb") as file:
         for name in ("en-01.txt.xz", "en-02.txt.xz"):
@@ -67,23 +66,24 @@ def lay_out(path: Path, words: int) -> int:
     return written
 
 
-def timed(work: Callable[[], Any]) -> tuple[float, float, Any]:
+def time_call(work: Callable[[], Any]) -> tuple[float, float, Any]:
+    """The wall seconds and CPU seconds of a call, and its result."""
     wall, cpu = time.perf_counter(), time.process_time()
-    made = work()
-    return time.perf_counter() - wall, time.process_time() - cpu, made
+    result = work()
+    return time.perf_counter() - wall, time.process_time() - cpu, result
 
 
-def ours(path: Path, dim: int, threads: int, options: dict[str, Any]) -> Run:
-    """Reads the text and trains once."""
+def run_firth(path: Path, dim: int, threads: int, options: dict[str, Any]) -> Run:
+    """Reads the text and trains with firth."""
     corpus = Corpus([path], tokenizer=Tokenizer(mode="whitespace", normalizer=None), threads=threads)
-    read_wall, read_cpu, _ = timed(corpus.tokens)
+    read_wall, read_cpu, _ = time_call(corpus.tokens)
     recipe = Word2Vec(dim=dim, epochs=1, **options)
-    train_wall, train_cpu, _ = timed(lambda: recipe.fit(corpus, runtime=Runtime(threads)))
+    train_wall, train_cpu, _ = time_call(lambda: recipe.fit(corpus, runtime=Runtime(threads)))
     return Run(read_wall, read_cpu, train_wall, train_cpu)
 
 
-def theirs(path: Path, dim: int, threads: int, architecture: str) -> Run:
-    """The same with gensim."""
+def run_gensim(path: Path, dim: int, threads: int, architecture: str) -> Run:
+    """Reads the text and trains with gensim."""
     from gensim.models import Word2Vec as Peer
 
     skip_gram = architecture == "skip-gram"
@@ -98,28 +98,28 @@ def theirs(path: Path, dim: int, threads: int, architecture: str) -> Run:
         workers=threads,
         epochs=1,
     )
-    read_wall, read_cpu, _ = timed(lambda: model.build_vocab(corpus_file=str(path)))
+    read_wall, read_cpu, _ = time_call(lambda: model.build_vocab(corpus_file=str(path)))
 
     def train() -> None:
         model.train(
             corpus_file=str(path), total_words=model.corpus_total_words, total_examples=model.corpus_count, epochs=1
         )
 
-    train_wall, train_cpu, _ = timed(train)
+    train_wall, train_cpu, _ = time_call(train)
     return Run(read_wall, read_cpu, train_wall, train_cpu)
 
 
 def measure(path: Path, words: int, dim: int, threads: int, rounds: int) -> None:
     """Prints one block of the table."""
-    ways: dict[str, Callable[[], Run]] = {}
+    systems: dict[str, Callable[[], Run]] = {}
     for architecture in ("skip-gram", "cbow"):
-        ways[f"gensim {architecture}"] = lambda a=architecture: theirs(path, dim, threads, a)
+        systems[f"gensim {architecture}"] = lambda a=architecture: run_gensim(path, dim, threads, a)
         for name, options in OURS.items():
             if name.startswith(architecture):
-                ways[f"firth {name}"] = lambda o=options: ours(path, dim, threads, o)
-    runs: dict[str, list[Run]] = {name: [] for name in ways}
-    for name in itertools.chain.from_iterable([ways] * rounds):
-        runs[name].append(ways[name]())
+                systems[f"firth {name}"] = lambda o=options: run_firth(path, dim, threads, o)
+    runs: dict[str, list[Run]] = {name: [] for name in systems}
+    for name in itertools.chain.from_iterable([systems] * rounds):
+        runs[name].append(systems[name]())
     print(f"\ndim {dim}, {threads} thread{'s' * (threads > 1)}: thousand words/s, and the ratio to gensim")
     print(f"{'':30} {'train, wall':>15} {'train, CPU':>15} {'all, wall':>15} {'all, CPU':>15}")
     peer: list[float] = []
@@ -131,21 +131,21 @@ def measure(path: Path, words: int, dim: int, threads: int, rounds: int) -> None
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser()
-    parser.add_argument("--words", type=int, default=17_000_000)
-    parser.add_argument("--dims", type=int, nargs="+", default=[100, 300])
-    parser.add_argument("--threads", type=int, nargs="+", default=[1, 2])
-    parser.add_argument("--rounds", type=int, default=3)
-    asked = parser.parse_args()
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--words", type=int, default=17_000_000, help="Words of text; default: 17,000,000.")
+    parser.add_argument("--dims", type=int, nargs="+", default=[100, 300], help="Dimensions; default: 100 300.")
+    parser.add_argument("--threads", type=int, nargs="+", default=[1, 2], help="Numbers of threads; default: 1 2.")
+    parser.add_argument("--rounds", type=int, default=3, help="Repetitions; default: 3.")
+    args = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
         path, sample = Path(folder) / "text.txt", Path(folder) / "sample.txt"
-        lay_out(sample, 20_000)
+        write_text(sample, 20_000)
         for options in OURS.values():
-            ours(sample, 100, 1, options)  # compiles, or loads what was compiled
-        words = lay_out(path, asked.words)
+            run_firth(sample, 100, 1, options)  # compiles the kernels or loads them from the cache
+        words = write_text(path, args.words)
         print(f"{words:,} words of pre-tokenized English")
-        for dim, threads in itertools.product(asked.dims, asked.threads):
-            measure(path, words, dim, threads, asked.rounds)
+        for dim, threads in itertools.product(args.dims, args.threads):
+            measure(path, words, dim, threads, args.rounds)
 
 
 if __name__ == "__main__":

@@ -1,10 +1,10 @@
-"""Does the writer keep up? Each writer of bulk embeddings against a plain write of the same bytes, A/B/A/B, medians.
+"""Speed of the writers of bulk embeddings, compared with plain writes of the same bytes (A/B/A/B, medians).
 
     python benchmarks/writing.py [megabytes]
 
-Arrays are made before the clock starts, so that only casting, laying out, writing and syncing are timed; the plain
-write hands as many bytes to the file in blocks of the same size and syncs after each. The writers sync a block while
-the next one is written, and hand it to the disk past the system's memory, so that they can be the faster ones.
+Arrays are made before the measurement, so only casting, layout, writing and syncing are measured. The plain write
+writes the same number of bytes in blocks of the same size and syncs after each block. The writers sync a block while
+the next one is written, and bypass the page cache, so they can be faster than the plain write.
 """
 
 from __future__ import annotations
@@ -18,15 +18,14 @@ from pathlib import Path
 
 import numpy as np
 
-from firth.bulk.embed_file import Bulk, Pump, writer_for
+from firth.bulk.embed_file import FORMATS, BulkEmbedder, BulkOptions
 from firth.bulk.embedder import Embed
 from firth.bulk.journal import Journal
-from firth.bulk.lines import Block, Lines
+from firth.bulk.lines import LineBlock, LineReader
 from firth.bulk.write_behind import WriteBehind
 from firth.text.tokenize import Tokenizer
 
 DIM, LENGTH, TOKENS = 1024, 25, 16_384
-FORMATS = ("hdf5", "safetensors", "parquet")
 
 
 def main() -> None:
@@ -34,18 +33,18 @@ def main() -> None:
     rng = np.random.default_rng(1)
     arrays = [rng.standard_normal((LENGTH, DIM)).astype(np.float32) for _ in range(TOKENS // LENGTH)]
     words = [f"word{i}" for i in range(LENGTH)]
-    block = Block([" ".join(words)] * len(arrays), [words] * len(arrays), "", 0)
+    block = LineBlock([" ".join(words)] * len(arrays), [words] * len(arrays), "", 0)
     for dtype in ("float32", "float16"):
         size = sum(array.size for array in arrays) * np.dtype(dtype).itemsize
         count = max(2, (megabytes << 20) // size)
         times: dict[str, list[tuple[float, float]]] = {}
         for _ in range(3):
-            times.setdefault("plain", []).append(plain(size, count))
+            times.setdefault("plain", []).append(time_plain(size, count))
             for format in FORMATS:
-                times.setdefault(format, []).append(written(format, dtype, block, arrays, count))
+                times.setdefault(format, []).append(time_writer(format, dtype, block, arrays, count))
         base = statistics.median(wall for wall, _ in times["plain"])
-        for name, taken in times.items():
-            wall, cpu = (statistics.median(one[i] for one in taken) for i in (0, 1))
+        for name, runs in times.items():
+            wall, cpu = (statistics.median(one[i] for one in runs) for i in (0, 1))
             rate = count * size / 1e6
             print(
                 f"{dtype} {name:12} {rate / wall:7.0f} MB/s, {base / wall:5.2f} of a plain write; "
@@ -53,7 +52,8 @@ def main() -> None:
             )
 
 
-def plain(size: int, count: int) -> tuple[float, float]:
+def time_plain(size: int, count: int) -> tuple[float, float]:
+    """Wall and CPU seconds to write `count` blocks of `size` bytes."""
     data = np.random.default_rng(2).bytes(size)
     with tempfile.TemporaryDirectory(dir=".") as folder, open(Path(folder) / "plain", "wb", buffering=0) as file:
         begin, cpu = time.perf_counter(), time.process_time()
@@ -63,15 +63,16 @@ def plain(size: int, count: int) -> tuple[float, float]:
         return time.perf_counter() - begin, time.process_time() - cpu
 
 
-def written(format: str, dtype: str, block: Block, arrays: list[np.ndarray], count: int) -> tuple[float, float]:
-    with tempfile.TemporaryDirectory(dir=".") as folder, Journal(Path(folder) / "out", {}) as ledger:
-        writer = writer_for(format, ledger, Bulk(dtype=dtype), (DIM,))
-        pump = Pump(Lines((), Tokenizer()), Embed(lambda sentences: arrays), ledger, writer, dtype)
+def time_writer(format: str, dtype: str, block: LineBlock, arrays: list[np.ndarray], count: int) -> tuple[float, float]:
+    """Wall and CPU seconds to write a block of arrays `count` times in a format."""
+    with tempfile.TemporaryDirectory(dir=".") as folder, Journal(Path(folder) / "out", {}) as journal:
+        writer = FORMATS[format].open(journal, BulkOptions(dtype=dtype), (DIM,))
+        pump = BulkEmbedder(LineReader((), Tokenizer()), Embed(lambda sentences: arrays), journal, writer, dtype)
         begin, cpu = time.perf_counter(), time.process_time()
-        with WriteBehind(pump.append, ledger.settle) as behind:
+        with WriteBehind(pump.append, journal.sync) as behind:
             for _ in range(count):
-                behind.take(block, arrays, {"zero_rows": 0})
-        ledger.publish(writer.finish(), ledger.state)
+                behind.submit(block, arrays, {"zero_rows": 0})
+        journal.publish(writer.finish(), journal.state)
         return time.perf_counter() - begin, time.process_time() - cpu
 
 

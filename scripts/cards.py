@@ -1,4 +1,4 @@
-"""The cards of the models that come with firth: data, recipe, scores, size, licence, how to make it again."""
+"""Model cards of the shipped word vectors and biLMs: text, recipe, scores, size, license and training command."""
 
 from __future__ import annotations
 
@@ -37,15 +37,15 @@ CUT = {
     "en": "cased, cut into words as the Penn Treebank has it",
     "fa": "cut by firth's tokenizer, letters, digits and half-spaces unified (`Normalizer.persian`)",
 }
-ASKED = {"en": ("king", "tea", "river", "Paris", "beautiful"), "fa": ("تهران", "کتاب", "می‌شود", "زیبا", "پادشاه")}
+QUERIES = {"en": ("king", "tea", "river", "Paris", "beautiful"), "fa": ("تهران", "کتاب", "می‌شود", "زیبا", "پادشاه")}
 UNSEEN = {"en": ("photosynthesizing", "reconfigured"), "fa": ("دانشگاه‌هایمان", "کتاب‌فروشی‌ها")}
 
 
-Both = tuple[Sequence[Score], Sequence[Score]]  # as trained, and as it lies in the folder
+Both = tuple[Sequence[Score], Sequence[Score]]  # before and after quantization
 
 
 def static_card(name: str, folder: Path, vectors: WordVectors, listed: Both, unseen: Both | None) -> str:
-    """The card of word vectors."""
+    """The model card of static word vectors."""
     metadata, rows = vectors.metadata, vectors.rows
     about = [
         ("words", f"{len(vectors):,}, the most frequent of {metadata['words_trained']:,} that were trained"),
@@ -55,8 +55,8 @@ def static_card(name: str, folder: Path, vectors: WordVectors, listed: Both, uns
     if isinstance(vectors, SubwordVectors):
         grams = vectors.subwords
         about.append(("n-grams", f"{grams.size:,} of {grams.minn} to {grams.maxn} characters"))
-    use = f'vectors = firth.load("{name}")\nvectors.most_similar("{example(name)}")'
-    ways = f"firth neighbors {name} {example(name)}\nfirth evaluate {name}"
+    use = f'vectors = firth.load("{name}")\nvectors.most_similar("{example_word(name)}")'
+    ways = f"firth neighbors {name} {example_word(name)}\nfirth evaluate {name}"
     judged = [
         "`trained` is with float32 rows as they came from training, `here` as they lie in this folder; the same "
         f"{len(vectors):,} words in both. `used` questions of `of` have only words that are known.",
@@ -69,25 +69,25 @@ def static_card(name: str, folder: Path, vectors: WordVectors, listed: Both, uns
             score_table(*unseen),
         ]
     parts = [("Use", [code(use, "python"), code(ways, "sh")]), ("What it is", [markdown_table(["", "value"], about)])]
-    parts += [("Text", data_of(metadata["texts"], metadata))]
-    parts += [("Recipe", [recipe_of(metadata)]), ("How good it is", judged)]
-    parts += [("Neighbours", [neighbors(name, vectors)])]
+    parts += [("Text", describe_text(metadata["texts"], metadata))]
+    parts += [("Recipe", [recipe_table(metadata)]), ("How good it is", judged)]
+    parts += [("Neighbours", [neighbor_table(name, vectors)])]
     return page(name, folder, parts, f"python scripts/pretrained.py {name}")
 
 
-def neighbors(name: str, vectors: WordVectors) -> str:
-    """Some words and those nearest to them; of a model with n-grams also words that are not in its list."""
+def neighbor_table(name: str, vectors: WordVectors) -> str:
+    """A table of words and their nearest neighbors; for subword vectors also words outside the vocabulary."""
     language = name.rsplit("-", 1)[1]
-    asked = ASKED[language] + (UNSEEN[language] if isinstance(vectors, SubwordVectors) else ())
+    queries = QUERIES[language] + (UNSEEN[language] if isinstance(vectors, SubwordVectors) else ())
     rows = [
         (word + " (not in the list)" * (word not in vectors.vocabulary), ", ".join(w for w, _ in near))
-        for word, near in ((word, vectors.most_similar(word, topn=6)) for word in asked)
+        for word, near in ((word, vectors.most_similar(word, topn=6)) for word in queries)
     ]
     return markdown_table(["word", "nearest"], rows)
 
 
 def elmo_card(name: str, folder: Path, bilm: Any, before: Mapping[str, Any], after: Mapping[str, Any]) -> str:
-    """The card of a biLM."""
+    """The model card of a biLM."""
     use = (
         f'bilm = firth.load("{name}")\nbilm.embed(["They sat on the river bank ."])\n'
         'bilm.score(["strong tea", "powerful tea"])\nbilm.predict("He drank a cup of", "in the morning .")\n'
@@ -112,8 +112,8 @@ def elmo_card(name: str, folder: Path, bilm: Any, before: Mapping[str, Any], aft
     ]
     parts = [("Use", [code(use, "python")]), ("What it is", [markdown_table(["", "value"], facts)])]
     parts += [
-        ("Text", data_of(("en-01.txt.xz", "en-02.txt.xz"), bilm.metadata)),
-        ("Recipe", [recipe_of(bilm.metadata)]),
+        ("Text", describe_text(("en-01.txt.xz", "en-02.txt.xz"), bilm.metadata)),
+        ("Recipe", [recipe_table(bilm.metadata)]),
     ]
     parts += [("How good it is", judged)]
     return page(
@@ -125,7 +125,7 @@ def elmo_card(name: str, folder: Path, bilm: Any, before: Mapping[str, Any], aft
 
 
 def page(name: str, folder: Path, parts: Sequence[tuple[str, Sequence[str]]], command: str) -> str:
-    """The whole card."""
+    """The text of a card from its sections."""
     language = name.rsplit("-", 1)[1]
     licence, meaning = LICENCES[language]
     size = sum(file.stat().st_size for file in folder.iterdir() if file.name != "README.md")
@@ -138,16 +138,16 @@ def page(name: str, folder: Path, parts: Sequence[tuple[str, Sequence[str]]], co
     return "\n\n".join(lines) + "\n"
 
 
-def data_of(texts: Sequence[str], metadata: Mapping[str, Any]) -> list[str]:
-    """What a model was trained on."""
+def describe_text(texts: Sequence[str], metadata: Mapping[str, Any]) -> list[str]:
+    """The section on the training text."""
     tokens = metadata.get("tokens") or metadata.get("corpus", {}).get("tokens", 0)
     rows = [(text, TEXTS[text]) for text in texts]
     language = texts[0].split("-")[0]
     return [f"{tokens:,} tokens, {CUT[language]}.", markdown_table(["file", "what it holds"], rows)]
 
 
-def recipe_of(metadata: Mapping[str, Any]) -> str:
-    """The options of the training."""
+def recipe_table(metadata: Mapping[str, Any]) -> str:
+    """A table of the options of the recipe and the length of the training."""
     recipe = metadata.get("recipe", {})
     rows = [(name, f"`{json.dumps(value)}`") for name, value in recipe.items() if value not in (None, [], ())]
     rows += [(name, f"{metadata[name]:,}") for name in ("steps", "tokens_seen", "seconds") if name in metadata]
@@ -155,27 +155,27 @@ def recipe_of(metadata: Mapping[str, Any]) -> str:
 
 
 def score_table(before: Sequence[Score], after: Sequence[Score]) -> str:
-    """The scores before and after shrinking, in hundredths, each with its coverage."""
+    """A table of the scores before and after quantization, in percent, with their coverage."""
     old = {score.name: score for score in before}
     rows = []
     for score in after:
         first = old.get(score.name)
         interval = "–" if score.interval is None else "{:.1f} to {:.1f}".format(*(100 * one for one in score.interval))
-        cells = [score.name, score.metric, hundredths(first), hundredths(score), interval]
+        cells = [score.name, score.metric, percent(first), percent(score), interval]
         rows.append([*cells, f"{score.used:,}", f"{score.total:,}"])
     return markdown_table(["set", "measure", "trained", "here", "95 % interval", "used", "of"], rows)
 
 
-def hundredths(score: Score | None) -> str:
-    """A score for people."""
+def percent(score: Score | None) -> str:
+    """The value of a score in percent, or a dash."""
     return "–" if score is None or score.value is None else f"{100 * score.value:.1f}"
 
 
 def code(text: str, language: str) -> str:
-    """A block of code."""
+    """A fenced code block."""
     return f"```{language}\n" + ("import firth\n\n" if language == "python" else "") + f"{text}\n```"
 
 
-def example(name: str) -> str:
-    """A word to ask for."""
+def example_word(name: str) -> str:
+    """The query word of the examples."""
     return {"en": "king", "fa": "تهران"}[name.rsplit("-", 1)[1]]

@@ -1,10 +1,10 @@
-"""Trains the biLMs of firth on one GPU, from the text of the data folder.
+"""Train the biLMs of firth on one GPU, on the text of the data folder.
 
-    python scripts/pretrain_elmo.py elmo-en --out models/elmo-en           # three minutes: the one that ships
-    python scripts/pretrain_elmo.py elmo-en-large --out models/elmo-large  # the original's size, as long as you give it
+    python scripts/pretrain_elmo.py elmo-en --out models/elmo-en           # three minutes: the shipped model
+    python scripts/pretrain_elmo.py elmo-en-large --out models/elmo-large  # the size of the original ELMo
 
-The last words of both texts are held out, and tell the perplexity. `--minutes` changes how long it takes, and with it
-how the learning rate falls. A run that is stopped goes on when it is started again; the log lies beside its state.
+The perplexity is measured on the last words of both texts, which are held out. `--minutes` sets the training time and
+the decay of the learning rate. An interrupted run resumes when it is started again; its log is next to its checkpoint.
 """
 
 from __future__ import annotations
@@ -44,9 +44,9 @@ RECIPES = {
 
 
 def split(folder: Path) -> tuple[list[Path], list[Path]]:
-    """The text to learn and the text held out, as plain files in a folder."""
+    """Writes the training text and the held-out text as plain files to a folder and returns their paths."""
     folder.mkdir(parents=True, exist_ok=True)
-    learnt: list[Path] = []
+    training: list[Path] = []
     held_out: list[Path] = []
     for name, count in HELD_OUT.items():
         with lzma.open(data.folder() / "data" / "corpora" / f"{name}.txt.xz", "rt", encoding="utf-8") as text:
@@ -55,14 +55,14 @@ def split(folder: Path) -> tuple[list[Path], list[Path]]:
         while count > 0:
             last.appendleft(lines.pop())
             count -= len(last[0].split()) + 1
-        for kind, paths, some in (("learnt", learnt, lines), ("held-out", held_out, last)):
+        for kind, paths, some in (("learnt", training, lines), ("held-out", held_out, last)):
             paths.append(folder / f"{name}.{kind}.txt")
             paths[-1].write_text("".join(some), encoding="utf-8")
-    return learnt, held_out
+    return training, held_out
 
 
 def show(progress: Progress) -> None:
-    """A line now and then."""
+    """Prints the progress of the training."""
     if progress.step == "training":
         values = ", ".join(f"{name} {value:.5g}" for name, value in progress.values.items() if name != "memory")
         print(f"{100 * (progress.share or 0):5.1f} %  {progress.done / 1e6:7.1f} M tokens  {values}", flush=True)
@@ -70,18 +70,18 @@ def show(progress: Progress) -> None:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("name", choices=RECIPES)
-    parser.add_argument("--out", type=Path, required=True, help="where the model is written")
-    parser.add_argument("--minutes", type=float)
-    parser.add_argument("--device", default="cuda", choices=("cuda", "cpu"))
-    given = parser.parse_args()
-    recipe = RECIPES[given.name] if given.minutes is None else replace(RECIPES[given.name], minutes=given.minutes)
-    state = given.out.with_name(given.out.name + ".state")
+    parser.add_argument("name", choices=RECIPES, help="The recipe.")
+    parser.add_argument("--out", type=Path, required=True, help="The folder of the model.")
+    parser.add_argument("--minutes", type=float, help="Minutes of training; default: those of the recipe.")
+    parser.add_argument("--device", default="cuda", choices=("cuda", "cpu"), help="The device; default: cuda.")
+    args = parser.parse_args()
+    recipe = RECIPES[args.name] if args.minutes is None else replace(RECIPES[args.name], minutes=args.minutes)
+    state = args.out.with_name(args.out.name + ".state")
     tokenizer = Tokenizer(mode="whitespace", normalizer=None)
-    learnt, held_out = (Corpus(paths, tokenizer=tokenizer) for paths in split(state / "text"))
-    runtime = Runtime.from_env(device=given.device)
-    bilm = recipe.fit(learnt, runtime=runtime, report=show, held_out=held_out, checkpoint=state / "training")
-    save(bilm, given.out)
+    training, held_out = (Corpus(paths, tokenizer=tokenizer) for paths in split(state / "text"))
+    runtime = Runtime.from_env(device=args.device)
+    bilm = recipe.fit(training, runtime=runtime, report=show, held_out=held_out, checkpoint=state / "training")
+    save(bilm, args.out)
     print(bilm, bilm.metadata["perplexity"]["after"])
 
 

@@ -1,12 +1,12 @@
-"""Makes the models that come with firth again: each is one name here.
+"""Make the models that come with firth. Each model has a name.
 
     python scripts/pretrained.py word2vec-en [--from MODEL] [--out FOLDER] [--cache FOLDER] [--threads 1]
     python scripts/pretrained.py elmo-en --from MODEL
 
-The text is that of the data folder (see `firth.data`). A model is trained on the whole text and vocabulary, cut to its
-most frequent words, made small, judged before and after, and written with its card into src/firth/pretrained. With one
-thread every run gives the same numbers. `--from` takes a model that was trained by the same recipe before, all words of
-it. An ELMo is always trained before, on a GPU (scripts/pretrain_elmo.py).
+The text is in the data folder (see `firth.data`). A model is trained on the whole text and vocabulary, cut to its most
+frequent words, quantized, evaluated before and after quantization, and written with its model card to
+src/firth/pretrained. With one thread the result is deterministic. `--from` uses a model that is already trained with
+the same recipe and the whole vocabulary. ELMo needs `--from`: train it on a GPU with scripts/pretrain_elmo.py.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from cards import elmo_card, static_card
-from few_rows import with_few_rows
+from few_rows import prune
 from firth import data, evaluate
 from firth.errors import OptionError
 from firth.evaluate import Score
@@ -45,13 +45,13 @@ from senses import judge, summary
 
 ENGLISH = ("wordsim353", "simlex999", "men", "rarewords", "semeval2017-en", "google", "msr")
 PERSIAN = ("fa/similarity-semeval2017", "fa/analogy-sbu", "fa/categories-sbu")
-LINES = 1000  # of the held-out articles
-KEPT = ("recipe", "tokenizer", "corpus", "tokens", "loss", "versions")
+LINES = 1000  # lines of the held-out articles
+METADATA_KEYS = ("recipe", "tokenizer", "corpus", "tokens", "loss", "versions")
 
 
 @dataclass(frozen=True)
 class Plan:
-    """How a static model is made: its text, its recipe, and how much of it is kept and how."""
+    """How a static model is made: text, recipe, number of words and n-grams, quantization and test sets."""
 
     texts: tuple[str, ...]
     tokenizer: Tokenizer
@@ -63,7 +63,7 @@ class Plan:
 
 
 def english(recipe: Recipe, words: int, rows: Literal["int8", "product"], ngrams: int = 0) -> Plan:
-    """A plan for the English text, which is cut into words already."""
+    """A plan for the English text, which is already tokenized."""
     texts = ("en-01.txt.xz", "en-02.txt.xz")
     return Plan(texts, Tokenizer(mode="whitespace", normalizer=None), recipe, words, rows, ENGLISH, ngrams)
 
@@ -76,8 +76,8 @@ PLANS = {
     "glove-en": english(Glove(window=10, x_max=50, min_count=10), 18_000, "product"),
     "svd-en": english(SVD, 18_000, "product"),
     "fasttext-en": english(FastText(buckets=500_000), 15_000, "product", 18_000),
-    # Two letters as the shortest n-gram: a letter and the edge of a word, which every word has. In English that costs
-    # three points of similarity, and only a fiftieth of unseen words, numbers and abbreviations, have none without it.
+    # minn=2 gives every word an n-gram: a letter with the word boundary. In English it costs three points of
+    # similarity, and without it only 2 % of unseen words (numbers and abbreviations) have no n-gram.
     "fasttext-fa": Plan(
         ("fa-01.txt.xz",),
         Tokenizer(normalizer=Normalizer.persian()),
@@ -91,54 +91,54 @@ PLANS = {
 
 
 def make_static(name: str, source: str | None, out: Path, cache: Path | None, threads: int) -> None:
-    """Trains (or opens what was trained), cuts, shrinks, judges and writes one static model."""
+    """Trains or loads a static model, cuts, quantizes and evaluates it, and writes it with its card."""
     plan, runtime = PLANS[name], Runtime(threads)
-    trained = fitted(plan, cache, runtime) if source is None else already_fitted(plan, source)
-    small = shrunk(kept(trained, plan), plan, runtime)
-    small.metadata = {one: trained.metadata[one] for one in KEPT if one in trained.metadata}
+    trained = train(plan, cache, runtime) if source is None else load_trained(plan, source)
+    small = quantize(cut(trained, plan), plan, runtime)
+    small.metadata = {one: trained.metadata[one] for one in METADATA_KEYS if one in trained.metadata}
     small.metadata |= {"texts": plan.texts, "words_trained": len(trained)}
-    listed = scores(first_words(trained, plan), plan.sets), scores(first_words(small, plan), plan.sets)
+    listed = evaluate_sets(first_words(trained, plan), plan.sets), evaluate_sets(first_words(small, plan), plan.sets)
     unseen = None
-    if isinstance(small, SubwordVectors):  # judged by what words are like: answers are words of the list anyway
+    if isinstance(small, SubwordVectors):  # similarity sets only: answers of analogies are always known words
         pairs = [name for name in plan.sets if data.SETS[name].task == "similarity"]
-        unseen = scores(trained, pairs), scores(small, pairs)
-        small.metadata["scores_with_unseen_words"] = {one.name: short(one) for one in unseen[1]}
-    small.metadata["scores"] = {one.name: short(one) for one in listed[1]}
+        unseen = evaluate_sets(trained, pairs), evaluate_sets(small, pairs)
+        small.metadata["scores_with_unseen_words"] = {one.name: summarize(one) for one in unseen[1]}
+    small.metadata["scores"] = {one.name: summarize(one) for one in listed[1]}
     save(small, out / name, precision="int8")
     write_card(out / name, static_card(name, out / name, small, listed, unseen))
 
 
-def fitted(plan: Plan, cache: Path | None, runtime: Runtime) -> WordVectors:
-    """The recipe of a plan, fitted to its text."""
+def train(plan: Plan, cache: Path | None, runtime: Runtime) -> WordVectors:
+    """Trains the recipe of a plan on its text."""
     texts = [data.folder() / "data" / "corpora" / text for text in plan.texts]
     corpus = Corpus(texts, tokenizer=plan.tokenizer, cache=cache, threads=runtime.threads)
     trained: WordVectors = plan.recipe.fit(corpus, runtime=runtime)  # type: ignore[attr-defined]
     return trained
 
 
-def already_fitted(plan: Plan, source: str) -> WordVectors:
-    """A model that was trained before; it must have been by the recipe of the plan."""
+def load_trained(plan: Plan, source: str) -> WordVectors:
+    """Loads a trained model. Its recipe must be that of the plan."""
     trained: WordVectors = load(source)
     recipe = {one: value for one, value in trained.metadata["recipe"].items() if one != "name"}
     if recipe != json.loads(json.dumps(plan.recipe.as_dict())):
-        raise OptionError(f"{source}: was trained by another recipe, {recipe}")
+        raise OptionError(f"{source}: the model was trained with another recipe: {recipe}")
     return trained
 
 
-def kept(trained: WordVectors, plan: Plan) -> WordVectors:
-    """The words that stay, and of a fastText model the n-grams that do."""
+def cut(trained: WordVectors, plan: Plan) -> WordVectors:
+    """The most frequent words, and the most important n-grams of a fastText model."""
     if isinstance(trained, SubwordVectors):
-        return with_few_rows(trained, plan.words, plan.ngrams)
+        return prune(trained, plan.words, plan.ngrams)
     return first_words(trained, plan)
 
 
 def first_words(vectors: WordVectors, plan: Plan) -> WordVectors:
-    """The words that stay, as plain vectors."""
+    """The most frequent words, as plain vectors."""
     return WordVectors(vectors.vocabulary.top(plan.words), vectors.matrix[: plan.words])
 
 
-def shrunk(vectors: WordVectors, plan: Plan, runtime: Runtime) -> WordVectors:
-    """The same words in fewer bytes."""
+def quantize(vectors: WordVectors, plan: Plan, runtime: Runtime) -> WordVectors:
+    """The same words with quantized rows."""
     rows: Rows
     if plan.rows == "int8":
         rows = Int8Rows.from_rows(vectors.rows)
@@ -149,34 +149,34 @@ def shrunk(vectors: WordVectors, plan: Plan, runtime: Runtime) -> WordVectors:
     return WordVectors(vectors.vocabulary, rows)
 
 
-def scores(vectors: WordVectors, sets: Sequence[str]) -> list[Score]:
-    """What each test set says (analogies by 3CosAdd); the coverage tells of questions whose words are not known."""
+def evaluate_sets(vectors: WordVectors, sets: Sequence[str]) -> list[Score]:
+    """The score of each test set (analogies by 3CosAdd)."""
     return [one for one in evaluate.evaluate(vectors, list(sets)) if "3CosMul" not in one.metric]
 
 
-def short(score: Score) -> dict[str, Any]:
-    """A score in few values, for the metadata."""
+def summarize(score: Score) -> dict[str, Any]:
+    """The main values of a score, for the metadata."""
     value = None if score.value is None else round(score.value, 4)
     return {"metric": score.metric, "value": value, "used": score.used, "of": score.total}
 
 
 def make_elmo(name: str, source: str, out: Path, threads: int) -> None:
-    """Makes a trained biLM small, judges it before and after, and writes it."""
+    """Quantizes a trained biLM, evaluates it before and after, and writes it with its card."""
     bilm = load(source)
     bilm.metadata = {one: value for one, value in bilm.metadata.items() if one != "curve"}
     if "held_out" in bilm.metadata:
         bilm.metadata["held_out"] = {k: v for k, v in bilm.metadata["held_out"].items() if k != "looks"}
-    before = elmo_scores(bilm, threads)
+    before = evaluate_elmo(bilm, threads)
     save(bilm, out / name, precision="int8")
     small = load(out / name)
-    after = elmo_scores(small, threads)
+    after = evaluate_elmo(small, threads)
     small.metadata["scores"] = after
     save(small, out / name, precision="int8")
     write_card(out / name, elmo_card(name, out / name, small, before, after))
 
 
-def elmo_scores(bilm: Any, threads: int) -> dict[str, Any]:
-    """Perplexity on the first held-out articles, and how many words have their senses apart, by layer."""
+def evaluate_elmo(bilm: Any, threads: int) -> dict[str, Any]:
+    """Perplexity on the first held-out articles, and the separation of word senses by layer."""
     with lzma.open(data.folder() / "data" / "corpora" / "wikitext103-valid.tokens.xz", "rt", encoding="utf-8") as lines:
         text = "".join(itertools.islice(lines, LINES))
     corpus = Corpus.of([text], tokenizer=Tokenizer(mode="whitespace", normalizer=None), threads=threads)
@@ -188,19 +188,21 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     names = [*PLANS, "elmo-en"]
     parser.add_argument("name", choices=names, metavar="NAME", help=", ".join(names))
-    parser.add_argument("--from", dest="source", metavar="MODEL", help="the model that was trained already")
-    parser.add_argument("--out", type=Path, default=shipped.HERE, help="where the folder NAME is written")
-    parser.add_argument("--cache", type=Path, help="keep the text's tokens here, so that it is read once")
-    parser.add_argument("--threads", type=int, default=1)
-    given = parser.parse_args()
-    if given.name in PLANS:
-        make_static(given.name, given.source, given.out, given.cache, given.threads)
-    elif given.source is None:
+    parser.add_argument("--from", dest="source", metavar="MODEL", help="A trained model to use instead of training.")
+    parser.add_argument(
+        "--out", type=Path, default=shipped.HERE, help="The parent of the folder NAME; default: src/firth/pretrained."
+    )
+    parser.add_argument("--cache", type=Path, help="A folder that caches the tokens of the text.")
+    parser.add_argument("--threads", type=int, default=1, help="Number of threads; default: 1.")
+    args = parser.parse_args()
+    if args.name in PLANS:
+        make_static(args.name, args.source, args.out, args.cache, args.threads)
+    elif args.source is None:
         parser.error("elmo-en needs --from MODEL, a biLM that scripts/pretrain_elmo.py made")
     else:
-        make_elmo(given.name, given.source, given.out, given.threads)
-    size = sum(file.stat().st_size for file in (given.out / given.name).iterdir())
-    print(json.dumps({"model": given.name, "bytes": size}))
+        make_elmo(args.name, args.source, args.out, args.threads)
+    size = sum(file.stat().st_size for file in (args.out / args.name).iterdir())
+    print(json.dumps({"model": args.name, "bytes": size}))
 
 
 if __name__ == "__main__":

@@ -1,12 +1,12 @@
-"""Does a biLM tell the senses of a word apart? A table of 35 words with two senses each, four sentences a sense.
+"""Test whether a biLM separates the senses of words: 35 words with two senses each, four sentences per sense.
 
     python scripts/senses.py MODEL [--layer top|mix|1|2] [--table tests/senses.tsv] [--json]
 
-The sentences are ours. Those of one sense share no word of content but the word itself, so that it is not the company
-of a repeated word that makes two of them alike. A word passes where the mean cosine between its occurrences in one
-sense is above the mean cosine between those in different senses; by chance half of the words pass. `nearest` counts
-the occurrences whose nearest other one has the same sense: 3 of 7 others have it, so chance is 43 %. Layer 0, which
-sees no context, is the control: all its cosines are 1, and nothing passes.
+The sentences were written for this test. Sentences of the same sense share no content word except the word itself, so
+that repeated context words cannot make them similar. A word passes if the mean cosine between occurrences of the same
+sense is higher than that between occurrences of different senses; by chance half of the words pass. `nearest` counts
+the occurrences whose nearest neighbor has the same sense. 3 of the 7 other occurrences do, so chance is 43 %. Layer 0,
+which has no context, is the control: all its cosines are 1, and no word passes.
 """
 
 from __future__ import annotations
@@ -26,7 +26,9 @@ from firth.text.tokenize import Tokenizer
 from firth.vectors.occurrences import find_marked_word
 
 TABLE = Path(__file__).resolve().parents[1] / "tests" / "senses.tsv"
-ROUNDING = 1e-6  # cosines that differ by less are alike: without context all of a word's are 1 but for rounding
+ROUNDING = (
+    1e-6  # smaller differences of cosines count as equal; without context all cosines of a word are 1, up to rounding
+)
 
 Occurrence = tuple[list[str], int]
 Senses = Mapping[str, Mapping[str, Sequence[Occurrence]]]
@@ -35,7 +37,7 @@ Embed = Callable[[list[list[str]]], Sequence[NDArray[np.float32]]]
 
 @dataclass(frozen=True)
 class Separation:
-    """How well the senses of one word are apart."""
+    """How well the senses of one word are separated."""
 
     word: str
     senses: tuple[str, ...]
@@ -46,12 +48,12 @@ class Separation:
 
     @property
     def passed(self) -> bool:
-        """Whether occurrences in one sense are nearer to each other than to those in the other."""
+        """Whether occurrences of the same sense are more similar than those of different senses."""
         return self.same > self.cross + ROUNDING
 
 
 def read_senses(path: Path = TABLE) -> dict[str, dict[str, list[Occurrence]]]:
-    """Word → sense → sentences, each with the place of the word, from a table of word, sense, sentence with [word]."""
+    """Word → sense → sentences with the index of the word, from a table of word, sense and sentence with [word]."""
     table: dict[str, dict[str, list[Occurrence]]] = {}
     tokenizer = Tokenizer(mode="whitespace")
     for line in path.read_text(encoding="utf-8").splitlines()[1:]:
@@ -61,19 +63,21 @@ def read_senses(path: Path = TABLE) -> dict[str, dict[str, list[Occurrence]]]:
 
 
 def separations(embed: Embed, table: Senses) -> list[Separation]:
-    """How well an embedder, sentences → an array (length, dim) each, separates the senses of every word."""
-    places = [(word, sense, one) for word, senses in table.items() for sense, ones in senses.items() for one in ones]
-    arrays = embed([words for _, _, (words, _) in places])
+    """The separation of every word by a function that embeds each sentence as an array (length, dim)."""
+    occurrences = [
+        (word, sense, one) for word, senses in table.items() for sense, ones in senses.items() for one in ones
+    ]
+    arrays = embed([words for _, _, (words, _) in occurrences])
     found = []
     for word, senses in table.items():
-        mine = [(sense, array[one[1]]) for (other, sense, one), array in zip(places, arrays) if other == word]
-        labels = np.array([sense for sense, _ in mine])
-        found.append(separation(word, tuple(senses), labels, np.stack([vector for _, vector in mine])))
+        own = [(sense, array[one[1]]) for (other, sense, one), array in zip(occurrences, arrays) if other == word]
+        labels = np.array([sense for sense, _ in own])
+        found.append(separation(word, tuple(senses), labels, np.stack([vector for _, vector in own])))
     return found
 
 
 def separation(word: str, senses: tuple[str, ...], labels: NDArray[Any], vectors: NDArray[np.float32]) -> Separation:
-    """The separation of one word's vectors, (occurrences, dim), whose senses are the labels.
+    """The separation of the vectors of one word, (occurrences, dim); `labels` are their senses.
 
     >>> labels = np.array(["river", "river", "money", "money"])
     >>> separation("bank", ("river", "money"), labels, np.array([[1.0, 0], [2, 0], [0, 1], [0, 3]]))
@@ -93,12 +97,12 @@ def separation(word: str, senses: tuple[str, ...], labels: NDArray[Any], vectors
 
 
 def judge(bilm: Any, layer: str | int = "top", table: Senses | None = None) -> list[Separation]:
-    """The separations of a biLM in one of its layers, or their mix."""
+    """The separation of every word by one layer of a biLM, or by the mix of its layers."""
     return separations(lambda sentences: bilm.embed(sentences, layers=layer), table or read_senses())
 
 
 def summary(found: Sequence[Separation]) -> dict[str, Any]:
-    """What all the words say together."""
+    """The means over all words."""
     return {
         "words": len(found),
         "passed": sum(one.passed for one in found),
@@ -108,8 +112,8 @@ def summary(found: Sequence[Separation]) -> dict[str, Any]:
     }
 
 
-def picture(found: Sequence[Separation]) -> str:
-    """The results as lines of text."""
+def format_table(found: Sequence[Separation]) -> str:
+    """A table of the results."""
     lines = [f"{'word':9} {'senses':20} {'same':>7} {'cross':>7} {'apart':>7} nearest"]
     for one in sorted(found, key=lambda one: one.cross - one.same):
         mark = "" if one.passed else "   NOT APART"
@@ -127,17 +131,19 @@ def picture(found: Sequence[Separation]) -> str:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("model", help="a biLM: a file or folder that firth opens, or the name of a shipped one")
-    parser.add_argument("--layer", default="top", help="top, mix, or a number (0: the words without context)")
-    parser.add_argument("--table", type=Path, default=TABLE)
-    parser.add_argument("--json", action="store_true")
-    given = parser.parse_args()
-    layer = int(given.layer) if given.layer.isdigit() else given.layer
-    found = judge(load(given.model), layer, read_senses(given.table))
-    if given.json:
+    parser.add_argument("model", help="A biLM: a file, a folder or the name of a shipped model.")
+    parser.add_argument(
+        "--layer", default="top", help="top, mix or a number; 0 is the layer without context. Default: top."
+    )
+    parser.add_argument("--table", type=Path, default=TABLE, help="The table of sentences.")
+    parser.add_argument("--json", action="store_true", help="Print JSON.")
+    args = parser.parse_args()
+    layer = int(args.layer) if args.layer.isdigit() else args.layer
+    found = judge(load(args.model), layer, read_senses(args.table))
+    if args.json:
         print(json.dumps({"summary": summary(found), "words": [asdict(one) for one in found]}, indent=2))
     else:
-        print(picture(found))
+        print(format_table(found))
 
 
 if __name__ == "__main__":

@@ -13,23 +13,23 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from firth.bulk import append_only
-from firth.bulk.append_only import PAGE, AppendOnlyFile, Stages
+from firth.bulk.append_only import PAGE, AppendOnlyFile, DirectBuffers
 
 
 def grown(path: Path, appends: list[list[int]]) -> bytes:
     """Appends pieces of these sizes to a file, which is opened again for each; what it should hold then."""
     rng = np.random.default_rng(len(appends))
-    stages, whole = Stages(), b""
+    buffers, whole = DirectBuffers(), b""
     for sizes in appends:
         pieces = [rng.integers(0, 256, size, dtype=np.uint8) for size in sizes]
         file = AppendOnlyFile(path, len(whole))
-        file.append([piece.tobytes() if len(piece) % 2 else piece for piece in pieces], stages)
-        stages.finish()
+        file.append([piece.tobytes() if len(piece) % 2 else piece for piece in pieces], buffers)
+        buffers.finish()
         file.to_disk()
         file.close()
         whole += b"".join(piece.tobytes() for piece in pieces)
         assert file.size == len(whole)
-    stages.close()
+    buffers.close()
     return whole
 
 

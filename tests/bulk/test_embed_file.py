@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from firth.bulk.embed_file import Bulk, check_target, embed_file
+from firth.bulk.embed_file import BulkOptions, check_target, embed_file
 from firth.bulk.embedder import embedder
 from firth.bulk.shards import Shards
 from firth.errors import FormatError, MissingExtra, OptionError
@@ -75,7 +75,9 @@ def test_arrays_come_back_in_order_as_the_model_gave_them(
     tmp_path: Path, text: Path, ending: str, layers: str, pooling: Any
 ) -> None:
     out = tmp_path / f"out.{ending}"
-    done = embed_file(Reader(), text, out, Bulk(layers=layers, pooling=pooling), tokenizer=WHITESPACE, block_tokens=9)
+    done = embed_file(
+        Reader(), text, out, BulkOptions(layers=layers, pooling=pooling), tokenizer=WHITESPACE, block_tokens=9
+    )
     chosen = int(layers) if layers == "1" else layers
     wanted = Reader().embed([line.split() for line in LINES], layers=chosen, pooling=pooling)
     found = read(out)
@@ -87,7 +89,7 @@ def test_arrays_come_back_in_order_as_the_model_gave_them(
 def test_word_vectors_go_the_same_way_and_unknown_words_are_counted(
     tmp_path: Path, text: Path, vectors: WordVectors
 ) -> None:
-    done = embed_file(vectors, text, tmp_path / "out.safetensors", Bulk(dtype="float16"), tokenizer=WHITESPACE)
+    done = embed_file(vectors, text, tmp_path / "out.safetensors", BulkOptions(dtype="float16"), tokenizer=WHITESPACE)
     found = read(tmp_path / "out.safetensors")
     assert done.zero_rows == 3 * 7  # and, more, and
     assert np.array_equal(found[3], vectors.embed([LINES[3].split()])[0].astype(np.float16))
@@ -104,14 +106,14 @@ def test_a_stopped_run_goes_on_and_ends_with_the_same_bytes(tmp_path: Path, text
     if ending == "parquet":
         pytest.importorskip("pyarrow")
     choices: dict[str, Any] = {"tokenizer": WHITESPACE, "block_tokens": 6}
-    embed_file(Reader(), text, tmp_path / f"whole.{ending}", Bulk(), **choices)
+    embed_file(Reader(), text, tmp_path / f"whole.{ending}", BulkOptions(), **choices)
     out = tmp_path / f"parts.{ending}"
     for _ in range(3):
         with pytest.raises(KeyboardInterrupt):
-            embed_file(Reader(die_at=3), text, out, Bulk(), **choices)  # the first call only asks for the shape
+            embed_file(Reader(die_at=3), text, out, BulkOptions(), **choices)  # the first call only asks for the shape
         assert not out.exists()
     model = Reader()
-    done = embed_file(model, text, out, Bulk(), **choices)
+    done = embed_file(model, text, out, BulkOptions(), **choices)
     assert files_of(out) == files_of(tmp_path / f"whole.{ending}")
     assert 0 < done.resumed < len(LINES)
     assert model.calls - 1 < done.tokens / 6 / 2, "finished blocks were done again"
@@ -147,7 +149,7 @@ def test_an_empty_text_makes_an_empty_result(tmp_path: Path, vectors: WordVector
 
 def test_shards_are_cut_by_size(tmp_path: Path, text: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("firth.bulk.shards.SHARD", 100)
-    embed_file(Reader(), text, tmp_path / "out.safetensors", Bulk(), tokenizer=WHITESPACE, block_tokens=9)
+    embed_file(Reader(), text, tmp_path / "out.safetensors", BulkOptions(), tokenizer=WHITESPACE, block_tokens=9)
     files = sorted(path.name for path in (tmp_path / "out.safetensors").glob("embeddings-*"))
     assert len(files) > 2
     load_file = pytest.importorskip("safetensors.numpy").load_file
@@ -158,7 +160,9 @@ def test_shards_are_cut_by_size(tmp_path: Path, text: Path, monkeypatch: pytest.
 @pytest.mark.parametrize("layers", ["mix", "all"])
 def test_parquet_has_a_row_a_word(tmp_path: Path, text: Path, layers: str) -> None:
     parquet = pytest.importorskip("pyarrow.parquet")
-    embed_file(Reader(), text, tmp_path / "out.parquet", Bulk(layers=layers), tokenizer=WHITESPACE, block_tokens=9)
+    embed_file(
+        Reader(), text, tmp_path / "out.parquet", BulkOptions(layers=layers), tokenizer=WHITESPACE, block_tokens=9
+    )
     table = parquet.read_table(tmp_path / "out.parquet").to_pydict()
     words = [(i, j, word) for i, line in enumerate(LINES) for j, word in enumerate(line.split())]
     assert list(zip(table["sentence"], table["position"], table["word"])) == words
@@ -168,7 +172,7 @@ def test_parquet_has_a_row_a_word(tmp_path: Path, text: Path, layers: str) -> No
 
 def test_parquet_has_a_row_a_pooled_sentence(tmp_path: Path, text: Path, vectors: WordVectors) -> None:
     parquet = pytest.importorskip("pyarrow.parquet")
-    embed_file(vectors, text, tmp_path / "out.parquet", Bulk(pooling="mean"), tokenizer=WHITESPACE)
+    embed_file(vectors, text, tmp_path / "out.parquet", BulkOptions(pooling="mean"), tokenizer=WHITESPACE)
     table = parquet.read_table(tmp_path / "out.parquet").to_pydict()
     assert table["text"] == LINES
     assert table["vector"][1] == [0, 0, 0, 0]
@@ -197,7 +201,7 @@ def test_a_mistake_is_told_before_any_work(
     tmp_path: Path, text: Path, vectors: WordVectors, choices: dict[str, Any], out: str, message: str
 ) -> None:
     with pytest.raises(OptionError, match=message):
-        embed_file(vectors, text, tmp_path / out, Bulk(**choices))
+        embed_file(vectors, text, tmp_path / out, BulkOptions(**choices))
     assert not (tmp_path / out).exists()
 
 
@@ -214,14 +218,14 @@ def test_a_place_that_is_taken_is_refused(tmp_path: Path) -> None:
 def test_a_number_too_large_for_float16_is_an_error(tmp_path: Path, text: Path) -> None:
     large = WordVectors(["tea"], np.array([[1e6]], np.float32))
     with pytest.raises(OptionError, match="too large for float16"):
-        embed_file(large, text, tmp_path / "o.hdf5", Bulk(dtype="float16"))
+        embed_file(large, text, tmp_path / "o.hdf5", BulkOptions(dtype="float16"))
 
 
 def test_an_error_leaves_no_thread_behind(tmp_path: Path, text: Path) -> None:
     large = WordVectors(["tea"], np.array([[1e6]], np.float32))
     before = set(threading.enumerate())
     with pytest.raises(OptionError) as error:
-        embed_file(large, text, tmp_path / "o.hdf5", Bulk(dtype="float16"), tokenizer=WHITESPACE, block_tokens=3)
+        embed_file(large, text, tmp_path / "o.hdf5", BulkOptions(dtype="float16"), tokenizer=WHITESPACE, block_tokens=3)
     new = {thread.name for thread in threading.enumerate() if thread not in before}
     assert error.value.__traceback__  # which holds on to all that was under way
     assert not [name for name in new if not name.startswith("firth")]
@@ -248,7 +252,12 @@ def test_official_models_give_their_stored_vectors(tmp_path: Path, data: Path) -
     (tmp_path / "text.txt").write_text("".join(" ".join(rows[k][i].split()) + "\n" for i, k in places))
     model = load(folder / "allennlp")
     done = embed_file(
-        model, tmp_path / "text.txt", tmp_path / "o.hdf5", Bulk(layers="all"), tokenizer=WHITESPACE, block_tokens=200
+        model,
+        tmp_path / "text.txt",
+        tmp_path / "o.hdf5",
+        BulkOptions(layers="all"),
+        tokenizer=WHITESPACE,
+        block_tokens=200,
     )
     assert done.tokens == 744
     wanted = np.load(folder / "derived" / "allennlp_2.10.1_expected.npz")

@@ -12,20 +12,20 @@ import pytest
 
 from firth.bulk.hdf5 import Hdf5Writer
 from firth.bulk.journal import Journal
-from firth.bulk.lines import Block
+from firth.bulk.lines import LineBlock
 from firth.errors import OptionError
 
 h5py = pytest.importorskip("h5py")
 
 
 def written(folder: Path, lines: Sequence[str], arrays: Sequence[Any], dtype: str = "float32", **choices: Any) -> Path:
-    with Journal(folder / "out.hdf5", {}) as ledger:
-        writer = Hdf5Writer(ledger, dtype, **choices)
+    with Journal(folder / "out.hdf5", {}) as journal:
+        writer = Hdf5Writer(journal, dtype, **choices)
         for start in range(0, len(lines), 100):
             part = slice(start, start + 100)
-            writer.append(Block(list(lines[part]), [], "", 0), arrays[part])
-            ledger.commit({})
-        ledger.publish(writer.finish(), {})
+            writer.append(LineBlock(list(lines[part]), [], "", 0), arrays[part])
+            journal.commit({})
+        journal.publish(writer.finish(), {})
     return folder / "out.hdf5"
 
 

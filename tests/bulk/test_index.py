@@ -11,7 +11,7 @@ import pytest
 from firth.bulk import index
 from firth.bulk.index import IndexWriter, index_file
 from firth.bulk.journal import Journal
-from firth.bulk.lines import Block
+from firth.bulk.lines import LineBlock
 from firth.errors import FormatError, OptionError
 from firth.text.tokenize import Tokenizer
 from firth.vectors.occurrences import Occurrences
@@ -81,17 +81,17 @@ def test_a_kill_while_it_is_saved_costs_no_work_of_the_model(
 
 
 def test_words_that_were_not_committed_are_forgotten(tmp_path: Path) -> None:
-    tea, rain = (Block([line], [line.split()], "", 0) for line in ("hot tea", "hot rain"))
+    tea, rain = (LineBlock([line], [line.split()], "", 0) for line in ("hot tea", "hot rain"))
     rows = [np.ones((2, 2), np.float16)]
-    with Journal(tmp_path / "out", {}) as ledger:
-        writer = IndexWriter(ledger, "float16")
+    with Journal(tmp_path / "out", {}) as journal:
+        writer = IndexWriter(journal, "float16")
         writer.append(tea, rows)
-        ledger.commit(writer.state)
+        journal.commit(writer.state)
         writer.append(rain, rows)
-    with Journal(tmp_path / "out", {}) as ledger:
-        writer = IndexWriter(ledger, "float16")
-        writer.append(Block(["cold rain"], [["cold", "rain"]], "", 0), rows)
-        ledger.commit(writer.state)
+    with Journal(tmp_path / "out", {}) as journal:
+        writer = IndexWriter(journal, "float16")
+        writer.append(LineBlock(["cold rain"], [["cold", "rain"]], "", 0), rows)
+        journal.commit(writer.state)
         found = writer.occurrences(2, {})
         assert [found.occurrence(row).marked() for row in (1, 3)] == ["hot [tea]", "cold [rain]"]
         assert dict(found.vocabulary.most_common(4)) == {"hot": 1, "tea": 1, "cold": 1, "rain": 1}

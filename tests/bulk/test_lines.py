@@ -9,13 +9,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from firth.bulk.lines import Block, Lines, ahead, split_at_blanks
+from firth.bulk.lines import LineBlock, LineReader, prefetch, split_at_blanks
 from firth.errors import FormatError, OptionError
 from firth.text.tokenize import Tokenizer
 
 
-def lines_of(path: Path) -> Lines:
-    return Lines.of(path, Tokenizer(mode="whitespace"), "strict")
+def lines_of(path: Path) -> LineReader:
+    return LineReader.of(path, Tokenizer(mode="whitespace"), "strict")
 
 
 @given(st.lists(st.integers(0, 7), max_size=30), st.integers(1, 12), st.data())
@@ -40,7 +40,7 @@ def test_words_between_blanks_are_those_of_the_tokenizer(line: str) -> None:
 def test_a_text_that_changed_before_the_place_is_noticed(tmp_path: Path) -> None:
     path = tmp_path / "text.txt"
     path.write_text("a b\nc d\ne f\n")
-    first: Block = next(lines_of(path).blocks(2))
+    first: LineBlock = next(lines_of(path).blocks(2))
     path.write_text("a B\nc d\ne f\n")
     with pytest.raises(OptionError, match="is not the text that the unfinished run began with"):
         list(lines_of(path).blocks(2, skip=1, digest=first.digest))
@@ -52,7 +52,7 @@ def test_a_text_that_changed_before_the_place_is_noticed(tmp_path: Path) -> None
 def test_several_files_packed_or_not_are_one_text(tmp_path: Path) -> None:
     (tmp_path / "1.txt").write_bytes(b"\xef\xbb\xbftea time\r\n\r\nno end")
     (tmp_path / "2.txt.gz").write_bytes(gzip.compress("چای داغ\n".encode()))
-    [block] = Lines.of(tmp_path, Tokenizer(mode="whitespace"), "strict").blocks(100)
+    [block] = LineReader.of(tmp_path, Tokenizer(mode="whitespace"), "strict").blocks(100)
     assert block.lines == ["tea time", "", "no end", "چای داغ"]
     assert block.tokens == 6
 
@@ -62,7 +62,7 @@ def test_bytes_that_are_not_text_have_a_place(tmp_path: Path) -> None:
     path.write_bytes(b"tea\ncaf\xe9\n")
     with pytest.raises(FormatError, match=r"text.txt:2: byte 0xe9 at column 4 is not UTF-8"):
         list(lines_of(path).blocks(9))
-    [block] = Lines.of(path, Tokenizer(mode="whitespace"), "replace").blocks(9)
+    [block] = LineReader.of(path, Tokenizer(mode="whitespace"), "replace").blocks(9)
     assert block.lines == ["tea", "caf�"]
 
 
@@ -71,7 +71,7 @@ def test_an_error_made_ahead_reaches_the_caller() -> None:
         yield 1
         raise ValueError("later")
 
-    made = ahead(items())
+    made = prefetch(items())
     assert next(made) == 1
     with pytest.raises(ValueError, match="later"):
         next(made)

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from firth.bulk.journal import Journal
-from firth.bulk.lines import Block
+from firth.bulk.lines import LineBlock
 from firth.bulk.parquet import ParquetWriter
 
 parquet = pytest.importorskip("pyarrow.parquet")
@@ -23,7 +23,7 @@ def append(writer: ParquetWriter, lines: Sequence[str], arrays: Sequence[Any]) -
     """Two sentences a block."""
     for start in range(0, len(lines), 2):
         some = list(lines[start : start + 2])
-        writer.append(Block(some, [line.split() for line in some], "", 0), arrays[start : start + 2])
+        writer.append(LineBlock(some, [line.split() for line in some], "", 0), arrays[start : start + 2])
 
 
 def written(
@@ -34,10 +34,10 @@ def written(
     row: tuple[int, ...] = (2,),
     **choices: Any,
 ) -> Path:
-    with Journal(out, {}) as ledger:
-        writer = ParquetWriter(ledger, dtype, row, **choices)
+    with Journal(out, {}) as journal:
+        writer = ParquetWriter(journal, dtype, row, **choices)
         append(writer, lines, arrays)
-        ledger.publish(writer.finish(), {})
+        journal.publish(writer.finish(), {})
     return out
 
 
@@ -82,15 +82,15 @@ def test_half_a_character_does_not_stop_the_table(tmp_path: Path) -> None:
 
 
 def test_after_a_kill_numbers_and_files_go_on_where_they_were(tmp_path: Path) -> None:
-    with Journal(tmp_path / "out", {}) as ledger:
-        writer = ParquetWriter(ledger, "float32", (2,))
+    with Journal(tmp_path / "out", {}) as journal:
+        writer = ParquetWriter(journal, "float32", (2,))
         append(writer, LINES[:2], ARRAYS[:2])
-        ledger.commit(writer.state)
+        journal.commit(writer.state)
         append(writer, ["never committed"], [np.ones((2, 2), np.float32)])
-    with Journal(tmp_path / "out", {}) as ledger:
-        writer = ParquetWriter(ledger, "float32", (2,))
+    with Journal(tmp_path / "out", {}) as journal:
+        writer = ParquetWriter(journal, "float32", (2,))
         append(writer, LINES[2:], ARRAYS[2:])
-        ledger.publish(writer.finish(), {})
+        journal.publish(writer.finish(), {})
     assert sorted(path.name for path in (tmp_path / "out").iterdir()) == [
         "_firth.json",
         "part-00000.parquet",

@@ -12,7 +12,7 @@ import pytest
 
 from firth.bulk import shards
 from firth.bulk.journal import Journal
-from firth.bulk.lines import Block
+from firth.bulk.lines import LineBlock
 from firth.bulk.shards import Shards, ShardWriter
 from firth.errors import FormatError
 
@@ -30,14 +30,14 @@ def arrays_of(row: tuple[int, ...], dtype: str = "float32", *, pooled: bool = Fa
 def append(writer: ShardWriter, arrays: Sequence[Any]) -> None:
     """A sentence a block."""
     for array in arrays:
-        writer.append(Block([""], [[]], "", 0), [array])
+        writer.append(LineBlock([""], [[]], "", 0), [array])
 
 
 def written(out: Path, arrays: Sequence[Any], row: tuple[int, ...], dtype: str = "float32", **choices: Any) -> Path:
-    with Journal(out, {}) as ledger:
-        writer = ShardWriter(ledger, dtype, row, **choices)
+    with Journal(out, {}) as journal:
+        writer = ShardWriter(journal, dtype, row, **choices)
         append(writer, arrays)
-        ledger.publish(writer.finish(), {})
+        journal.publish(writer.finish(), {})
     return out
 
 
@@ -74,13 +74,13 @@ def test_the_librarys_reader_opens_every_file(tmp_path: Path, monkeypatch: pytes
 
 def test_layers_are_turned_in_groups_with_the_same_result(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     arrays = arrays_of((2, 3))
-    block = Block([""] * len(arrays), [[]] * len(arrays), "", 0)
+    block = LineBlock([""] * len(arrays), [[]] * len(arrays), "", 0)
     for group in (1 << 20, 30, 1):
         monkeypatch.setattr(shards, "GROUP", group)
-        with Journal(tmp_path / f"{group}", {}) as ledger:
-            writer = ShardWriter(ledger, "float32", (2, 3))
+        with Journal(tmp_path / f"{group}", {}) as journal:
+            writer = ShardWriter(journal, "float32", (2, 3))
             writer.append(block, arrays)
-            ledger.publish(writer.finish(), {})
+            journal.publish(writer.finish(), {})
     assert files_of(tmp_path / "1") == files_of(tmp_path / "30") == files_of(tmp_path / str(1 << 20))
 
 
@@ -90,15 +90,15 @@ def test_a_kill_in_any_shard_leaves_the_same_files_in_the_end(
 ) -> None:
     monkeypatch.setattr(shards, "SHARD", 3 * ROW_BYTES)
     arrays = arrays_of((3,))
-    with Journal(tmp_path / "out", {}) as ledger:
-        writer = ShardWriter(ledger, "float32", (3,))
+    with Journal(tmp_path / "out", {}) as journal:
+        writer = ShardWriter(journal, "float32", (3,))
         append(writer, arrays[:done])
-        ledger.commit(writer.state)
+        journal.commit(writer.state)
         append(writer, arrays[done : done + 3])  # maybe in a new shard, and never committed
-    with Journal(tmp_path / "out", {}) as ledger:
-        writer = ShardWriter(ledger, "float32", (3,))
+    with Journal(tmp_path / "out", {}) as journal:
+        writer = ShardWriter(journal, "float32", (3,))
         append(writer, arrays[done:])
-        ledger.publish(writer.finish(), {})
+        journal.publish(writer.finish(), {})
     assert files_of(tmp_path / "out") == files_of(written(tmp_path / "whole", arrays, (3,)))
 
 

@@ -11,40 +11,40 @@ from firth.bulk.write_behind import WriteBehind
 
 
 def test_a_block_is_written_while_the_one_before_it_is_settled() -> None:
-    writing, settled = threading.Event(), []
+    writing, synced = threading.Event(), []
 
     def write(number: int) -> int:
         if number == 1:
             writing.set()
         return number
 
-    def settle(number: int) -> None:
+    def sync(number: int) -> None:
         if number == 0:
             assert writing.wait(10), "the next block was not written meanwhile"
-        settled.append(number)
+        synced.append(number)
 
-    with WriteBehind(write, settle) as behind:
+    with WriteBehind(write, sync) as pipeline:
         for number in range(4):
-            behind.take(number)
-    assert settled == [0, 1, 2, 3]
+            pipeline.submit(number)
+    assert synced == [0, 1, 2, 3]
 
 
 def test_what_was_taken_counts_when_the_model_fails() -> None:
-    settled: list[int] = []
+    synced: list[int] = []
 
     def failing() -> None:
-        with WriteBehind(lambda number: number, settled.append) as behind:
-            behind.take(1)
-            behind.take(2)
+        with WriteBehind(lambda number: number, synced.append) as pipeline:
+            pipeline.submit(1)
+            pipeline.submit(2)
             raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
         failing()
-    assert settled == [1, 2]
+    assert synced == [1, 2]
 
 
 def test_an_error_of_the_writer_stops_the_work_and_settles_no_later_block() -> None:
-    settled: list[int] = []
+    synced: list[int] = []
 
     def write(number: int) -> int:
         time.sleep(0.01)
@@ -53,10 +53,10 @@ def test_an_error_of_the_writer_stops_the_work_and_settles_no_later_block() -> N
         return number
 
     def work() -> None:
-        with WriteBehind(write, settled.append) as behind:
+        with WriteBehind(write, synced.append) as pipeline:
             for number in range(4):
-                behind.take(number)
+                pipeline.submit(number)
 
     with pytest.raises(OSError, match="no space left"):
         work()
-    assert settled == [0]
+    assert synced == [0]

@@ -8,7 +8,7 @@ import pytest
 from firth.kernels import classifier as kernel
 from firth.kernels import random as random_kernel
 from firth.kernels.simd_float import matrix
-from firth.models.huffman import Tree
+from firth.models.huffman import HuffmanTree
 
 DIM, WORDS, LABELS = 5, 6, 4
 COUNTS = np.array([5, 3, 2, 1])
@@ -31,7 +31,7 @@ def network(seed: int = 0) -> tuple[np.ndarray, np.ndarray]:
 
 
 def tree() -> tuple[np.ndarray, ...]:
-    made = Tree.of_counts(COUNTS)
+    made = HuffmanTree.of_counts(COUNTS)
     return made.starts, made.nodes, made.turns
 
 

@@ -10,7 +10,7 @@ from firth.kernels import random as random_kernel
 from firth.kernels.hierarchical_softmax import NO_TREE
 from firth.kernels.negative_sampling import NO_SAMPLING
 from firth.kernels.simd_float import matrix
-from firth.models.huffman import Tree
+from firth.models.huffman import HuffmanTree
 
 DIM, WORDS, NEGATIVES, WINDOW, RATE = 20, 12, 5, 2, 0.1
 STATE = np.uint64(77)
@@ -222,7 +222,7 @@ def plain_by_path(stage, tree, architecture):
 
 @pytest.mark.parametrize("architecture", ["skip-gram", "cbow"])
 def test_hierarchical_softmax_equals_plain_numpy(architecture):
-    stage, tree = Stage(shared=False), Tree.of_counts(2 ** np.arange(WORDS, 0, -1))
+    stage, tree = Stage(shared=False), HuffmanTree.of_counts(2 ** np.arange(WORDS, 0, -1))
     assert max(np.diff(tree.starts)) > 6  # some paths need more than one group
     expected = plain_by_path(stage, tree, architecture)
     train = kernel.cbow if architecture == "cbow" else kernel.skip_gram

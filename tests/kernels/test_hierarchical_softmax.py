@@ -2,18 +2,14 @@
 
 from __future__ import annotations
 
-import heapq
-
 import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
 from firth.kernels import hierarchical_softmax, word2vec
 from firth.kernels.hierarchical_softmax import NO_TREE
 from firth.kernels.negative_sampling import NO_SAMPLING
 from firth.kernels.simd_float import matrix
-from firth.models.huffman import Tree
+from firth.models.huffman import HuffmanTree
 
 DIM, SIZE = 10, 7
 COUNTS = np.array([20, 11, 9, 5, 3, 2, 1])
@@ -27,7 +23,7 @@ def network(seed: int = 0) -> tuple[np.ndarray, np.ndarray]:
     return inputs, outputs
 
 
-def path_loss(x: np.ndarray, y: np.ndarray, tree: Tree, word: int) -> float:
+def path_loss(x: np.ndarray, y: np.ndarray, tree: HuffmanTree, word: int) -> float:
     """-log p(word | x), turn by turn."""
     places = slice(tree.starts[word], tree.starts[word + 1])
     signs = 1 - 2.0 * tree.turns[places]
@@ -39,27 +35,9 @@ def softmax_loss(x: np.ndarray, y: np.ndarray, word: int) -> float:
     return float(np.log(np.exp(scores).sum()) - scores[word])
 
 
-@settings(deadline=None)
-@given(st.lists(st.integers(1, 50), min_size=2, max_size=30))
-def test_no_other_code_is_shorter_and_none_begins_another(counts):
-    counts = sorted(counts, reverse=True)
-    tree = Tree.of_counts(np.array(counts))
-    codes = [tree.code(word) for word in range(len(counts))]
-    assert sum(2.0 ** -len(code) for code in codes) == 1
-    assert not any(a != b and b.startswith(a) for a in codes for b in codes)
-    heap, shortest = list(counts), 0
-    heapq.heapify(heap)
-    while len(heap) > 1:
-        joined = heapq.heappop(heap) + heapq.heappop(heap)
-        shortest += joined
-        heapq.heappush(heap, joined)
-    assert sum(count * len(code) for count, code in zip(counts, codes)) == shortest
-    assert tree.nodes.max() == len(counts) - 2
-
-
 def test_the_probabilities_of_all_words_add_up_to_one():
     inputs, outputs = network()
-    tree = Tree.of_counts(COUNTS)
+    tree = HuffmanTree.of_counts(COUNTS)
     assert sum(np.exp(-path_loss(inputs[3], outputs, tree, word)) for word in range(SIZE)) == pytest.approx(1)
 
 
@@ -69,7 +47,7 @@ def test_the_probabilities_of_all_words_add_up_to_one():
 def test_a_step_follows_the_gradient(objective, architecture, python):
     """Each number moves by -rate · dloss/dnumber; after a mean, inputs get it times their count."""
     inputs, outputs = network(1)
-    x, y, tree = inputs.astype(np.float64), outputs.astype(np.float64), Tree.of_counts(COUNTS)
+    x, y, tree = inputs.astype(np.float64), outputs.astype(np.float64), HuffmanTree.of_counts(COUNTS)
     rate, small, scratch = 1e-3, 1e-5, word2vec.make_scratch(1, tree.depth, DIM)
 
     def loss() -> float:

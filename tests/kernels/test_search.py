@@ -15,7 +15,7 @@ from firth.errors import OptionError
 from firth.kernels import search as kernel
 from firth.runtime import Runtime
 from firth.vectors.rows import DenseRows, Int8Rows
-from firth.vectors.search import FaissIndex, Index
+from firth.vectors.search import FaissIndex, NeighborIndex
 
 
 def plain(
@@ -36,7 +36,7 @@ def plain(
 
 def check(matrix: np.ndarray, queries: np.ndarray, topn: int, threads: int = 2, **options: object) -> None:
     """Equal ids and cosines; sums in another order may move a cosine by one rounding, and then a tie at the end."""
-    index = Index.of(DenseRows(matrix), Runtime(threads))
+    index = NeighborIndex.of(DenseRows(matrix), Runtime(threads))
     ids, cosines = index.search(queries, topn, **options)  # type: ignore[arg-type]
     pool = np.arange(len(matrix)) if options.get("allowed") is None else np.unique(options["allowed"])  # type: ignore[arg-type]
     pool = pool[pool < (options.get("limit") or len(matrix))]  # type: ignore[operator]
@@ -74,7 +74,7 @@ def test_near_ties_down_to_equal_rows_give_the_plain_answer(spread: float) -> No
 def test_equal_rows_are_ordered_by_id_exactly() -> None:
     row = np.random.default_rng(0).standard_normal(30).astype(np.float32)
     matrix = np.concatenate([np.tile(row, (500, 1)), -np.tile(row, (500, 1)), np.tile(2 * row, (500, 1))])
-    ids, cosines = Index.of(DenseRows(matrix)).search(row[None], 600)
+    ids, cosines = NeighborIndex.of(DenseRows(matrix)).search(row[None], 600)
     assert ids[0].tolist() == [*range(500), *range(1000, 1100)]
     assert (cosines == 1).all()
 
@@ -94,7 +94,7 @@ def test_tiny_and_huge_and_zero_rows_are_ranked_by_their_cosines() -> None:
 
 
 def test_a_query_of_zeros_has_cosine_zero_with_everything() -> None:
-    ids, cosines = Index.of(DenseRows(clustered(6, 100, 8))).search(np.zeros((1, 8), np.float32), 3)
+    ids, cosines = NeighborIndex.of(DenseRows(clustered(6, 100, 8))).search(np.zeros((1, 8), np.float32), 3)
     assert ids.tolist() == [[0, 1, 2]]
     assert not cosines.any()
 
@@ -111,7 +111,9 @@ def test_what_is_excluded_not_allowed_or_beyond_the_limit_is_no_answer() -> None
 
 
 def test_places_that_cannot_be_filled_stay_empty() -> None:
-    ids, cosines = Index.of(DenseRows(np.eye(3, dtype=np.float32))).search(np.eye(3)[:1], 5, allowed=[1], exclude=[[0]])
+    ids, cosines = NeighborIndex.of(DenseRows(np.eye(3, dtype=np.float32))).search(
+        np.eye(3)[:1], 5, allowed=[1], exclude=[[0]]
+    )
     assert ids.tolist() == [[1, -1, -1]]
     assert cosines[0, 0] == 0
     assert np.isneginf(cosines[0, 1:]).all()
@@ -125,8 +127,8 @@ def test_too_many_candidates_are_answered_the_plain_way(monkeypatch: pytest.Monk
 
 def test_the_number_of_threads_and_of_queries_at_once_does_not_change_the_answer() -> None:
     matrix = clustered(9, 4000, 33, 0.3)
-    one = Index.of(DenseRows(matrix), Runtime(1)).search(matrix[:50], 10)
-    many = Index.of(DenseRows(matrix), Runtime(4))
+    one = NeighborIndex.of(DenseRows(matrix), Runtime(1)).search(matrix[:50], 10)
+    many = NeighborIndex.of(DenseRows(matrix), Runtime(4))
     np.testing.assert_array_equal(one, many.search(matrix[:50], 10))
     single = [many.search(matrix[q : q + 1], 10) for q in range(50)]
     np.testing.assert_array_equal(one, np.concatenate(single, axis=1))
@@ -134,13 +136,13 @@ def test_the_number_of_threads_and_of_queries_at_once_does_not_change_the_answer
 
 def test_quantized_rows_are_searched_as_what_they_stand_for() -> None:
     rows = Int8Rows.from_rows(DenseRows(clustered(10, 700, 9)))
-    ids, _ = Index.of(rows).search(rows.take([5, 6]), 10)
-    dense = Index.of(DenseRows(rows.block(0, 700))).search(rows.take([5, 6]), 10)
+    ids, _ = NeighborIndex.of(rows).search(rows.take([5, 6]), 10)
+    dense = NeighborIndex.of(DenseRows(rows.block(0, 700))).search(rows.take([5, 6]), 10)
     np.testing.assert_array_equal(ids, dense[0])
 
 
 def test_bad_queries_are_refused() -> None:
-    index = Index.of(DenseRows(np.eye(3, dtype=np.float32)))
+    index = NeighborIndex.of(DenseRows(np.eye(3, dtype=np.float32)))
     with pytest.raises(OptionError, match="rows of 3 numbers"):
         index.search(np.zeros((1, 2)), 1)
     with pytest.raises(OptionError, match="not finite"):
@@ -150,7 +152,7 @@ def test_bad_queries_are_refused() -> None:
 def test_rows_that_are_not_numbers_are_never_answers() -> None:
     matrix = clustered(11, 300, 8)
     matrix[::4] = np.nan
-    ids, _ = Index.of(DenseRows(matrix)).search(matrix[1:2], 10)
+    ids, _ = NeighborIndex.of(DenseRows(matrix)).search(matrix[1:2], 10)
     assert not (ids % 4 == 0).any()
 
 
@@ -174,22 +176,22 @@ def test_the_heap_keeps_the_largest() -> None:
 
 def test_a_processor_without_byte_products_gives_the_same_answer() -> None:
     program = (
-        "import numpy as np; from firth.vectors.search import Index; from firth.vectors.rows import DenseRows;"
+        "import numpy as np; from firth.vectors.search import NeighborIndex; from firth.vectors.rows import DenseRows;"
         "matrix = np.random.default_rng(0).standard_normal((500, 30)).astype(np.float32);"
-        "print(Index.of(DenseRows(matrix)).search(matrix[:9], 5)[0].tolist())"
+        "print(NeighborIndex.of(DenseRows(matrix)).search(matrix[:9], 5)[0].tolist())"
     )
     plain_processor = {**os.environ, "NUMBA_CPU_NAME": "generic", "NUMBA_CPU_FEATURES": ""}
     printed = subprocess.run(
         [sys.executable, "-c", program], env=plain_processor, capture_output=True, check=True
     ).stdout
     matrix = np.random.default_rng(0).standard_normal((500, 30)).astype(np.float32)
-    assert printed.decode().strip() == str(Index.of(DenseRows(matrix)).search(matrix[:9], 5)[0].tolist())
+    assert printed.decode().strip() == str(NeighborIndex.of(DenseRows(matrix)).search(matrix[:9], 5)[0].tolist())
 
 
 def test_the_graph_finds_nearly_all_neighbors_with_exact_cosines() -> None:
     pytest.importorskip("faiss")
     matrix = clustered(13, 3000, 16)
-    exact = Index.of(DenseRows(matrix))
+    exact = NeighborIndex.of(DenseRows(matrix))
     graph = FaissIndex.of(exact)
     ids, cosines = exact.search(matrix[:40], 10, exclude=[[q] for q in range(40)])
     near, near_cosines = graph.search(matrix[:40], 10, exclude=[[q] for q in range(40)])

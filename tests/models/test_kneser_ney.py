@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as some
 
 from firth.errors import OptionError
-from firth.models.kneser_ney import discounts_of
+from firth.models.kneser_ney import estimate_discounts
 from firth.models.ngram import Ngram
 from firth.text.corpus import Corpus
 from firth.text.tokenize import Tokenizer
@@ -53,7 +53,7 @@ class Reference:
 
     def discount(self, n):
         found = Counter(self.adjusted[n].values())
-        estimated = discounts_of([found[k] for k in range(5)])
+        estimated = estimate_discounts([found[k] for k in range(5)])
         first, second, third = estimated or (0.5, 1.0, 1.5)
         return lambda a: (0.0, first, second, third)[min(a, 3)]
 
@@ -137,9 +137,9 @@ def test_a_word_that_follows_many_words_beats_one_that_follows_its_partner_only(
 def test_discounts_are_those_of_chen_and_goodman_or_none_where_counts_of_counts_are_degenerate():
     shared = 10 / (10 + 2 * 4)
     expected = (1 - 2 * shared * 4 / 10, 2 - 3 * shared * 2 / 4, 3 - 4 * shared * 1 / 2)
-    assert discounts_of([0, 10, 4, 2, 1]) == pytest.approx(expected)
-    assert discounts_of([0, 10, 0, 2, 1]) is None
-    assert discounts_of([0, 10, 1, 9, 1]) is None  # the second discount would be negative
+    assert estimate_discounts([0, 10, 4, 2, 1]) == pytest.approx(expected)
+    assert estimate_discounts([0, 10, 0, 2, 1]) is None
+    assert estimate_discounts([0, 10, 1, 9, 1]) is None  # the second discount would be negative
 
 
 def test_without_a_fallback_a_tiny_text_is_an_error_that_says_what_to_do():

@@ -122,7 +122,7 @@ def test_phrases_come_back_from_their_folder(tmp_path: Path) -> None:
 
 
 def test_bad_options_and_empty_texts_are_errors() -> None:
-    with pytest.raises(OptionError, match="white space ends a word"):
+    with pytest.raises(OptionError, match="must not contain whitespace"):
         Phrases(joiner=" ")
     with pytest.raises(OptionError, match="holds no words"):
         Phrases().fit(plain([""]))

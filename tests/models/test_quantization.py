@@ -72,9 +72,9 @@ def test_fewer_rows_than_centroids_are_kept_almost_exactly() -> None:
 def test_rows_that_are_no_numbers_are_named() -> None:
     rows = rows_of(300, 4)
     rows[17, 2] = np.nan
-    with pytest.raises(OptionError, match="row 17 has the length nan"):
+    with pytest.raises(OptionError, match="row 17 has the norm nan"):
         quantize_rows(rows)
-    with pytest.raises(OptionError, match="dsub is 9, but must be between 1 and the length of the rows, 4"):
+    with pytest.raises(OptionError, match="dsub is 9, but must be between 1 and the dimension of the rows, 4"):
         quantize_rows(rows_of(300, 4), dsub=9)
 
 
@@ -104,7 +104,7 @@ def test_pruning_twice_is_pruning_once() -> None:
     assert once.subwords.pruned == twice.subwords.pruned
     assert np.array_equal(once.rows.take(range(100)), twice.rows.take(range(100)))
     assert prune(made, 800) is made
-    with pytest.raises(OptionError, match="at least 1 must stay"):
+    with pytest.raises(OptionError, match="Keep at least 1"):
         prune(made, 0)
 
 

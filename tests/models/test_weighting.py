@@ -83,7 +83,7 @@ def test_blocks_do_not_change_the_result(monkeypatch):
 
 def test_weighing_leaves_the_counts_alone():
     before = COUNTS.toarray()
-    for weigh in (weighting.tf_idf, weighting.pmi, weighting.unit_rows):
+    for weigh in (weighting.tf_idf, weighting.pmi, weighting.normalize_rows):
         weigh(COUNTS)
     weighting.pmi(COUNTS, positive=True)
     np.testing.assert_array_equal(COUNTS.toarray(), before)

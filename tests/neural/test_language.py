@@ -1,4 +1,4 @@
-"""What a biLM predicts: probabilities that sum to one, and scores that are their products."""
+"""Language modeling with a biLM: probabilities sum to one, and scores are their products."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ def test_a_gap_is_judged_from_both_sides() -> None:
     assert "<UNK>" not in dict(BILM.predict(topn=99).forward)
 
 
-def test_the_same_seed_tells_the_same_story() -> None:
+def test_the_same_seed_generates_the_same_text() -> None:
     one = BILM.generate(["rain"], length=30, seed=3)
     assert one == BILM.generate(["rain"], length=30, seed=3)
     assert any(one != BILM.generate(["rain"], length=30, seed=seed) for seed in range(4, 9))
@@ -66,10 +66,10 @@ def test_the_same_seed_tells_the_same_story() -> None:
     assert BILM.generate(length=0) == []
 
 
-def test_the_likeliest_word_follows_where_only_one_may() -> None:
-    told = BILM.generate("rain", length=5, top_k=1)
-    for place, word in enumerate(told):
-        probabilities = BILM.distributions(["rain", *told[:place]], ())[0]
+def test_top_k_of_one_generates_the_most_probable_word() -> None:
+    words = BILM.generate("rain", length=5, top_k=1)
+    for place, word in enumerate(words):
+        probabilities = BILM.distributions(["rain", *words[:place]], ())[0]
         probabilities[[WORDS.id("<S>"), WORDS.id("<UNK>")]] = 0
         assert word == WORDS[int(probabilities.argmax())]
 
@@ -86,19 +86,19 @@ def test_a_draw_follows_its_probabilities_and_cuts() -> None:
 
 
 @pytest.mark.parametrize("wrong", [{"temperature": 0}, {"top_k": 0}, {"top_p": 0}, {"top_p": 1.5}, {"length": -1}])
-def test_draws_that_cannot_be_are_refused(wrong: dict[str, float]) -> None:
+def test_impossible_options_of_a_draw_are_refused(wrong: dict[str, float]) -> None:
     with pytest.raises(OptionError, match=next(iter(wrong))):
         BILM.generate(**wrong)  # type: ignore[arg-type]
 
 
-def test_a_model_without_a_softmax_says_so() -> None:
+def test_a_model_without_a_softmax_cannot_predict() -> None:
     silent = BiLM(PRESETS["tiny"])
     for ask in (lambda: silent.score([SENTENCE]), lambda: silent.predict(), lambda: silent.generate()):
         with pytest.raises(OptionError, match="no softmax"):
             ask()
 
 
-def test_without_a_place_for_unknown_words_they_are_an_error() -> None:
+def test_unknown_words_are_an_error_without_unk() -> None:
     bilm = BiLM(PRESETS["tiny"], vocabulary=Vocabulary(["<S>", "</S>", "tea"]))
     with pytest.raises(UnknownWord, match="'rain'"):
         bilm.score([["rain"]])

@@ -1,4 +1,4 @@
-"""The bricks: each against another way to compute it, and the laws that make batches harmless."""
+"""The layers: each against another way to compute it, and its independence of the batch."""
 
 from __future__ import annotations
 
@@ -16,18 +16,18 @@ FILTERS = ((1, 3), (2, 4), (5, 6))
 WORDS = ["tea", "", "<S>", "</S>", "x" * 47, "x" * 200, "日本語", "\x00", "😀", "a"]
 
 
-def drawn(layer: nn.Module, seed: int = 1) -> nn.Module:
+def initialize(layer: nn.Module, seed: int = 1) -> nn.Module:
     draw(layer, seed)
     return layer
 
 
-def cnn(**sizes: object) -> CharacterCnn:
+def make_cnn(**sizes: object) -> CharacterCnn:
     made = CharacterCnn(8, **({"character_dim": 3, "filters": FILTERS} | sizes))  # type: ignore[arg-type]
     draw(made, 1)
     return made
 
 
-def test_a_highway_that_knows_nothing_halves() -> None:
+def test_a_highway_of_zeros_halves_its_input() -> None:
     highway = Highway(2)
     for parameter in highway.parameters():
         nn.init.zeros_(parameter)
@@ -42,17 +42,17 @@ def test_a_highway_with_an_open_gate_is_its_transform() -> None:
     assert torch.equal(highway(x), torch.relu(highway.transform(x)))
 
 
-def slow_cnn(layer: CharacterCnn, word: str) -> np.ndarray:
-    """One word, window by window over all its characters, as the formula says."""
+def encode_by_window(layer: CharacterCnn, word: str) -> np.ndarray:
+    """One word by the formula, window by window over all its characters."""
     with torch.no_grad():
         table = layer.table.double().numpy()[layer.spelling.of([word])[0]]  # (50, character_dim)
-        answers = []
+        outputs = []
         for conv in layer.filters:
             weight, bias = (parameter.double().numpy() for parameter in conv.parameters())
             size = weight.shape[2]
             windows = [table[start : start + size].T for start in range(len(table) - size + 1)]
-            answers += [max(float((one * window).sum()) for window in windows) + b for one, b in zip(weight, bias)]
-        x = layer.activation(torch.tensor(answers, dtype=torch.float32))[None]
+            outputs += [max(float((one * window).sum()) for window in windows) + b for one, b in zip(weight, bias)]
+        x = layer.activation(torch.tensor(outputs, dtype=torch.float32))[None]
         for highway in layer.highways:
             x = highway(x)
         return (x if layer.projection is None else layer.projection(x))[0].numpy()
@@ -69,25 +69,25 @@ def slow_cnn(layer: CharacterCnn, word: str) -> np.ndarray:
     ],
 )
 def test_the_cnn_is_its_formula_although_it_leaves_out_most_filling(sizes: dict[str, object]) -> None:
-    layer = cnn(**sizes)
+    layer = make_cnn(**sizes)
     with torch.no_grad():
         together = layer(WORDS).numpy()
-    expected = np.stack([slow_cnn(layer, word) for word in WORDS])
+    expected = np.stack([encode_by_window(layer, word) for word in WORDS])
     assert np.abs(together - expected).max() < 1e-6
 
 
-def test_no_more_characters_are_looked_at_than_can_matter() -> None:
-    assert cnn().spell(["tea", "a"]).shape == (2, 5 + 5)
-    assert cnn().spell(["x" * 46]).shape == (1, 50)
+def test_no_more_characters_are_spelled_than_can_matter() -> None:
+    assert make_cnn().spell(["tea", "a"]).shape == (2, 5 + 5)
+    assert make_cnn().spell(["x" * 46]).shape == (1, 50)
 
 
-def test_as_many_filters_as_numbers_need_no_projection() -> None:
-    assert cnn(filters=((2, 8),)).projection is None
-    assert cnn().projection is not None
+def test_as_many_filters_as_dimensions_need_no_projection() -> None:
+    assert make_cnn(filters=((2, 8),)).projection is None
+    assert make_cnn().projection is not None
 
 
-@pytest.mark.parametrize("make", [cnn, lambda: drawn(CharacterRnn(8, character_dim=3, cell=5))])
-def test_a_spelled_word_has_its_vector_in_any_company(make: object) -> None:
+@pytest.mark.parametrize("make", [make_cnn, lambda: initialize(CharacterRnn(8, character_dim=3, cell=5))])
+def test_a_word_has_the_same_vector_in_any_batch(make: object) -> None:
     layer = make()  # type: ignore[operator]
     with torch.no_grad():
         together = layer(WORDS)
@@ -113,7 +113,7 @@ def test_a_word_that_has_no_row_is_unknown_or_spelled_or_an_error() -> None:
     known = WordEmbedding(8, Vocabulary(["<UNK>", "tea"]))
     draw(known, 1)
     assert torch.equal(known(["tea", "milk"]), known.table[[1, 0]])
-    spelled = WordEmbedding(8, Vocabulary(["tea"]), cnn())
+    spelled = WordEmbedding(8, Vocabulary(["tea"]), make_cnn())
     found = spelled(["milk", "tea", "rain"])
     assert torch.equal(found[1], spelled.table[0])
     assert spelled.spelled is not None
@@ -122,13 +122,13 @@ def test_a_word_that_has_no_row_is_unknown_or_spelled_or_an_error() -> None:
         WordEmbedding(8, Vocabulary(["tea"]))(["te"])
 
 
-def lstm(dim: int = 3, cell: int = 5, **more: object) -> ProjectedLstm:
+def make_lstm(dim: int = 3, cell: int = 5, **more: object) -> ProjectedLstm:
     made = ProjectedLstm(dim, cell, **({"cell_clip": 0.0, "projection_clip": 0.0} | more))  # type: ignore[arg-type]
     draw(made, 3)
     return made
 
 
-def torch_lstm(ours: ProjectedLstm) -> nn.LSTM:
+def to_torch_lstm(ours: ProjectedLstm) -> nn.LSTM:
     theirs = nn.LSTM(
         ours.input.shape[1], ours.cell, batch_first=True, proj_size=ours.dim if ours.dim != ours.cell else 0
     )
@@ -142,23 +142,23 @@ def torch_lstm(ours: ProjectedLstm) -> nn.LSTM:
     return theirs
 
 
-def numbers(*shape: int, seed: int = 7) -> Tensor:
+def draw_numbers(*shape: int, seed: int = 7) -> Tensor:
     return torch.randn(*shape, generator=torch.Generator().manual_seed(seed))
 
 
 @pytest.mark.parametrize("dim, cell", [(3, 5), (4, 4)])
 @pytest.mark.filterwarnings("ignore:LSTM with projections")
-def test_without_bounds_it_is_the_lstm_of_torch(dim: int, cell: int) -> None:
-    ours, vectors = lstm(dim, cell), numbers(2, 6, dim)
-    found, (cells, said) = ours(vectors, torch.tensor([6, 6]))
-    expected, (last_said, last_cells) = torch_lstm(ours)(vectors)
-    for mine, theirs in ((found, expected), (cells, last_cells[0]), (said, last_said[0])):
+def test_without_clipping_it_is_the_lstm_of_torch(dim: int, cell: int) -> None:
+    ours, vectors = make_lstm(dim, cell), draw_numbers(2, 6, dim)
+    found, (cells, hidden) = ours(vectors, torch.tensor([6, 6]))
+    expected, (last_hidden, last_cells) = to_torch_lstm(ours)(vectors)
+    for mine, theirs in ((found, expected), (cells, last_cells[0]), (hidden, last_hidden[0])):
         assert torch.allclose(mine, theirs, atol=1e-6)
 
 
-def test_cells_and_what_is_said_keep_their_bounds() -> None:
-    free, bound = lstm(), lstm(cell_clip=0.1, projection_clip=0.05)
-    vectors, lengths = 9 * numbers(4, 8, 3), torch.full((4,), 8)
+def test_cells_and_hidden_states_are_clipped() -> None:
+    free, bound = make_lstm(), make_lstm(cell_clip=0.1, projection_clip=0.05)
+    vectors, lengths = 9 * draw_numbers(4, 8, 3), torch.full((4,), 8)
     assert free(vectors, lengths)[0].abs().max() > 0.05
     found, (cells, _) = bound(vectors, lengths)
     assert found.abs().max().item() == pytest.approx(0.05)
@@ -166,17 +166,17 @@ def test_cells_and_what_is_said_keep_their_bounds() -> None:
 
 
 def test_a_short_row_ends_where_it_ends() -> None:
-    layer, vectors = lstm(cell_clip=3.0, projection_clip=3.0), numbers(2, 6, 3)
-    found, (cells, said) = layer(vectors, torch.tensor([6, 2]))
-    alone, (cells_alone, said_alone) = layer(vectors[1:, :2], torch.tensor([2]))
+    layer, vectors = make_lstm(cell_clip=3.0, projection_clip=3.0), draw_numbers(2, 6, 3)
+    found, (cells, hidden) = layer(vectors, torch.tensor([6, 2]))
+    alone, (cells_alone, hidden_alone) = layer(vectors[1:, :2], torch.tensor([2]))
     assert torch.allclose(found[1, :2], alone[0], atol=1e-7)
     assert not found[1, 2:].any()
     assert torch.allclose(cells[1], cells_alone[0], atol=1e-7)
-    assert torch.allclose(said[1], said_alone[0], atol=1e-7)
+    assert torch.allclose(hidden[1], hidden_alone[0], atol=1e-7)
 
 
-def test_reading_in_two_halves_is_reading_at_once() -> None:
-    layer, vectors = lstm(), numbers(2, 6, 3)
+def test_two_halves_with_the_state_carried_over_are_one_whole() -> None:
+    layer, vectors = make_lstm(), draw_numbers(2, 6, 3)
     whole, end = layer(vectors, torch.tensor([6, 6]))
     first, between = layer(vectors[:, :4], torch.tensor([4, 4]))
     second, last = layer(vectors[:, 4:], torch.tensor([2, 2]), between)
@@ -184,24 +184,24 @@ def test_reading_in_two_halves_is_reading_at_once() -> None:
     assert torch.allclose(last[0], end[0], atol=1e-7)
 
 
-def test_a_normalized_layer_does_not_hear_how_loud_it_is_spoken_to() -> None:
-    layer, vectors, lengths = lstm(normalized=True), numbers(2, 6, 3), torch.tensor([6, 6])
+def test_a_normalized_layer_does_not_depend_on_the_scale_of_its_input() -> None:
+    layer, vectors, lengths = make_lstm(normalized=True), draw_numbers(2, 6, 3), torch.tensor([6, 6])
     assert torch.allclose(layer(vectors, lengths)[0], layer(100 * vectors + 5, lengths)[0], atol=1e-3)
 
 
 def test_gradients_are_those_of_finite_differences() -> None:
-    layer = lstm(cell_clip=3.0, projection_clip=3.0).double()
-    vectors = numbers(2, 3, 3).double().requires_grad_()
+    layer = make_lstm(cell_clip=3.0, projection_clip=3.0).double()
+    vectors = draw_numbers(2, 3, 3).double().requires_grad_()
     assert torch.autograd.gradcheck(lambda x: layer(x, torch.tensor([3, 2]))[0], (vectors,))
 
 
-def test_every_parameter_of_every_brick_learns() -> None:
-    layer = lstm(8, 6, normalized=True)
-    spelled, spelled_too = cnn(), CharacterRnn(8, character_dim=3, cell=5)
+def test_every_parameter_of_every_layer_has_a_gradient() -> None:
+    layer = make_lstm(8, 6, normalized=True)
+    spelled, spelled_too = make_cnn(), CharacterRnn(8, character_dim=3, cell=5)
     draw(spelled_too, 1)
     vectors = torch.stack([spelled(WORDS), spelled_too(WORDS)])
     layer(vectors, torch.tensor([10, 7]))[0].square().sum().backward()
-    for brick in (layer, spelled, spelled_too):
-        for name, parameter in brick.named_parameters():
+    for module in (layer, spelled, spelled_too):
+        for name, parameter in module.named_parameters():
             assert parameter.grad is not None, name
             assert parameter.grad.abs().sum() > 0, name

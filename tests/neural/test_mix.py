@@ -16,7 +16,7 @@ SENTENCES = [["The", "first", "sentence", "."], ["The", "second"], ["Third"]]
 LAYERS = torch.arange(24, dtype=torch.float32).reshape(3, 2, 4)
 
 
-def expected(data: Path, name: str) -> np.ndarray:
+def read_expected(data: Path, name: str) -> np.ndarray:
     with np.load(data / "fixtures" / "elmo" / "derived" / "allennlp_2.10.1_expected.npz") as stored:
         return stored[name]
 
@@ -32,16 +32,16 @@ def test_a_mix_is_that_of_allennlp(
         layers, lengths, _ = bilm(SENTENCES)
         mask = torch.arange(layers.shape[2]) < lengths[:, None]
         found = mix(layers, mask).numpy()
-    stored = expected(data, f"mix.ln{int(normalized)}.keep1.{name}")
+    stored = read_expected(data, f"mix.ln{int(normalized)}.keep1.{name}")
     for row, length in enumerate(lengths.tolist()):
         assert np.abs(found[row, :length] - stored[row, :length]).max() < 2e-6
-        inner = expected(data, f"mix.ln{int(normalized)}.keep0.{name}")[row, : length - 2]
+        inner = read_expected(data, f"mix.ln{int(normalized)}.keep0.{name}")[row, : length - 2]
         assert np.abs(found[row, 1 : length - 1] - inner).max() < 2e-6
 
 
 def test_a_mix_of_one_layer_is_that_layer(data: Path) -> None:
     bilm = load(data / "fixtures" / "elmo" / "allennlp")
-    stored = expected(data, "mix.only_layer1")
+    stored = read_expected(data, "mix.only_layer1")
     for found, row in zip(bilm.embed(SENTENCES, layers=ScalarMix.of_layer(1, 3)), stored):
         assert np.abs(found - row[: len(found)]).max() < 2e-6
     assert torch.equal(ScalarMix.of_layer(2, 3)(LAYERS), LAYERS[2])
@@ -73,7 +73,7 @@ def test_padding_has_no_part_in_the_normalization() -> None:
     assert torch.equal(normalize(layer, mask)[0], before)
 
 
-def test_a_task_learns_the_mix_and_pays_for_leaving_the_mean() -> None:
+def test_a_task_trains_the_mix_and_the_penalty_keeps_it_near_the_mean() -> None:
     mix = ScalarMix(3, weights=[1.0, 0.0, -2.0])
     assert mix.penalty(0.1).item() == pytest.approx(0.5)
     (mix(LAYERS).sum() + mix.penalty(0.1)).backward()
@@ -91,7 +91,7 @@ def test_dropout_is_for_training_only() -> None:
     assert torch.allclose(mix.eval()(ones), torch.ones(50, 50))
 
 
-def test_a_mix_that_cannot_be_is_refused() -> None:
+def test_an_impossible_mix_is_refused() -> None:
     with pytest.raises(OptionError, match="as many weights"):
         ScalarMix(3, weights=[1, 2])
     with pytest.raises(OptionError, match="0 to 2"):

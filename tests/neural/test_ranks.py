@@ -45,16 +45,17 @@ test_ranks.train_all(Path(sys.argv[1]))
 """
 
 
-def text(sentences: int, seed: int) -> TokenFile:
+def make_text(sentences: int, seed: int) -> TokenFile:
     rng = np.random.default_rng(seed)
     return Corpus.of([" ".join(rng.choice(list("abcdefgh"), 6)) for _ in range(sentences)]).tokens()
 
 
 def train(folder: Path, more: dict[str, Any], runtime: Runtime, *, is_killed: bool = False) -> dict[str, Tensor]:
     """One training, and its weights at the end."""
-    recipe, tokens = replace(SMALL, save_every=3, **more), text(60, 1)
+    recipe, tokens = replace(SMALL, save_every=3, **more), make_text(60, 1)
     monitor = Monitor(checkpoints=Checkpoints(folder, {}), log=folder / "log.jsonl")
-    made = Pretraining(recipe.new(tokens), tokens, recipe.plan(runtime), runtime, held_out=text(9, 2), monitor=monitor)
+    plan, held_out = recipe.plan(runtime), make_text(9, 2)
+    made = Pretraining(recipe.new(tokens), tokens, plan, runtime, held_out=held_out, monitor=monitor)
     step = made._step
 
     def step_or_die(batches: Any) -> None:
@@ -68,7 +69,7 @@ def train(folder: Path, more: dict[str, Any], runtime: Runtime, *, is_killed: bo
 
 
 def train_all(folder: Path) -> None:
-    """What each process does; the second of them is killed once."""
+    """The program of each process; the second one is killed once."""
     runtime = Runtime.from_env(1)
     runtime.join()
     is_killed = runtime.rank == 1 and os.environ["TORCHELASTIC_RESTART_COUNT"] == "0"
@@ -90,7 +91,7 @@ def run(folder: Path) -> None:
     assert "SIGKILL" in done.stderr or "exitcode: -9" in done.stderr
 
 
-def logged(folder: Path) -> list[list[float]]:
+def read_log(folder: Path) -> list[list[float]]:
     lines = [json.loads(line) for line in (folder / "log.jsonl").read_text().splitlines()]
     return [[line.get(name, 0.0) for name in ("step", "loss", "norm", "forward", "backward")] for line in lines]
 
@@ -99,9 +100,9 @@ def test_two_ranks_train_as_one_process_does_although_one_is_killed(tmp_path: Pa
     run(tmp_path)
     for name, more in MODELS.items():
         alone = train(tmp_path / "alone" / name, more, Runtime(1))
-        lines = logged(tmp_path / "alone" / name)
+        lines = read_log(tmp_path / "alone" / name)
         assert len(lines) > 30
-        for one, other in zip(lines, logged(tmp_path / name), strict=True):
+        for one, other in zip(lines, read_log(tmp_path / name), strict=True):
             assert other == pytest.approx(one, rel=1e-4)
         together = torch.load(tmp_path / f"{name}.pt", weights_only=True)
         for tensor, values in alone.items():
@@ -109,7 +110,7 @@ def test_two_ranks_train_as_one_process_does_although_one_is_killed(tmp_path: Pa
 
 
 class Pair(Runtime):
-    """Two ranks in one process, of which the other has the same gradients; it looks at what travels."""
+    """Two ranks in one process, of which the other has the same gradients. It records what is sent."""
 
     sent: ClassVar[list[int]] = []
 
@@ -123,7 +124,7 @@ class Pair(Runtime):
         return [rows, rows]
 
 
-def test_of_a_large_table_only_rows_travel() -> None:
+def test_only_rows_of_a_large_table_are_sent() -> None:
     table, bias = nn.Parameter(torch.zeros(10_000, 8)), nn.Parameter(torch.zeros(3))
     table.grad = sparse_rows(torch.tensor([5, 70, 9000]), torch.ones(3, 8), table.shape)
     bias.grad = torch.ones(3)

@@ -1,4 +1,4 @@
-"""Three ways to tell words: each against its plain formula, its gradient against autograd's, and its laws."""
+"""The softmax of a language model: losses and gradients against their formulas, and the laws of sampling."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from firth.neural.softmax import FullSoftmax, SampledSoftmax, draw_words, expect
 DIM, WORDS, PLACES = 5, 23, 40
 
 
-def made(words: int = WORDS, places: int = PLACES) -> tuple[nn.Linear, Tensor, Tensor]:
+def draw_inputs(words: int = WORDS, places: int = PLACES) -> tuple[nn.Linear, Tensor, Tensor]:
     torch.manual_seed(1)
     linear = nn.Linear(DIM, words).double()
     hidden = torch.randn(places, DIM, dtype=torch.float64, requires_grad=True)
@@ -27,23 +27,23 @@ def made(words: int = WORDS, places: int = PLACES) -> tuple[nn.Linear, Tensor, T
 
 
 @pytest.fixture(autouse=True)
-def small_tables(monkeypatch: pytest.MonkeyPatch) -> None:
+def limit_logits(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(device, "CPU", replace(device.CPU, logits=64))  # a few places at a time
 
 
-def plain(linear: nn.Linear, hidden: Tensor, targets: Tensor) -> Tensor:
+def compute_cross_entropy(linear: nn.Linear, hidden: Tensor, targets: Tensor) -> Tensor:
     there = targets >= 0
     return nn.functional.cross_entropy(linear(hidden[there]), targets[there])
 
 
-def dense(tensors: list[Tensor]) -> list[Tensor]:
+def densify(tensors: list[Tensor]) -> list[Tensor]:
     return [one.to_dense() if one.is_sparse else one for one in tensors]
 
 
 def test_the_full_softmax_has_the_loss_and_the_gradients_of_its_formula() -> None:
-    linear, hidden, targets = made()
+    linear, hidden, targets = draw_inputs()
     inside = [hidden, linear.weight, linear.bias]
-    expected, found = plain(linear, hidden, targets), FullSoftmax(linear).loss(hidden, targets)
+    expected, found = compute_cross_entropy(linear, hidden, targets), FullSoftmax(linear).loss(hidden, targets)
     assert found.item() == pytest.approx(expected.item(), rel=1e-6)
     for one, other in zip(torch.autograd.grad(expected * 3, inside), torch.autograd.grad(found * 3, inside)):
         assert torch.allclose(one, other, atol=1e-12)
@@ -53,18 +53,18 @@ def test_the_full_softmax_never_holds_a_table_of_text_and_vocabulary(monkeypatch
     largest = 0
     true_exp = Tensor.exp_
 
-    def watched(self: Tensor) -> Tensor:
+    def record_size(self: Tensor) -> Tensor:
         nonlocal largest
         largest = max(largest, self.numel())
         return true_exp(self)
 
-    monkeypatch.setattr(Tensor, "exp_", watched)
-    linear, hidden, targets = made(words=30, places=500)
+    monkeypatch.setattr(Tensor, "exp_", record_size)
+    linear, hidden, targets = draw_inputs(words=30, places=500)
     FullSoftmax(linear).loss(hidden, targets).backward()
     assert 0 < largest <= 64
 
 
-def sampled_by_hand(linear: nn.Linear, hidden: Tensor, targets: Tensor, drawn: np.ndarray, tries: int) -> Tensor:
+def compute_sampled_loss(linear: nn.Linear, hidden: Tensor, targets: Tensor, drawn: np.ndarray, tries: int) -> Tensor:
     """As the original: every logit less the logarithm of its expected count, and a drawn target counted once."""
     words = len(linear.weight)
     chance = np.log((np.arange(words) + 2) / (np.arange(words) + 1)) / math.log(words + 1)
@@ -80,19 +80,20 @@ def sampled_by_hand(linear: nn.Linear, hidden: Tensor, targets: Tensor, drawn: n
 
 
 def test_the_sampled_softmax_has_the_loss_and_the_gradients_of_its_formula() -> None:
-    linear, hidden, targets = made()
+    linear, hidden, targets = draw_inputs()
     softmax = SampledSoftmax(linear, negatives=6, seed=3)
     drawn, tries = draw_words(WORDS, 6, (3, 17))
-    expected, found = sampled_by_hand(linear, hidden, targets, drawn, tries), softmax.loss(hidden, targets, step=17)
+    expected = compute_sampled_loss(linear, hidden, targets, drawn, tries)
+    found = softmax.loss(hidden, targets, step=17)
     assert found.item() == pytest.approx(expected.item(), rel=1e-6)
     inside = [hidden, linear.weight, linear.bias]
     plainly = torch.autograd.grad(expected * 3, inside)
-    for one, other in zip(plainly, dense(list(torch.autograd.grad(found * 3, inside)))):
+    for one, other in zip(plainly, densify(list(torch.autograd.grad(found * 3, inside)))):
         assert torch.allclose(one, other, atol=1e-6)
 
 
 def test_the_gradient_of_the_sampled_softmax_has_rows_for_its_words_alone() -> None:
-    linear, hidden, _ = made(words=1000)
+    linear, hidden, _ = draw_inputs(words=1000)
     targets = torch.arange(PLACES) % 10
     SampledSoftmax(linear, negatives=20).loss(hidden, targets).backward()
     assert linear.weight.grad is not None
@@ -114,14 +115,14 @@ def test_words_are_drawn_once_each_and_as_often_as_expected() -> None:
 
 
 def test_the_sampled_softmax_nears_the_full_one_when_nearly_all_words_are_drawn() -> None:
-    linear, hidden, targets = made()
+    linear, hidden, targets = draw_inputs()
     every = SampledSoftmax(linear, negatives=WORDS - 1)
     losses = [every.loss(hidden, targets, step).item() for step in range(20)]
-    assert np.mean(losses) == pytest.approx(plain(linear, hidden, targets).item(), rel=0.03)
+    assert np.mean(losses) == pytest.approx(compute_cross_entropy(linear, hidden, targets).item(), rel=0.03)
 
 
 def test_the_more_is_drawn_the_nearer_its_gradient_is_to_the_full_one() -> None:
-    linear, hidden, targets = made(words=200, places=300)
+    linear, hidden, targets = draw_inputs(words=200, places=300)
     full = torch.autograd.grad(FullSoftmax(linear).loss(hidden, targets), hidden)[0]
 
     def distance(negatives: int) -> float:
@@ -134,21 +135,9 @@ def test_the_more_is_drawn_the_nearer_its_gradient_is_to_the_full_one() -> None:
     assert distance(100) < 0.5 * distance(8)
 
 
-def test_the_adaptive_softmax_has_the_loss_and_the_gradients_of_its_formula() -> None:
-    _, hidden, targets = made()
-    softmax = AdaptiveSoftmax(DIM, WORDS, cutoffs=(6, 14)).double()
-    inside = [hidden, *softmax.parameters()]
-    there = targets >= 0
-    expected = -softmax(hidden)[there, targets[there]].mean()
-    found = softmax.loss(hidden, targets)
-    assert found.item() == pytest.approx(expected.item(), rel=1e-6)
-    for one, other in zip(torch.autograd.grad(expected * 3, inside), torch.autograd.grad(found * 3, inside)):
-        assert torch.allclose(one, other, atol=1e-7)
-
-
 @pytest.mark.parametrize("kind", ["full", "sampled", "adaptive"])
 def test_probabilities_are_exact_and_sum_to_one(kind: str) -> None:
-    linear, hidden, targets = made()
+    linear, hidden, targets = draw_inputs()
     softmax = {
         "full": FullSoftmax(linear),
         "sampled": SampledSoftmax(linear, 3),
@@ -162,8 +151,8 @@ def test_probabilities_are_exact_and_sum_to_one(kind: str) -> None:
         assert torch.allclose(found[1:7], every[targets[1:7], range(1, 7)], atol=1e-6)
 
 
-def test_without_a_target_nothing_is_learnt() -> None:
-    linear, hidden, _ = made()
+def test_without_a_target_loss_and_gradient_are_zero() -> None:
+    linear, hidden, _ = draw_inputs()
     for softmax in (FullSoftmax(linear), SampledSoftmax(linear, 3), AdaptiveSoftmax(DIM, WORDS, (6,)).double()):
         loss = softmax.loss(hidden, torch.full((PLACES,), -1))
         assert loss.item() == 0
@@ -171,7 +160,7 @@ def test_without_a_target_nothing_is_learnt() -> None:
 
 
 def test_half_precision_gives_the_same_loss_nearly() -> None:
-    linear, hidden, targets = made()
+    linear, hidden, targets = draw_inputs()
     linear = linear.float()
     for softmax in (FullSoftmax(linear), SampledSoftmax(linear, 6)):
         exact = softmax.loss(hidden.detach().float(), targets)

@@ -1,20 +1,15 @@
-"""Words to vectors: every kind by itself, several side by side, and the table that spares the biLM."""
+"""Words to vectors: every kind by itself, and several side by side."""
 
 from __future__ import annotations
-
-from pathlib import Path
 
 import numpy as np
 import pytest
 import torch
 
 from firth.errors import OptionError
-from firth.formats.registry import save
-from firth.neural.architecture import Architecture
 from firth.neural.bilm import BiLM
-from firth.tasks.frozen import FrozenLayers
 from firth.tasks.inputs import Embedding, Inputs, Sizes, build_inputs
-from firth.tasks.sources import Sources, is_bilm
+from firth.tasks.sources import Sources
 from firth.text.vocabulary import Vocabulary
 from firth.vectors.words import WordVectors
 
@@ -22,19 +17,9 @@ SENTENCES = [("A", "cup", "of", "tea"), ("rain",), (), ("cup", "of", "rain")]
 VECTORS = WordVectors(["a", "cup", "tea", "Tea"], np.arange(12).reshape(4, 3) + 1)
 
 
-@pytest.fixture(scope="module")
-def bilm() -> BiLM:
-    return BiLM(Architecture.named("tiny"), seed=3)
-
-
 @pytest.fixture
 def sources(bilm: BiLM) -> Sources:
     return Sources((VECTORS,), bilm)
-
-
-def test_static_vectors_are_tried_in_small_letters_and_else_zero() -> None:
-    text = Inputs(Embedding(static="v"), Sources((VECTORS,)))([("A", "Tea", "milk")])
-    assert text.vectors[0].tolist() == [[1, 2, 3], [10, 11, 12], [0, 0, 0]]
 
 
 def test_all_kinds_stand_side_by_side(sources: Sources) -> None:
@@ -143,73 +128,3 @@ def test_an_embedding_of_nothing_is_refused(bilm: BiLM) -> None:
         Inputs(Embedding())
     with pytest.raises(OptionError, match="words become nothing"):
         Inputs(Embedding(elmo="b", at="output"), Sources(bilm=bilm))
-
-
-def test_names_are_told_apart_by_what_they_hold(tmp_path: Path, bilm: BiLM) -> None:
-    save(VECTORS, tmp_path / "vectors")
-    save(VECTORS, tmp_path / "more.txt")
-    save(bilm, tmp_path / "bilm")
-    assert is_bilm(str(tmp_path / "bilm"))
-    embedding = Embedding.of(f"{tmp_path}/vectors+{tmp_path}/bilm+{tmp_path}/more.txt", at="both")
-    assert embedding.elmo == str(tmp_path / "bilm")
-    assert embedding.static == f"{tmp_path}/vectors+{tmp_path}/more.txt"
-    assert Inputs(embedding).sizes == Sizes(3 + 3 + 32, 32)
-    with pytest.raises(OptionError, match="two biLMs"):
-        Embedding.of(f"{tmp_path}/bilm+{tmp_path}/bilm")
-    with pytest.raises(OptionError, match="no such file"):
-        Embedding.of("no-such-vectors")
-
-
-def test_each_sentence_is_read_once(bilm: BiLM) -> None:
-    frozen = FrozenLayers(bilm)
-    first = frozen.of(SENTENCES)
-    assert frozen.words_read == 8
-    again = frozen.of(SENTENCES[::-1])
-    assert frozen.words_read == 8
-    assert torch.equal(first, again.flip(0))
-
-
-@pytest.mark.parametrize("rows", [0, 1, 5, 7, 100])
-def test_the_room_changes_nothing_but_what_is_read_again(rows: int, bilm: BiLM) -> None:
-    expected = FrozenLayers(bilm).of(SENTENCES)
-    frozen = FrozenLayers(bilm, room=rows * 2 * 3 * 32)
-    frozen.read_ahead(SENTENCES)
-    for _ in range(2):
-        assert torch.equal(frozen.of(SENTENCES), expected)
-    assert len(frozen.table) <= max(1, rows)
-    assert (frozen.words_read == 8) == (rows >= 9)
-
-
-def test_the_order_of_reading_changes_nothing(bilm: BiLM) -> None:
-    rng = np.random.default_rng(1)
-    words = ["w" * (1 + n % 7) + str(n) for n in range(40)]
-    sentences = [tuple(rng.choice(words, rng.integers(0, 12)).tolist()) for _ in range(60)]
-    one, other = FrozenLayers(bilm), FrozenLayers(bilm)
-    one.read_ahead(sentences)
-    for start in range(0, 60, 7):
-        assert torch.equal(other.of(sentences[start : start + 7]), one.of(sentences[start : start + 7]))
-
-
-def test_fingerprints_tell_models_apart(bilm: BiLM) -> None:
-    changed = np.arange(12).reshape(4, 3) + 1.0
-    changed[2, 1] += 1e-3
-    prints = [
-        Sources((VECTORS,)).fingerprints(),
-        Sources((WordVectors(["a", "cup", "tea", "Tea"], changed),)).fingerprints(),
-        Sources((WordVectors(["a", "cap", "tea", "Tea"], VECTORS.matrix),)).fingerprints(),
-        Sources(bilm=bilm).fingerprints(),
-        Sources(bilm=BiLM(Architecture.named("tiny"), seed=4)).fingerprints(),
-    ]
-    assert len({str(one) for one in prints}) == len(prints)
-
-
-def test_short_vectors_are_stretched_by_one_factor_if_that_is_asked_for(tmp_path):
-    short = WordVectors(["tea", "rain"], np.array([[0.03, 0.04], [0.0, 0.05]], np.float32))
-    save(short, tmp_path / "short")
-    plain, longer = (
-        Inputs(Embedding(static=str(tmp_path / "short"), stretched=stretched))([["tea", "rain", "milk"]]).vectors[0]
-        for stretched in (False, True)
-    )
-    assert torch.allclose(longer, plain * (2**0.5 / 0.05))
-    assert torch.allclose(longer[:2].square().mean(), torch.ones(()))
-    assert not longer[2].any()

@@ -1,4 +1,4 @@
-"""A task's model: what it says, on its own and in a file."""
+"""A trained model: its answers, and its file."""
 
 from __future__ import annotations
 
@@ -159,13 +159,3 @@ def test_sources_that_are_open_are_not_opened_again(tmp_path: Path, model: TaskM
     opened = open_task(tmp_path / "model", sources=model.inputs.sources)
     assert opened.inputs.sources is model.inputs.sources
     assert opened.predict(TEXTS) == model.predict(TEXTS)
-
-
-def test_nobody_waits_for_torch_who_asks_only_for_names() -> None:
-    import subprocess
-    import sys
-
-    code = (
-        "import sys; from firth.tasks.registry import TASKS; import firth.cli.task; assert 'torch' not in sys.modules"
-    )
-    subprocess.run([sys.executable, "-c", code], check=True)

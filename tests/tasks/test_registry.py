@@ -40,3 +40,13 @@ def test_a_task_has_a_description_a_sample_and_commands(name: str) -> None:
     assert task.question.endswith("?")
     assert task().ask(*task.sample)
     assert all(command.startswith(f"firth task {name} --train ") for command in task.commands)
+
+
+def test_the_names_of_tasks_do_not_import_torch() -> None:
+    import subprocess
+    import sys
+
+    code = (
+        "import sys; from firth.tasks.registry import TASKS; import firth.cli.task; assert 'torch' not in sys.modules"
+    )
+    subprocess.run([sys.executable, "-c", code], check=True)

@@ -169,13 +169,6 @@ def test_paragraphs_are_never_cut(tmp_path: Path) -> None:
     assert list(corpus.sentences()) == [line.split(" ") for line in whole.splitlines()]
 
 
-def test_a_line_without_an_end_in_sight_is_an_error(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(chunks, "LONGEST_LINE", 1 << 20)
-    path = write(tmp_path / "a.txt", b"ok\n" + b"x" * (11 << 20))
-    with pytest.raises(FormatError, match=r"a\.txt: byte 3: 1 MiB without a place to cut"):
-        Corpus(path, tokenizer=SPLIT).tokens()
-
-
 @pytest.mark.usefixtures("small_chunks")
 def test_documents_are_files_or_lines_or_texts(tmp_path: Path) -> None:
     write(tmp_path / "a.txt", "one two. Three.\nfour\n" * 10)

@@ -14,9 +14,10 @@ from hypothesis import strategies as st
 from firth.errors import OptionError
 from firth.text.normalize import BLOCK, Normalizer
 
+KINDS = typing.get_type_hints(Normalizer)
 CHOICES = {
-    field.name: st.booleans() if field.name == "fold_case" else st.sampled_from(typing.get_args(kind))
-    for field, kind in zip(fields(Normalizer), typing.get_type_hints(Normalizer).values())
+    field.name: st.booleans() if field.name == "fold_case" else st.sampled_from(typing.get_args(KINDS[field.name]))
+    for field in fields(Normalizer)
 }
 NORMALIZERS = st.builds(Normalizer, **CHOICES)
 NASTY = st.text(

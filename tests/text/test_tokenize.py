@@ -136,11 +136,6 @@ def test_case_is_folded_after_sentences_are_found():
     assert tokenizer.spans("The END")[1] == Token("end", 4, 7)
 
 
-def test_more_abbreviations_can_be_named():
-    assert running.words("Am Bhf. Zoo") == ["Am", "Bhf", ".", "Zoo"]
-    assert Tokenizer(abbreviations=("Bhf.",)).words("Am Bhf. Zoo") == ["Am", "Bhf.", "Zoo"]
-
-
 def test_a_tokenizer_survives_its_own_dictionary_and_refuses_unknown_modes():
     tokenizer = Tokenizer(normalizer=Normalizer.persian(), abbreviations=("Bhf",))
     assert Tokenizer.from_dict(tokenizer.as_dict()) == tokenizer

@@ -115,7 +115,7 @@ def test_the_word_in_brackets_is_found(context: str, words: int, place: int) -> 
 
 @pytest.mark.parametrize(
     "context, message",
-    [("no word", "none does"), ("[a] and [b]", "2 do"), ("to [play ball]", "is not one word"), ("p[la]y", "one word")],
+    [("no word", "none is"), ("[a] and [b]", "2 are"), ("to [play ball]", "is not one word"), ("p[la]y", "one word")],
 )
 def test_brackets_around_anything_but_one_word_are_a_mistake(context: str, message: str) -> None:
     with pytest.raises(OptionError, match=message):

@@ -28,7 +28,7 @@ AT_ONCE = 512  # pieces handed to the system in one call; it takes no more than 
 Bytes = NDArray[np.uint8]
 
 
-class Stages:
+class DirectBuffers:
     """Two parts of memory that begin at a page, and the thread that writes one while the other is filled."""
 
     def __init__(self) -> None:
@@ -67,14 +67,14 @@ class AppendOnlyFile:
         self.file = os.open(path, os.O_WRONLY | os.O_CREAT, 0o666)
         self.direct: int | None = None
 
-    def append(self, pieces: Sequence[Any], stages: Stages) -> None:
-        """Adds bytes, or arrays without gaps as bytes; they are all written when the stages are finished."""
+    def append(self, pieces: Sequence[Any], buffers: DirectBuffers) -> None:
+        """Adds bytes, or arrays without gaps as bytes; they are all written when the buffers are finished."""
         arrays = [np.frombuffer(piece, np.uint8) for piece in pieces if len(piece)]
         total = sum(map(len, arrays))
         if total < LARGE or not self._is_direct():
             self._append_usually(arrays)
         else:
-            self._append_directly(arrays, total, stages)
+            self._append_directly(arrays, total, buffers)
         self.size += total
 
     def _is_direct(self) -> bool:
@@ -96,17 +96,17 @@ class AppendOnlyFile:
                 _write(self.file, np.concatenate(some)[done:], place + done)
             place += total
 
-    def _append_directly(self, arrays: Sequence[Bytes], total: int, stages: Stages) -> None:
+    def _append_directly(self, arrays: Sequence[Bytes], total: int, buffers: DirectBuffers) -> None:
         addresses = np.array([array.ctypes.data for array in arrays], np.uint64)
         sizes = np.array([len(array) for array in arrays], np.int64)
         before = self.size % PAGE
         done = 0
         while done < total:
-            number, part = stages.free()
+            number, part = buffers.free()
             count = min(total - done, STAGE - before)
-            kernel.gather(*_some(addresses, sizes, done, done + count), part[before:])
+            kernel.gather(*_select_pieces(addresses, sizes, done, done + count), part[before:])
             place = self.size + done - before
-            stages.writing[number] = stages.thread.submit(self._write_part, part, before, before + count, place)
+            buffers.writing[number] = buffers.thread.submit(self._write_part, part, before, before + count, place)
             done, before = done + count, 0
 
     def _write_part(self, part: Bytes, start: int, end: int, place: int) -> None:
@@ -134,7 +134,7 @@ class AppendOnlyFile:
             os.close(self.direct)
 
 
-def _some(addresses: NDArray[np.uint64], sizes: NDArray[np.int64], start: int, end: int) -> tuple[Any, Any]:
+def _select_pieces(addresses: NDArray[np.uint64], sizes: NDArray[np.int64], start: int, end: int) -> tuple[Any, Any]:
     """The pieces that hold the bytes from start to end of all of them, the first and last of them cut."""
     ends = np.cumsum(sizes)
     first, last = int(np.searchsorted(ends, start, "right")), int(np.searchsorted(ends, end, "left"))

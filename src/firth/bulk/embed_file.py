@@ -3,7 +3,7 @@
     lines ─ blocks of some thousand words ─→ model.embed (sorted by length there, given back in order) ─→ writer
 
 The next block is read, the last one written, and the one before it brought to the disk while the model works on this
-one; a GPU may have begun the next one, so that a few blocks are in memory and no more. After each block the ledger is
+one; a GPU may have begun the next one, so that a few blocks are in memory and no more. After each block the journal is
 committed: a run that is killed goes on behind the last whole block when it is started again, and ends with the same
 file, byte for byte.
 """
@@ -13,7 +13,7 @@ from __future__ import annotations
 import os
 import time
 from collections import deque
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import closing
 from dataclasses import asdict, dataclass
 from hashlib import blake2b
@@ -26,8 +26,8 @@ from numpy.typing import NDArray
 
 from firth.bulk.embedder import Embed, Sentences, as_layers, embedder
 from firth.bulk.hdf5 import Hdf5Writer
-from firth.bulk.journal import Journal, Mark
-from firth.bulk.lines import Block, Lines, ahead
+from firth.bulk.journal import Journal, Snapshot
+from firth.bulk.lines import LineBlock, LineReader, prefetch
 from firth.bulk.parquet import ParquetWriter
 from firth.bulk.shards import ShardWriter
 from firth.bulk.write_behind import WriteBehind
@@ -45,7 +45,6 @@ from firth.vectors.rows import Floats
 BLOCK_BYTES = 64 << 20  # of float32 that a block becomes: it bounds memory, and the work that a kill can cost
 GPU_BLOCK_BYTES = 512 << 20  # a GPU has more work at a time the more sentences of like length there are
 FEWEST, MOST = 8_192, 131_072  # tokens of a block
-FORMATS = {".hdf5": "hdf5", ".h5": "hdf5", ".safetensors": "safetensors", ".parquet": "parquet"}
 
 
 class Writer(Protocol):
@@ -53,34 +52,67 @@ class Writer(Protocol):
 
     state: dict[str, Any]
 
-    def append(self, block: Block, arrays: Sequence[NDArray[Any]]) -> None: ...
+    def append(self, block: LineBlock, arrays: Sequence[NDArray[Any]]) -> None: ...
     def finish(self) -> str: ...
 
 
 @dataclass(frozen=True)
-class Bulk(Recipe):
-    """What is written of each sentence, and how."""
+class BulkOptions(Recipe):
+    """What is written for each sentence, and how."""
 
-    layers: str = option("mix", "mix: the weighted mean of all layers; all of them; top; or the number of one")
-    pooling: Literal["mean", "max", "first-last"] | None = option(None, "one row for a sentence, made so of its words'")
-    dtype: Literal["float32", "float16"] = option("float32", "how numbers are kept")
-    format: Literal["hdf5", "safetensors", "parquet"] | None = option(None, "what to write; else by the name of OUT")
-    use_sentence_keys: bool = option(False, "hdf5: a dataset has the sentence as its name, not its number")
-    forget_sentences: bool = option(False, "do not keep the text of the sentences beside their vectors")
+    layers: str = option("mix", "Layers to write: mix (their weighted mean), all, top, or the number of one layer.")
+    pooling: Literal["mean", "max", "first-last"] | None = option(None, "Write one pooled vector per sentence.")
+    dtype: Literal["float32", "float16"] = option("float32", "Type of the numbers in the output.")
+    format: Literal["hdf5", "safetensors", "parquet"] | None = option(
+        None, "Output format; by default it follows from the ending of OUT."
+    )
+    use_sentence_keys: bool = option(False, "HDF5 only: name each dataset by its sentence instead of its number.")
+    forget_sentences: bool = option(False, "Leave the text of the sentences out of the output.")
 
     def format_for(self, out: Name) -> str:
         """The format that is named, or the one that the ending of a name stands for."""
         if self.format is not None:
             return self.format
         ending = Path(out).suffix.lower()
-        if ending not in FORMATS:
-            known = ", ".join(FORMATS)
+        endings = {ending: name for name, format in FORMATS.items() for ending in format.endings}
+        if ending not in endings:
+            known = ", ".join(endings)
             raise OptionError(f"{os.fspath(out)}: the ending {ending!r} names no format. Use {known}, or --format")
-        return FORMATS[ending]
+        return endings[ending]
+
+
+def _open_hdf5(journal: Journal, bulk: BulkOptions, row: tuple[int, ...]) -> Writer:
+    keys: Literal["sentence", "number"] = "sentence" if bulk.use_sentence_keys else "number"
+    return Hdf5Writer(journal, bulk.dtype, keys=keys, texts=not bulk.forget_sentences)
+
+
+def _open_shards(journal: Journal, bulk: BulkOptions, row: tuple[int, ...]) -> Writer:
+    return ShardWriter(journal, bulk.dtype, row, pooled=bulk.pooling is not None)
+
+
+def _open_parquet(journal: Journal, bulk: BulkOptions, row: tuple[int, ...]) -> Writer:
+    pooled, texts = bulk.pooling is not None, not bulk.forget_sentences
+    return ParquetWriter(journal, bulk.dtype, row, pooled=pooled, texts=texts)
 
 
 @dataclass(frozen=True)
-class Embedded:
+class WriterFormat:
+    """An output format: the endings of its names, its writer, and the file that marks its folder (None: no folder)."""
+
+    endings: tuple[str, ...]
+    open: Callable[[Journal, BulkOptions, tuple[int, ...]], Writer]
+    marker: str | None = None
+
+
+FORMATS = {
+    "hdf5": WriterFormat((".hdf5", ".h5"), _open_hdf5),
+    "safetensors": WriterFormat((".safetensors",), _open_shards, "index.json"),
+    "parquet": WriterFormat((".parquet",), _open_parquet, "_firth.json"),
+}
+
+
+@dataclass(frozen=True)
+class EmbeddingReport:
     """What lies at `path` now, and what this run did for it.
 
     `resumed` sentences were done by an earlier run; `zero_rows` are rows without a number, as unknown words have.
@@ -105,7 +137,7 @@ def embed_file(
     model: Any,
     inputs: Name | Iterable[Name],
     out: Name,
-    bulk: Bulk | None = None,
+    bulk: BulkOptions | None = None,
     *,
     tokenizer: Tokenizer | None = None,
     errors: Literal["strict", "replace"] = "strict",
@@ -114,18 +146,21 @@ def embed_file(
     block_tokens: int | None = None,
     report: Report = silent,
     **settings: Any,
-) -> Embedded:
+) -> EmbeddingReport:
     """Embeds every line of the inputs and writes the arrays to `out`, which appears under its name when it is whole.
 
     Called again with the same arguments it takes up the work where a killed run left it. `identity` is a sign of the
     model, such as `fingerprint(path)`, by which a changed model is noticed. Further settings go to the model's `embed`.
     """
-    bulk = bulk or Bulk()
-    format, lines = bulk.format_for(out), Lines.of(inputs, tokenizer or Tokenizer(), errors)
+    bulk = bulk or BulkOptions()
+    format = bulk.format_for(out)
+    if bulk.use_sentence_keys and format != "hdf5":
+        raise OptionError(f"use_sentence_keys is for hdf5, but {format} is to be written")
+    lines = LineReader.of(inputs, tokenizer or Tokenizer(), errors)
     embed = embedder(model, as_layers(bulk.layers), bulk.pooling, **settings)
     row = row_shape(embed, bulk.pooling is not None)
     block_tokens = block_tokens or tokens_for(row, embed.on_gpu)
-    check_target(out, folder=format != "hdf5")
+    check_target(out, folder=FORMATS[format].marker is not None)
     job = {
         **bulk.as_dict(),
         "format": format,
@@ -135,19 +170,19 @@ def embed_file(
         "block_tokens": block_tokens,
         "settings": {name: value for name, value in settings.items() if value is not None},
     }
-    with Journal(out, job, restart=restart) as ledger:
-        resumed = ledger.state.get("sentences", 0)
-        writer = writer_for(format, ledger, bulk, row)
-        pump = Pump(lines, embed, ledger, writer, bulk.dtype, bulk.pooling is not None, report)
-        begin, before = time.perf_counter(), ledger.state.get("tokens", 0)
-        if ledger.published:
-            ledger.discard()
+    with Journal(out, job, restart=restart) as journal:
+        resumed = journal.state.get("sentences", 0)
+        writer = FORMATS[format].open(journal, bulk, row)
+        bulk_embedder = BulkEmbedder(lines, embed, journal, writer, bulk.dtype, bulk.pooling is not None, report)
+        begin, before = time.perf_counter(), journal.state.get("tokens", 0)
+        if journal.published:
+            journal.discard()
         else:
-            pump.run(block_tokens)
-            ledger.publish(writer.finish(), ledger.state)
-        state, seconds = ledger.state, time.perf_counter() - begin
+            bulk_embedder.run(block_tokens)
+            journal.publish(writer.finish(), journal.state)
+        state, seconds = journal.state, time.perf_counter() - begin
     counts = {name: state[name] for name in ("sentences", "tokens", "zero_rows")}
-    return Embedded(
+    return EmbeddingReport(
         os.fspath(out),
         **counts,
         row=row,
@@ -183,30 +218,19 @@ def check_target(out: Name, folder: bool) -> None:
         raise OptionError(f"{path}: is a folder, but a file is to be written there. Choose another name")
     if path.exists() and not path.is_dir() and folder:
         raise OptionError(f"{path}: is a file, but a folder is to be written there. Choose another name")
-    ours = any((path / name).exists() for name in ("index.json", "_firth.json", "config.json"))
+    markers = {"config.json", *(format.marker for format in FORMATS.values() if format.marker)}
+    ours = any((path / name).exists() for name in markers)
     if path.is_dir() and any(path.iterdir()) and not ours:
         raise OptionError(f"{path}: the folder holds other files. Choose another name or empty it")
 
 
-def writer_for(format: str, ledger: Journal, bulk: Bulk, row: tuple[int, ...]) -> Writer:
-    """The writer of a format."""
-    pooled, texts = bulk.pooling is not None, not bulk.forget_sentences
-    if bulk.use_sentence_keys and format != "hdf5":
-        raise OptionError(f"use_sentence_keys is for hdf5, but {format} is to be written")
-    if format == "safetensors":
-        return ShardWriter(ledger, bulk.dtype, row, pooled=pooled)
-    if format == "parquet":
-        return ParquetWriter(ledger, bulk.dtype, row, pooled=pooled, texts=texts)
-    return Hdf5Writer(ledger, bulk.dtype, keys="sentence" if bulk.use_sentence_keys else "number", texts=texts)
-
-
 @dataclass(frozen=True)
-class Pump:
+class BulkEmbedder:
     """Moves a text through a model into a writer, a block at a time."""
 
-    lines: Lines
+    lines: LineReader
     embed: Embed
-    ledger: Journal
+    journal: Journal
     writer: Writer
     dtype: str
     pooled: bool = False
@@ -214,28 +238,28 @@ class Pump:
 
     def run(self, block_tokens: int) -> None:
         """All blocks that are not done yet: others are read, written and brought to the disk while the model works."""
-        state = {"sentences": 0, "tokens": 0, "zero_rows": 0, "digest": "", **self.ledger.state}
+        state = {"sentences": 0, "tokens": 0, "zero_rows": 0, "digest": "", **self.journal.state}
         begin, before, size = time.perf_counter(), state["tokens"], self.lines.size
         read = self.lines.blocks(block_tokens, skip=state["sentences"], digest=state["digest"])
-        with closing(ahead(read)) as blocks, WriteBehind(self.append, self.ledger.settle) as behind:
-            for block, arrays in self._embedded(blocks):
-                behind.hand_on()  # the state of the last block is whole now
+        with closing(prefetch(read)) as blocks, WriteBehind(self.append, self.journal.sync) as pipeline:
+            for block, arrays in self._embed_blocks(blocks):
+                pipeline.wait_for_write()  # the state of the last block is whole now
                 state = {
                     "sentences": state["sentences"] + len(block.lines),
                     "tokens": state["tokens"] + block.tokens,
                     "zero_rows": state["zero_rows"],
                     "digest": block.digest,
                 }
-                behind.take(block, arrays, state)
+                pipeline.submit(block, arrays, state)
                 rate = (state["tokens"] - before) / (time.perf_counter() - begin)
                 values = {"sentences": state["sentences"], "tokens/s": rate}
                 self.report(Progress("embedding", block.read, size, "bytes", values))
-        if not self.ledger.state:
-            self.ledger.commit({**state, **self.writer.state})
+        if not self.journal.state:
+            self.journal.commit({**state, **self.writer.state})
 
-    def _embedded(self, blocks: Iterator[Block]) -> Iterator[tuple[Block, list[Floats]]]:
+    def _embed_blocks(self, blocks: Iterator[LineBlock]) -> Iterator[tuple[LineBlock, list[Floats]]]:
         """Each block with its arrays; the model may take blocks ahead of those it has given."""
-        taken = deque[Block]()
+        taken = deque[LineBlock]()
 
         def sentences() -> Iterator[Sentences]:
             for block in blocks:
@@ -245,11 +269,11 @@ class Pump:
         for arrays in self.embed.blocks(sentences(), self.dtype):
             yield taken.popleft(), arrays
 
-    def append(self, block: Block, arrays: Sequence[NDArray[Any]], state: dict[str, Any]) -> Mark:
-        """Writes the arrays of a block. What is to be settled then."""
+    def append(self, block: LineBlock, arrays: Sequence[NDArray[Any]], state: dict[str, Any]) -> Snapshot:
+        """Writes the arrays of a block. What is to be synced then."""
         state["zero_rows"] += zero_rows(arrays, self.pooled)
         self.writer.append(block, self._cast(arrays))
-        return self.ledger.mark({**self.writer.state, **state})
+        return self.journal.snapshot({**self.writer.state, **state})
 
     def _cast(self, arrays: Sequence[NDArray[Any]]) -> list[NDArray[Any]]:
         runtime = Runtime.from_env()

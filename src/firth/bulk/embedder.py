@@ -62,7 +62,7 @@ def embedder(model: Any, layers: Layers = "mix", pooling: Pooling | None = None,
         given = sorted(name for name, value in settings.items() if value is not None)
         if given:
             raise OptionError(f"{given[0]} is for contextual models, but this one is {type(model).__name__}")
-        return Embed(lambda sentences: [_shaped(array, layers, pooling) for array in model.embed(sentences)])
+        return Embed(lambda sentences: [_shape_output(array, layers, pooling) for array in model.embed(sentences)])
     if not hasattr(model, "embed"):
         raise OptionError(f"a {type(model).__name__} has no vectors for sentences. Use word vectors or an ELMo model")
     wanted: dict[str, Any] = {"layers": layers, "pooling": pooling}
@@ -78,7 +78,7 @@ def embedder(model: Any, layers: Layers = "mix", pooling: Pooling | None = None,
     return Embed(one, lambda blocks, dtype: model.embed_blocks(blocks, dtype=dtype, **wanted), on_gpu)
 
 
-def _shaped(array: Floats, layers: Layers, pooling: Pooling | None) -> Floats:
+def _shape_output(array: Floats, layers: Layers, pooling: Pooling | None) -> Floats:
     pooled = array if pooling is None else pool(array, pooling)
     return pooled[None] if layers == "all" else pooled
 

@@ -22,7 +22,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from firth.bulk.journal import Journal
-from firth.bulk.lines import Block
+from firth.bulk.lines import LineBlock
 from firth.errors import OptionError
 
 SUPERBLOCK = 96
@@ -60,18 +60,18 @@ class Hdf5Writer:
     """Arrays as datasets of one file, called by their number, or by the sentence where `keys` says so."""
 
     def __init__(
-        self, ledger: Journal, dtype: str, *, keys: Literal["number", "sentence"] = "number", texts: bool = True
+        self, journal: Journal, dtype: str, *, keys: Literal["number", "sentence"] = "number", texts: bool = True
     ) -> None:
-        self.ledger, self.dtype, self.keys = ledger, dtype, keys
+        self.journal, self.dtype, self.keys = journal, dtype, keys
         self.texts = texts and keys == "number"
         self.state: dict[str, Any] = {}
-        self._seen = set(_names_in(ledger)) if keys == "sentence" else set()
-        if not ledger.size(DATA):
-            ledger.append(DATA, bytes(SUPERBLOCK))
+        self._seen = set(_names_in(journal)) if keys == "sentence" else set()
+        if not journal.size(DATA):
+            journal.append(DATA, bytes(SUPERBLOCK))
 
-    def append(self, block: Block, arrays: Sequence[NDArray[Any]]) -> None:
+    def append(self, block: LineBlock, arrays: Sequence[NDArray[Any]]) -> None:
         """Adds a dataset for each line of the block."""
-        first = self.ledger.size(HEADERS) // 8
+        first = self.journal.size(HEADERS) // 8
         self._append_names(block.lines, first)
         if not arrays:
             return
@@ -79,25 +79,25 @@ class Hdf5Writer:
         shapes = np.array([array.shape for array in arrays], np.int64)
         gaps = -sizes % 8
         length = header_length(shapes.shape[1])
-        addresses = self.ledger.size(DATA) + np.cumsum(length + sizes + gaps) - (length + sizes + gaps)
+        addresses = self.journal.size(DATA) + np.cumsum(length + sizes + gaps) - (length + sizes + gaps)
         headers = dataset_headers(shapes, TYPES[self.dtype], addresses, sizes)
         pieces: list[Any] = []
         for header, array, gap in zip(headers, arrays, gaps.tolist()):
             pieces += (header, array.reshape(-1), bytes(gap)) if gap else (header, array.reshape(-1))
-        self.ledger.append(DATA, *pieces)
-        self.ledger.append(HEADERS, addresses.astype("<u8"))
+        self.journal.append(DATA, *pieces)
+        self.journal.append(HEADERS, addresses.astype("<u8"))
 
     def _append_names(self, lines: Sequence[str], first: int) -> None:
         if self.keys == "sentence":
-            self.ledger.append(NAMES, b"".join(self._checked_name(line, i) for i, line in enumerate(lines, first + 1)))
+            self.journal.append(NAMES, b"".join(self._check_name(line, i) for i, line in enumerate(lines, first + 1)))
         if not self.texts:
             return
         pairs = "".join([f', {quoted}: "{i}"' for i, quoted in enumerate(map(encode_basestring_ascii, lines), first)])
-        self.ledger.append(TEXT, pairs[0 if first else 2 :].encode())
-        if self.ledger.size(TEXT) + 2 > LONGEST_TEXT:
+        self.journal.append(TEXT, pairs[0 if first else 2 :].encode())
+        if self.journal.size(TEXT) + 2 > LONGEST_TEXT:
             raise OptionError("HDF5 holds at most 4 GiB of sentences in one text. Start over with --forget-sentences")
 
-    def _checked_name(self, line: str, number: int) -> bytes:
+    def _check_name(self, line: str, number: int) -> bytes:
         if not line or "/" in line or "\0" in line or line == ".":
             problem = f"line {number}: {line[:60]!r} cannot be the name of a dataset"
             raise OptionError(f"{problem}. Leave out --use-sentence-keys")
@@ -105,7 +105,7 @@ class Hdf5Writer:
         if name in self._seen:
             raise OptionError(f"line {number}: {line[:60]!r} comes twice. Leave out --use-sentence-keys")
         self._seen.add(name)
-        return _padded(name + b"\0")
+        return _pad(name + b"\0")
 
     def finish(self) -> str:
         """Adds the text of the sentences and the table of contents. The name of the finished file."""
@@ -116,65 +116,65 @@ class Hdf5Writer:
         while level == 0 or len(children) > 1:
             children, keys = self._append_nodes(children, keys, level)
             level += 1
-        tree, root = int(children[0]), self.ledger.size(DATA)
+        tree, root = int(children[0]), self.journal.size(DATA)
         message = struct.pack("<HHB3xQQ", 0x11, 16, 0, tree, heap)
-        self.ledger.append(DATA, struct.pack("<BxHII4x", 1, 1, 1, len(message)) + message)
-        end = self.ledger.size(DATA)
+        self.journal.append(DATA, struct.pack("<BxHII4x", 1, 1, 1, len(message)) + message)
+        end = self.journal.size(DATA)
         superblock = b"\x89HDF\r\n\x1a\n" + struct.pack("<5x3B", 8, 8, 0) + struct.pack("<HHI", LEAF, INNER, 0)
         superblock += struct.pack("<QQQQ", 0, UNDEFINED, end, UNDEFINED)
         superblock += struct.pack("<QQIIQQ", 0, root, 1, 0, tree, heap)
-        self.ledger.patch(DATA, superblock)
+        self.journal.patch(DATA, superblock)
         return DATA
 
     def _append_text(self) -> int:
         """The JSON text in a heap of its own, and the dataset that points to it. The address of its header."""
-        length = self.ledger.size(TEXT) + 2
+        length = self.journal.size(TEXT) + 2
         whole = max(4096, 32 + length + -length % 8)
         free = whole - 32 - length - -length % 8
-        heap = self.ledger.size(DATA)
-        self.ledger.append(DATA, b"GCOL" + struct.pack("<B3xQ", 1, whole) + struct.pack("<HHIQ", 1, 0, 0, length))
-        self.ledger.append(DATA, b"{")
+        heap = self.journal.size(DATA)
+        self.journal.append(DATA, b"GCOL" + struct.pack("<B3xQ", 1, whole) + struct.pack("<HHIQ", 1, 0, 0, length))
+        self.journal.append(DATA, b"{")
         if length > 2:
-            with open(self.ledger.path(TEXT), "rb") as file:
+            with open(self.journal.path(TEXT), "rb") as file:
                 while piece := file.read(COPIED):
-                    self.ledger.append(DATA, piece)
-        self.ledger.append(DATA, b"}" + bytes(-length % 8))
+                    self.journal.append(DATA, piece)
+        self.journal.append(DATA, b"}" + bytes(-length % 8))
         if free:
-            self.ledger.append(DATA, struct.pack("<HHIQ", 0, 0, 0, free) + bytes(free - 16))
-        header = self.ledger.size(DATA)
+            self.journal.append(DATA, struct.pack("<HHIQ", 0, 0, 0, free) + bytes(free - 16))
+        header = self.journal.size(DATA)
         place, shape, size = (np.array([one]) for one in (header, [1], 16))
-        self.ledger.append(DATA, dataset_headers(shape, TYPES["text"], place, size, fill=0)[0])
-        self.ledger.append(DATA, struct.pack("<IQI", length, heap, 1))
+        self.journal.append(DATA, dataset_headers(shape, TYPES["text"], place, size, fill=0)[0])
+        self.journal.append(DATA, struct.pack("<IQI", length, heap, 1))
         return header
 
     def _append_heap(self, text: int | None) -> tuple[int, Entries]:
         """The names in a local heap. Its address; and where each name is and the header it names, in their order."""
-        count, place = self.ledger.size(HEADERS) // 8, self.ledger.size(DATA)
+        count, place = self.journal.size(HEADERS) // 8, self.journal.size(DATA)
         width = 8 if count <= 10**7 else 16
-        end = 8 + (self.ledger.size(NAMES) if self.keys == "sentence" else width * count)
-        last = b"" if text is None else _padded(SENTENCES.encode() + b"\0")
-        self.ledger.append(DATA, b"HEAP" + struct.pack("<B3xQQQ", 0, end + len(last), 1, place + 32) + bytes(8))
+        end = 8 + (self.journal.size(NAMES) if self.keys == "sentence" else width * count)
+        last = b"" if text is None else _pad(SENTENCES.encode() + b"\0")
+        self.journal.append(DATA, b"HEAP" + struct.pack("<B3xQQQ", 0, end + len(last), 1, place + 32) + bytes(8))
         if self.keys == "sentence":
-            self.ledger.append(DATA, self.ledger.path(NAMES).read_bytes() if count else b"")
-            return place, iter([self._named()])
+            self.journal.append(DATA, self.journal.path(NAMES).read_bytes() if count else b"")
+            return place, iter([self._named_entries()])
         for rows in _slices(count):
-            self.ledger.append(DATA, np.arange(rows.start, rows.stop).astype(f"S{width}").view(np.uint8))
-        self.ledger.append(DATA, last)
-        entries = self._numbered(count, width)
+            self.journal.append(DATA, np.arange(rows.start, rows.stop).astype(f"S{width}").view(np.uint8))
+        self.journal.append(DATA, last)
+        entries = self._numbered_entries(count, width)
         if text is not None:  # a letter sorts behind every digit
             entries = chain(entries, [(np.array([end]), np.array([text]))])
         return place, entries
 
-    def _named(self) -> tuple[Numbers, Numbers]:
+    def _named_entries(self) -> tuple[Numbers, Numbers]:
         """Names that are sentences; to be sorted they are all held in memory."""
-        names = list(_names_in(self.ledger))
+        names = list(_names_in(self.journal))
         sizes = np.array([len(name) + 8 - len(name) % 8 for name in names], np.int64)
         order = np.array(sorted(range(len(names)), key=names.__getitem__), np.int64)
         return (8 + np.cumsum(sizes) - sizes)[order], self._headers(range(len(names)))[order]
 
-    def _numbered(self, count: int, width: int) -> Entries:
+    def _numbered_entries(self, count: int, width: int) -> Entries:
         """Names that are numbers, some at a time."""
-        for ranges in as_names_sort(count):
+        for ranges in name_order(count):
             numbers = np.concatenate([np.arange(part.start, part.stop) for part in ranges])
             order = np.argsort(numbers.astype(f"S{width}"), kind="stable")
             yield 8 + width * numbers[order], np.concatenate([self._headers(part) for part in ranges])[order]
@@ -182,27 +182,27 @@ class Hdf5Writer:
     def _headers(self, part: range) -> Numbers:
         if not part:
             return np.zeros(0, np.int64)
-        return np.fromfile(self.ledger.path(HEADERS), "<i8", len(part), offset=8 * part.start)
+        return np.fromfile(self.journal.path(HEADERS), "<i8", len(part), offset=8 * part.start)
 
     def _append_tables(self, entries: Entries) -> tuple[Numbers, Numbers]:
         """Symbol tables of eight names each: their addresses, and where the last name of each is."""
-        start = self.ledger.size(DATA)
+        start = self.journal.size(DATA)
         lasts: list[Numbers] = [np.zeros(0, np.int64)]
-        for offsets, headers in in_whole_tables(entries):
+        for offsets, headers in round_to_tables(entries):
             tables = np.zeros(-(-len(offsets) // (2 * LEAF)), TABLE)
             found = np.zeros(len(tables) * 2 * LEAF, ENTRY)
             found["name"][: len(offsets)], found["header"][: len(offsets)] = offsets, headers
             tables["signature"], tables["version"], tables["used"] = b"SNOD", 1, 2 * LEAF
             tables["used"][-1] = len(offsets) - 2 * LEAF * (len(tables) - 1)
             tables["entries"] = found.reshape(-1, 2 * LEAF)
-            self.ledger.append(DATA, tables.tobytes())
+            self.journal.append(DATA, tables.tobytes())
             lasts.append(offsets[np.minimum(2 * LEAF * np.arange(1, len(tables) + 1), len(offsets)) - 1])
         keys = np.concatenate(lasts)
         return start + TABLE.itemsize * np.arange(len(keys)), keys
 
     def _append_nodes(self, children: Numbers, keys: Numbers, level: int) -> tuple[Numbers, Numbers]:
         """One level of the tree over the level below: a key is the last name of what lies left of it."""
-        start, width = self.ledger.size(DATA), 2 * INNER
+        start, width = self.journal.size(DATA), 2 * INNER
         count = max(1, -(-len(children) // width))
         addresses = start + NODE.itemsize * np.arange(count)
         nodes = np.zeros(count, NODE)
@@ -219,17 +219,17 @@ class Hdf5Writer:
             target = nodes["last"] if place == width else nodes["links"]["key"][:, place]
             target[: len(some)] = before[some]
         for rows in _slices(count):
-            self.ledger.append(DATA, nodes[rows].tobytes())
+            self.journal.append(DATA, nodes[rows].tobytes())
         lasts = np.minimum(width * np.arange(1, count + 1), len(children))
         return addresses, before[lasts]
 
 
-def as_names_sort(count: int) -> Iterator[list[range]]:
+def name_order(count: int) -> Iterator[list[range]]:
     """The numbers below `count` in the order in which their decimals sort as text: ranges, to be sorted within a group.
 
     A group begins with the same three digits, so that none is large.
 
-    >>> [[number for part in ranges for number in part] for ranges in as_names_sort(12)]
+    >>> [[number for part in ranges for number in part] for ranges in name_order(12)]
     [[0], [1], [10], [11], [2], [3], [4], [5], [6], [7], [8], [9]]
     """
     for name in sorted(map(str, range(min(count, 1000)))):
@@ -240,7 +240,7 @@ def as_names_sort(count: int) -> Iterator[list[range]]:
         yield ranges
 
 
-def in_whole_tables(entries: Entries) -> Entries:
+def round_to_tables(entries: Entries) -> Entries:
     """The same entries, in parts of whole symbol tables; only the last part may end with one that is not full."""
     waiting: list[tuple[Numbers, Numbers]] = []
     size, most = 0, 2 * LEAF * PIECE
@@ -276,7 +276,7 @@ def dataset_headers(
         (5, bytes([2, 2, fill, 1, 0, 0, 0, 0])),
         (8, struct.pack("<BBQQ", 3, 1, 0, 0)),
     ]
-    padded = [(number, _padded(message)) for number, message in messages]
+    padded = [(number, _pad(message)) for number, message in messages]
     body = b"".join(struct.pack("<HHB3x", number, len(message), number == 3) + message for number, message in padded)
     header = struct.pack("<BxHII4x", 1, len(messages), 1, len(body)) + body
     headers = np.tile(np.frombuffer(header, np.uint8), (len(shapes), 1))
@@ -286,15 +286,15 @@ def dataset_headers(
     return headers
 
 
-def _padded(data: bytes) -> bytes:
+def _pad(data: bytes) -> bytes:
     return data + bytes(-len(data) % 8)
 
 
-def _names_in(ledger: Journal) -> Iterator[bytes]:
+def _names_in(journal: Journal) -> Iterator[bytes]:
     """The names that were kept: each ends with a zero byte and is padded with more of them."""
-    if not ledger.size(NAMES):
+    if not journal.size(NAMES):
         return
-    for name in ledger.path(NAMES).read_bytes().split(b"\0"):
+    for name in journal.path(NAMES).read_bytes().split(b"\0"):
         if name:
             yield name
 

@@ -9,14 +9,14 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from firth.bulk.embed_file import Pump, check_target, row_shape, tokens_for
+from firth.bulk.embed_file import BulkEmbedder, check_target, row_shape, tokens_for
 from firth.bulk.embedder import as_layers, embedder
 from firth.bulk.journal import Journal
-from firth.bulk.lines import Block, Lines
+from firth.bulk.lines import LineBlock, LineReader
 from firth.errors import OptionError
 from firth.files import Name
 from firth.formats import native
-from firth.formats.reading import Part
+from firth.formats.reading import RowSelection
 from firth.progress import Report, silent
 from firth.text.tokenize import Tokenizer
 from firth.text.vocabulary import Vocabulary, to_bytes
@@ -28,29 +28,29 @@ VECTORS, PLACES, IDS, LENGTHS, WORDS = "vectors", "places", "ids", "lengths", "w
 class IndexWriter:
     """Rows of occurrences, and the text as numbers: a word's number is its turn to appear first."""
 
-    def __init__(self, ledger: Journal, dtype: str, only: frozenset[str] | None = None) -> None:
-        self.ledger, self.dtype, self.only = ledger, dtype, only
+    def __init__(self, journal: Journal, dtype: str, only: frozenset[str] | None = None) -> None:
+        self.journal, self.dtype, self.only = journal, dtype, only
         self.state: dict[str, Any] = {}
-        kept = ledger.path(WORDS).read_bytes().split(b"\n")[:-1] if ledger.size(WORDS) else []
+        kept = journal.path(WORDS).read_bytes().split(b"\n")[:-1] if journal.size(WORDS) else []
         self.numbers = {word.decode("utf-8", "surrogateescape"): number for number, word in enumerate(kept)}
 
-    def append(self, block: Block, arrays: Sequence[NDArray[Any]]) -> None:
+    def append(self, block: LineBlock, arrays: Sequence[NDArray[Any]]) -> None:
         """Adds the words of the block and the rows of those that are wanted."""
         words = [word for sentence in block.sentences for word in sentence]
         new = [word for word in dict.fromkeys(words) if word not in self.numbers]
         self.numbers.update(zip(new, range(len(self.numbers), len(self.numbers) + len(new))))
-        self.ledger.append(WORDS, b"".join(to_bytes(word) + b"\n" for word in new))
-        first = self.ledger.size(IDS) // 4
-        self.ledger.append(IDS, np.array([self.numbers[word] for word in words], "<u4"))
-        self.ledger.append(LENGTHS, np.array([len(sentence) for sentence in block.sentences], "<i8"))
+        self.journal.append(WORDS, b"".join(to_bytes(word) + b"\n" for word in new))
+        first = self.journal.size(IDS) // 4
+        self.journal.append(IDS, np.array([self.numbers[word] for word in words], "<u4"))
+        self.journal.append(LENGTHS, np.array([len(sentence) for sentence in block.sentences], "<i8"))
         if not words:
             return
         rows = np.concatenate(arrays)
         if self.only is not None:
             wanted = np.flatnonzero([word in self.only for word in words])
             rows = rows[wanted]
-            self.ledger.append(PLACES, (first + wanted).astype("<i8"))
-        self.ledger.append(VECTORS, np.ascontiguousarray(rows))
+            self.journal.append(PLACES, (first + wanted).astype("<i8"))
+        self.journal.append(VECTORS, np.ascontiguousarray(rows))
 
     def occurrences(self, dim: int, metadata: dict[str, Any]) -> Occurrences:
         """What was written, as an artifact: words ranked by count, vectors still in their file."""
@@ -65,7 +65,7 @@ class IndexWriter:
         return Occurrences(vocabulary, ranks[ids], starts, rows, places=places, metadata=metadata)
 
     def _read(self, name: str, dtype: str) -> NDArray[Any]:
-        return np.memmap(self.ledger.path(name), dtype, "r") if self.ledger.size(name) else np.empty(0, dtype)
+        return np.memmap(self.journal.path(name), dtype, "r") if self.journal.size(name) else np.empty(0, dtype)
 
     def finish(self) -> str:
         """Nothing: `index_file` saves the occurrences itself."""
@@ -95,7 +95,7 @@ def index_file(
     """
     if layers == "all":
         raise OptionError("layers is 'all', but an index is over one layer, or over their mix")
-    lines = Lines.of(inputs, tokenizer or Tokenizer(), errors)
+    lines = LineReader.of(inputs, tokenizer or Tokenizer(), errors)
     embed = embedder(model, as_layers(layers), **settings)
     row = row_shape(embed, pooled=False)
     block_tokens = block_tokens or tokens_for(row, embed.on_gpu)
@@ -112,12 +112,12 @@ def index_file(
         "block_tokens": block_tokens,
         "settings": kept,
     }
-    with Journal(out, job, restart=restart) as ledger:
-        writer = IndexWriter(ledger, dtype, only)
-        Pump(lines, embed, ledger, writer, dtype, report=report).run(block_tokens)
+    with Journal(out, job, restart=restart) as journal:
+        writer = IndexWriter(journal, dtype, only)
+        BulkEmbedder(lines, embed, journal, writer, dtype, report=report).run(block_tokens)
         native.write(writer.occurrences(row[0], {**about, "settings": kept}), out)
-        ledger.discard()
-    made = native.read(out, Part())
+        journal.discard()
+    made = native.read(out, RowSelection())
     if not isinstance(made, Occurrences):
         raise TypeError(f"{os.fspath(out)}: an index came back as {type(made).__name__}")
     return made

@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Self
 
-from firth.bulk.append_only import AppendOnlyFile, Stages
+from firth.bulk.append_only import AppendOnlyFile, DirectBuffers
 from firth.errors import FormatError, OptionError
 from firth.files import Name
 
@@ -24,7 +24,7 @@ JOURNAL = "journal.json"
 
 
 @dataclass(frozen=True)
-class Mark:
+class Snapshot:
     """Where a job stands: the sizes of its files, its state, and the files that must be on disk before it counts."""
 
     sizes: dict[str, int]
@@ -39,13 +39,13 @@ class Journal:
     >>> from tempfile import TemporaryDirectory
     >>> with TemporaryDirectory() as folder:
     ...     out = Path(folder, "out")
-    ...     with Journal(out, {"job": "count"}) as ledger:
-    ...         ledger.append("numbers", b"one ")
-    ...         ledger.commit({"count": 1})
-    ...         ledger.append("numbers", b"tw")  # and now the power fails
-    ...     with Journal(out, {"job": "count"}) as ledger:
-    ...         ledger.append("numbers", b"two")
-    ...         ledger.publish("numbers", ledger.state)
+    ...     with Journal(out, {"job": "count"}) as journal:
+    ...         journal.append("numbers", b"one ")
+    ...         journal.commit({"count": 1})
+    ...         journal.append("numbers", b"tw")  # and now the power fails
+    ...     with Journal(out, {"job": "count"}) as journal:
+    ...         journal.append("numbers", b"two")
+    ...         journal.publish("numbers", journal.state)
     ...     out.read_bytes()
     b'one two'
     """
@@ -58,24 +58,24 @@ class Journal:
         self.published = False
         self._files: dict[str, AppendOnlyFile] = {}
         self._closing: list[AppendOnlyFile] = []
-        self._stages = Stages()
+        self._buffers = DirectBuffers()
         self._sizes: dict[str, int] = {}
         if restart:
-            self._remove_old()
+            self._remove_unfinished()
         self.folder.mkdir(parents=True, exist_ok=True)
-        self._lock = _locked(self.folder)
+        self._lock = _lock(self.folder)
         try:
-            self._take_up()
+            self._recover()
         except BaseException:
             self.close()
             raise
 
-    def _remove_old(self) -> None:
+    def _remove_unfinished(self) -> None:
         if self.folder.is_dir():
-            self._journal()  # a folder that is not ours stays
+            self._read()  # a folder that is not ours stays
             shutil.rmtree(self.folder)
 
-    def _journal(self) -> dict[str, Any] | None:
+    def _read(self) -> dict[str, Any] | None:
         """What the journal says; None in an empty folder. A folder with other files is nobody's to change."""
         path = self.folder / JOURNAL
         if not path.exists():
@@ -88,23 +88,23 @@ class Journal:
             raise FormatError(path, f"is not a journal of ours: {error}", cure="Move it away") from error
         return journal
 
-    def _take_up(self) -> None:
-        journal = self._journal()
+    def _recover(self) -> None:
+        journal = self._read()
         if journal is None:
-            self._write_journal({})
+            self._write({})
             return
         for name, value in self.job.items():
             if journal["job"].get(name) != value:
                 raise OptionError(
                     f"{self.folder}: holds an unfinished run with other settings: {name} was "
-                    f"{_short(journal['job'].get(name))} and is {_short(value)} now. "
+                    f"{_abbreviate(journal['job'].get(name))} and is {_abbreviate(value)} now. "
                     "Run it again as it was, or start over with --restart"
                 )
         self.state, self.published, self._sizes = journal["state"], journal["published"], journal["files"]
         if not self.published:
-            self._cut_back()
+            self._truncate()
 
-    def _cut_back(self) -> None:
+    def _truncate(self) -> None:
         for path in [path for path in self.folder.rglob("*") if path.is_file() and path.name != JOURNAL]:
             size = self._sizes.get(path.relative_to(self.folder).as_posix())
             if size is None:
@@ -125,7 +125,7 @@ class Journal:
         if name not in self._files:
             self.path(name).parent.mkdir(exist_ok=True)
             self._files[name] = AppendOnlyFile(self.path(name), self.size(name))
-        self._files[name].append(pieces, self._stages)
+        self._files[name].append(pieces, self._buffers)
         self._sizes[name] = self._files[name].size
 
     def patch(self, name: str, data: bytes) -> None:
@@ -137,30 +137,30 @@ class Journal:
 
     def commit(self, state: Mapping[str, Any]) -> None:
         """From now on everything appended so far is finished, and `state` is where the job stands."""
-        self.settle(self.mark(state))
+        self.sync(self.snapshot(state))
 
-    def mark(self, state: Mapping[str, Any]) -> Mark:
-        """What was appended so far, to be settled while more is appended."""
-        self._stages.finish()
+    def snapshot(self, state: Mapping[str, Any]) -> Snapshot:
+        """What was appended so far, to be synced while more is appended."""
+        self._buffers.finish()
         closing, self._closing = self._closing, []
-        # All of it is a copy: what is appended before the mark is settled must not change it.
-        return Mark(dict(self._sizes), deepcopy(dict(state)), list(self._files.values()), closing)
+        # All of it is a copy: what is appended before the snapshot is synced must not change it.
+        return Snapshot(dict(self._sizes), deepcopy(dict(state)), list(self._files.values()), closing)
 
-    def settle(self, mark: Mark) -> None:
-        """From now on everything up to the mark is finished. Marks are settled in their order."""
-        for file in (*mark.files, *mark.closing):
+    def sync(self, snapshot: Snapshot) -> None:
+        """From now on everything up to the snapshot is finished. Marks are synced in their order."""
+        for file in (*snapshot.files, *snapshot.closing):
             file.to_disk()
-        for file in mark.closing:
+        for file in snapshot.closing:
             file.close()
-        self.state = mark.state
-        self._write_journal(mark.sizes)
+        self.state = snapshot.state
+        self._write(snapshot.sizes)
 
     def close_file(self, name: str) -> None:
         """Says that nothing more comes to a file."""
         if name in self._files:
             self._closing.append(self._files.pop(name))
 
-    def _write_journal(self, sizes: Mapping[str, int]) -> None:
+    def _write(self, sizes: Mapping[str, int]) -> None:
         journal = {"job": self.job, "files": sizes, "state": self.state, "published": self.published}
         draft = self.folder / (JOURNAL + ".draft")
         with open(draft, "wb") as file:
@@ -176,7 +176,7 @@ class Journal:
             file.close()
         self._files.clear()
         self.published = True
-        self._write_journal(self._sizes)
+        self._write(self._sizes)
         if self.target.is_dir():
             aside = self.folder / "old"
             os.replace(self.target, aside)
@@ -189,7 +189,7 @@ class Journal:
 
     def close(self) -> None:
         """Lets go of the files; what was not committed does not count."""
-        self._stages.close()
+        self._buffers.close()
         for file in (*self._files.values(), *self._closing):
             file.close()
         self._files.clear()
@@ -205,7 +205,7 @@ class Journal:
         self.close()
 
 
-def _locked(folder: Path) -> int | None:
+def _lock(folder: Path) -> int | None:
     """Keeps a second run away for as long as this one lives; None where the system has no such locks."""
     try:
         import fcntl
@@ -220,6 +220,6 @@ def _locked(folder: Path) -> int | None:
     return handle
 
 
-def _short(value: Any) -> str:
+def _abbreviate(value: Any) -> str:
     text = json.dumps(value, ensure_ascii=False)
     return text if len(text) <= 60 else text[:57] + "…"

@@ -25,7 +25,7 @@ Item = TypeVar("Item")
 
 
 @dataclass(frozen=True)
-class Block:
+class LineBlock:
     """Consecutive lines of the text. `digest` tells all lines up to the end of this block from any others."""
 
     lines: list[str]
@@ -40,7 +40,7 @@ class Block:
 
 
 @dataclass(frozen=True)
-class Lines:
+class LineReader:
     """The lines of files, each a sentence; an empty line is an empty sentence."""
 
     paths: tuple[str, ...]
@@ -48,7 +48,7 @@ class Lines:
     errors: Literal["strict", "replace"] = "strict"
 
     @classmethod
-    def of(cls, names: Name | Iterable[Name], tokenizer: Tokenizer, errors: Literal["strict", "replace"]) -> Lines:
+    def of(cls, names: Name | Iterable[Name], tokenizer: Tokenizer, errors: Literal["strict", "replace"]) -> LineReader:
         """The lines of the files that names, folders, patterns and - stand for."""
         return cls(tuple(expand(names)), tokenizer, errors)
 
@@ -59,7 +59,7 @@ class Lines:
             return None
         return sum(os.path.getsize(path) for path in self.paths)
 
-    def blocks(self, tokens: int, *, skip: int = 0, digest: str = "") -> Iterator[Block]:
+    def blocks(self, tokens: int, *, skip: int = 0, digest: str = "") -> Iterator[LineBlock]:
         """Blocks of lines, each cut at the line that brings it to so many tokens: where they end depends on the text
         alone, so that whoever skips whole blocks gets the same ones behind them.
 
@@ -88,10 +88,10 @@ class Lines:
             sentences.append(sentence)
             count += len(sentence)
             if count >= tokens or len(lines) >= MOST_LINES:
-                yield Block(lines, sentences, _digest(seen, raw_lines), read)
+                yield LineBlock(lines, sentences, _digest(seen, raw_lines), read)
                 raw_lines, lines, sentences, count = [], [], [], 0
         if lines:
-            yield Block(lines, sentences, _digest(seen, raw_lines), read)
+            yield LineBlock(lines, sentences, _digest(seen, raw_lines), read)
 
     def _raw(self) -> Iterator[tuple[bytes, str, int, int]]:
         """Each line without its end, its file and number, and the bytes on disk read so far."""
@@ -121,13 +121,13 @@ def split_at_blanks(line: str) -> list[str]:
     return line.split() if OTHER_BLANKS.search(line) is None else NO_BLANKS.findall(line)
 
 
-def ahead(items: Iterator[Item]) -> Generator[Item, None, None]:
+def prefetch(items: Iterator[Item]) -> Generator[Item, None, None]:
     """The items, the next one made in a thread while the caller works on this one.
 
     Whoever may leave before the last item closes it: else its thread would end whenever memory is tidied up, maybe
     while another thread begins, and then the two wait for each other for ever.
 
-    >>> list(ahead(iter("abc")))
+    >>> list(prefetch(iter("abc")))
     ['a', 'b', 'c']
     """
     with ThreadPoolExecutor(1) as pool:

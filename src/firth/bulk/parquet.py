@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from firth.bulk.journal import Journal
-from firth.bulk.lines import Block
+from firth.bulk.lines import LineBlock
 from firth.errors import MissingExtra
 
 RESULT = "result"
@@ -25,7 +25,7 @@ class ParquetWriter:
     """A file a block, so that a finished block is a finished file."""
 
     def __init__(
-        self, ledger: Journal, dtype: str, shape: tuple[int, ...], *, pooled: bool = False, texts: bool = True
+        self, journal: Journal, dtype: str, shape: tuple[int, ...], *, pooled: bool = False, texts: bool = True
     ) -> None:
         try:
             import pyarrow
@@ -33,12 +33,12 @@ class ParquetWriter:
         except ImportError as error:
             raise MissingExtra("writing Parquet", "arrow") from error
         self.arrow, self.parquet = pyarrow, pyarrow.parquet
-        self.ledger, self.dtype, self.pooled, self.texts = ledger, dtype, pooled, texts
+        self.journal, self.dtype, self.pooled, self.texts = journal, dtype, pooled, texts
         self.layers = shape[0] if len(shape) == 2 else None
         self.dim = shape[-1]
-        self.state = {"parts": ledger.state.get("parts", 0), "written": ledger.state.get("written", 0)}
+        self.state = {"parts": journal.state.get("parts", 0), "written": journal.state.get("written", 0)}
 
-    def append(self, block: Block, arrays: Sequence[NDArray[Any]]) -> None:
+    def append(self, block: LineBlock, arrays: Sequence[NDArray[Any]]) -> None:
         """Adds a file with the rows of the block."""
         first, name = self.state["written"], f"{RESULT}/part-{self.state['parts']:05}.parquet"
         columns = self._sentences(block, first) if self.pooled else self._words(block, first)
@@ -48,27 +48,27 @@ class ParquetWriter:
         repeated = [column for column in columns if column == "word"]
         self.parquet.write_table(
             self.arrow.table(columns),
-            Sink(self.ledger, name),
+            Sink(self.journal, name),
             compression=packing,
             use_dictionary=repeated,
             write_statistics=False,
         )
-        self.ledger.close_file(name)
+        self.journal.close_file(name)
         self.state = {"parts": self.state["parts"] + 1, "written": first + len(block.lines)}
 
-    def _sentences(self, block: Block, first: int) -> dict[str, Any]:
+    def _sentences(self, block: LineBlock, first: int) -> dict[str, Any]:
         columns = {"sentence": self.arrow.array(np.arange(first, first + len(block.lines)))}
         if self.texts:
-            columns["text"] = self.arrow.array([_valid(line) for line in block.lines], self.arrow.string())
+            columns["text"] = self.arrow.array([_replace_surrogates(line) for line in block.lines], self.arrow.string())
         return columns
 
-    def _words(self, block: Block, first: int) -> dict[str, Any]:
+    def _words(self, block: LineBlock, first: int) -> dict[str, Any]:
         lengths = np.array([len(sentence) for sentence in block.sentences], np.int64)
         numbers = np.repeat(np.arange(first, first + len(lengths)), lengths)
         positions = np.arange(len(numbers)) - np.repeat(np.cumsum(lengths) - lengths, lengths)
         columns = {"sentence": self.arrow.array(numbers), "position": self.arrow.array(positions.astype(np.int32))}
         if self.texts:
-            words = [_valid(word) for sentence in block.sentences for word in sentence]
+            words = [_replace_surrogates(word) for sentence in block.sentences for word in sentence]
             columns["word"] = self.arrow.array(words, self.arrow.string())
         return columns
 
@@ -86,28 +86,28 @@ class ParquetWriter:
     def finish(self) -> str:
         """Adds a mark that the folder is ours; readers of Parquet pass over names that begin with _."""
         if not self.state["parts"]:
-            self.append(Block([], [], "", 0), [])  # an empty text is a table too
-        self.ledger.append(MARK, b'{"library": "firth"}\n')
+            self.append(LineBlock([], [], "", 0), [])  # an empty text is a table too
+        self.journal.append(MARK, b'{"library": "firth"}\n')
         return RESULT
 
 
 class Sink(io.RawIOBase):
-    """A file of a ledger, to be written by others: what they make goes there at once, not into memory first."""
+    """A file of a journal, to be written by others: what they make goes there at once, not into memory first."""
 
-    def __init__(self, ledger: Journal, name: str) -> None:
-        self.ledger, self.file = ledger, name
+    def __init__(self, journal: Journal, name: str) -> None:
+        self.journal, self.file = journal, name
 
     def writable(self) -> bool:
         return True
 
     def write(self, data: Any) -> int:
         before = self.tell()
-        self.ledger.append(self.file, data)
+        self.journal.append(self.file, data)
         return self.tell() - before
 
     def tell(self) -> int:
-        return self.ledger.size(self.file)
+        return self.journal.size(self.file)
 
 
-def _valid(text: str) -> str:
+def _replace_surrogates(text: str) -> str:
     return text if text.isascii() else text.encode("utf-8", "replace").decode()

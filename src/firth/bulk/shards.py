@@ -20,7 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from firth.bulk.journal import Journal
-from firth.bulk.lines import Block
+from firth.bulk.lines import LineBlock
 from firth.errors import FormatError
 from firth.files import Name
 from firth.formats import safetensors
@@ -37,25 +37,25 @@ DTYPES = {"float32": "F32", "float16": "F16", "int64": "I64"}
 class ShardWriter:
     """Rows of all sentences, one behind the other; a shard ends with the block that brings it to its size."""
 
-    def __init__(self, ledger: Journal, dtype: str, shape: tuple[int, ...], *, pooled: bool = False) -> None:
-        self.ledger, self.dtype, self.pooled = ledger, dtype, pooled
+    def __init__(self, journal: Journal, dtype: str, shape: tuple[int, ...], *, pooled: bool = False) -> None:
+        self.journal, self.dtype, self.pooled = journal, dtype, pooled
         self.row = shape  # (dim,) or (layers, dim)
-        self.state: dict[str, Any] = {"shards": ledger.state.get("shards", [])}
+        self.state: dict[str, Any] = {"shards": journal.state.get("shards", [])}
 
-    def append(self, block: Block, arrays: Sequence[NDArray[Any]]) -> None:
+    def append(self, block: LineBlock, arrays: Sequence[NDArray[Any]]) -> None:
         """Adds the rows of each sentence."""
         shards = self.state["shards"]
         if not shards or shards[-1]["rows"] * self._row_bytes >= SHARD:
             if shards:
-                self.ledger.close_file(f"{RESULT}/{shards[-1]['file']}")
+                self.journal.close_file(f"{RESULT}/{shards[-1]['file']}")
             name = f"embeddings-{len(shards) + 1:05}.safetensors"
             shards.append({"file": name, "first": sum(one["rows"] for one in shards), "rows": 0})
-            self.ledger.append(f"{RESULT}/{name}", bytes(HEADER))
+            self.journal.append(f"{RESULT}/{name}", bytes(HEADER))
         rows = [self._rows(array) for array in arrays]
         for some in _groups(rows):  # layers are turned, and a turned copy of the whole block would be large
             pieces = [np.ascontiguousarray(one).reshape(-1) for one in some]
-            self.ledger.append(f"{RESULT}/{shards[-1]['file']}", *pieces)
-        self.ledger.append(LENGTHS, np.array([len(one) for one in rows], "<i8"))
+            self.journal.append(f"{RESULT}/{shards[-1]['file']}", *pieces)
+        self.journal.append(LENGTHS, np.array([len(one) for one in rows], "<i8"))
         shards[-1]["rows"] += sum(map(len, rows))
 
     @property
@@ -70,8 +70,8 @@ class ShardWriter:
     def finish(self) -> str:
         """Adds the headers, the starts and the index. The name of the finished folder."""
         for shard in self.state["shards"]:
-            self.ledger.patch(f"{RESULT}/{shard['file']}", header("vectors", self.dtype, (shard["rows"], *self.row)))
-        size = self.ledger.size(LENGTHS) // 8
+            self.journal.patch(f"{RESULT}/{shard['file']}", header("vectors", self.dtype, (shard["rows"], *self.row)))
+        size = self.journal.size(LENGTHS) // 8
         if not self.pooled:
             self._append_starts(size)
         index = {
@@ -83,17 +83,17 @@ class ShardWriter:
             "pooled": self.pooled,
             "shards": self.state["shards"],
         }
-        self.ledger.append(f"{RESULT}/{INDEX}", (json.dumps(index, indent=1) + "\n").encode())
+        self.journal.append(f"{RESULT}/{INDEX}", (json.dumps(index, indent=1) + "\n").encode())
         return RESULT
 
     def _append_starts(self, size: int) -> None:
         """Where each sentence begins, and where the last one ends; some of them at a time."""
-        self.ledger.append(f"{RESULT}/{STARTS}", header("starts", "int64", (size + 1,)), bytes(8))
+        self.journal.append(f"{RESULT}/{STARTS}", header("starts", "int64", (size + 1,)), bytes(8))
         end = 0
         for first in range(0, size, PIECE):
-            lengths = np.fromfile(self.ledger.path(LENGTHS), "<i8", min(PIECE, size - first), offset=8 * first)
+            lengths = np.fromfile(self.journal.path(LENGTHS), "<i8", min(PIECE, size - first), offset=8 * first)
             starts = end + np.cumsum(lengths)
-            self.ledger.append(f"{RESULT}/{STARTS}", starts.astype("<i8"))
+            self.journal.append(f"{RESULT}/{STARTS}", starts.astype("<i8"))
             end = int(starts[-1])
 
 

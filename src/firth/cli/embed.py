@@ -5,7 +5,7 @@ from typing import Annotated, Any, Literal
 
 from cyclopts import Parameter
 
-from firth.bulk.embed_file import Bulk, embed_file, fingerprint
+from firth.bulk.embed_file import BulkOptions, embed_file, fingerprint
 from firth.bulk.index import index_file
 from firth.cli.flags import BilmDevice, Inputs, Json, Model, TextOptions
 from firth.cli.loading import move_to
@@ -29,7 +29,7 @@ def embed(
     /,
     *,
     out: Annotated[str, Parameter(help="Output: a .hdf5 file, or a folder named *.safetensors or *.parquet.")],
-    bulk: Annotated[Bulk, Parameter(name="*", group="Output")] = Bulk(),
+    bulk: Annotated[BulkOptions, Parameter(name="*", group="Output")] = BulkOptions(),
     text: Text = TextOptions(),
     precision: Precision = None,
     device: BilmDevice = None,

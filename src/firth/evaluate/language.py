@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from firth.evaluate import statistics
 from firth.evaluate.score import Score
 from firth.models.ngram_model import NgramModel
-from firth.models.perplexity import Perplexity, Surprises
+from firth.models.perplexity import Perplexity, SentenceLogProbs
 
 
 class LanguageModel(Protocol):
@@ -76,7 +76,7 @@ def perplexity(model: LanguageModel, sentences: Iterable[Sequence[str]], *, name
     >>> round(perplexity(Die(), [["1", "5"], ["3"]]).value, 6)
     6.0
     """
-    surprises = Surprises.joined(_surprises(model, sentences))
+    surprises = SentenceLogProbs.concatenate(_surprises(model, sentences))
     if not len(surprises.words):
         nothing = dict.fromkeys(("log_prob", "bits_per_token", "without_unknown"))
         return Score("language", name, "perplexity", None, None, 0, 0, {"sentences": 0, "tokens": 0, **nothing})
@@ -95,7 +95,7 @@ def perplexity(model: LanguageModel, sentences: Iterable[Sequence[str]], *, name
     return Score("language", name, "perplexity", value, interval, total - result.unknown, total, details)
 
 
-def _surprises(model: LanguageModel, sentences: Iterable[Sequence[str]]) -> Iterator[Surprises]:
+def _surprises(model: LanguageModel, sentences: Iterable[Sequence[str]]) -> Iterator[SentenceLogProbs]:
     """The log probabilities of each sentence; an n-gram model computes many sentences at once."""
     if isinstance(model, NgramModel):
         yield from model.surprises(sentences)
@@ -103,7 +103,7 @@ def _surprises(model: LanguageModel, sentences: Iterable[Sequence[str]]) -> Iter
     for words in sentences:
         unknown = set(_unknown(model, words))
         known = np.array([word not in unknown for word in words] + [True], bool)
-        yield Surprises.of_sentence(model.log_probs(words), known)
+        yield SentenceLogProbs.of_sentence(model.log_probs(words), known)
 
 
 def _finite(value: float) -> float | None:

@@ -33,7 +33,7 @@ from numpy.typing import NDArray
 
 from firth.errors import FormatError
 from firth.files import Name, write_bytes
-from firth.formats.reading import Source, open_source
+from firth.formats.reading import BlockReader, open_blocks
 from firth.kernels import arpa as lines
 from firth.kernels import ngram as kernel
 from firth.kernels.vector_files import gather
@@ -73,7 +73,7 @@ def read(path: Name, *, report: Report = silent) -> NgramModel:
     ...     read(path)
     NgramModel(order 1: 4 words)
     """
-    with open_source(path) as source:
+    with open_blocks(path) as source:
         reader = _Reader(path, whole_lines(path, source), report)
         promised = read_header(reader)
         vocabulary, log10, backoffs = read_words(reader, promised[0])
@@ -85,7 +85,7 @@ def read(path: Name, *, report: Report = silent) -> NgramModel:
     return trie.model()
 
 
-def whole_lines(path: Name, source: Source) -> Iterator[NDArray[np.uint8]]:
+def whole_lines(path: Name, source: BlockReader) -> Iterator[NDArray[np.uint8]]:
     """A file in blocks that end with a line's end; the last line gets one where it has none."""
     left = np.empty(0, np.uint8)
     while (block := source.more(left)) is not None:

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from firth.errors import FormatError, MissingExtra, OptionError
 from firth.files import Name
 from firth.formats.elmo_files import ElmoFiles, find_files, number, read_options, read_vocabulary, section
-from firth.formats.reading import Part
+from firth.formats.reading import RowSelection
 from firth.text.character_ids import BEGIN, END
 from firth.text.vocabulary import Vocabulary
 
@@ -34,7 +34,7 @@ CELL = "RNN_{}/RNN/MultiRNNCell/Cell{}/LSTMCell/"
 OFFICIAL = re.compile(r"char_embed$|CNN|RNN_\d")
 
 
-def read(path: Name, part: Part) -> BiLM:
+def read(path: Name, part: RowSelection) -> BiLM:
     """The model that a folder, its options.json or its weights.hdf5 stands for."""
     if not part.whole:
         raise OptionError(f"{os.fspath(path)}: limit and vocabulary choose among vectors, but this is an ELMo model")
@@ -50,7 +50,7 @@ def read_files(files: ElmoFiles, *, token_vectors: Name | None = None) -> BiLM:
     neural, torch = _neural()
     architecture = _architecture(files.options, neural)
     words = vocabulary = None
-    with opened(files.weights, files.options.name) as weights:
+    with open_weights(files.weights, files.options.name) as weights:
         arrays = _layers(weights, architecture)
         if architecture.encoder == "character-cnn":
             arrays |= _characters(weights, architecture)
@@ -62,12 +62,12 @@ def read_files(files: ElmoFiles, *, token_vectors: Name | None = None) -> BiLM:
             vocabulary, softmax = _softmax(weights, files.vocabulary, architecture.dim)
             arrays |= softmax
     if files.softmax is not None and vocabulary is None:
-        with opened(files.softmax, files.options.name) as weights:
+        with open_weights(files.softmax, files.options.name) as weights:
             vocabulary, softmax = _softmax(weights, files.vocabulary, architecture.dim)
             arrays |= softmax
     if token_vectors is not None:
         arrays = {re.sub(r"^encoder\.", "encoder.spelled.", name): array for name, array in arrays.items()}
-        with opened(token_vectors, files.options.name) as weights:
+        with open_weights(token_vectors, files.options.name) as weights:
             words, arrays["encoder.table"] = _words(weights, files.vocabulary, architecture.dim)
     tensors = {name: torch.from_numpy(np.ascontiguousarray(array)) for name, array in arrays.items()}
     metadata = {"format": "elmo", "source": files.weights.name}
@@ -122,7 +122,7 @@ def _architecture(path: Path, neural: Any) -> Architecture:
     return made
 
 
-class Weights:
+class TensorReader:
     """The tensors of an HDF5 file, each checked as it is taken."""
 
     def __init__(self, path: Name, file: Any, options: str) -> None:
@@ -173,7 +173,7 @@ class Weights:
 
 
 @contextmanager
-def opened(path: Name, options: str) -> Iterator[Weights]:
+def open_weights(path: Name, options: str) -> Iterator[TensorReader]:
     """An HDF5 file of tensors."""
     h5py = import_h5py()
     if not os.path.isfile(path):
@@ -184,7 +184,7 @@ def opened(path: Name, options: str) -> Iterator[Weights]:
         problem = f"is no HDF5 file, or is cut short ({error})"
         raise FormatError(path, problem, cure="Download it again") from error
     with file:
-        yield Weights(path, file, options)
+        yield TensorReader(path, file, options)
 
 
 def import_h5py() -> Any:
@@ -195,7 +195,7 @@ def import_h5py() -> Any:
     return h5py
 
 
-def _characters(weights: Weights, sizes: Architecture) -> Arrays:
+def _characters(weights: TensorReader, sizes: Architecture) -> Arrays:
     table = weights.take("char_embed", 261, sizes.character_dim)
     arrays = {"encoder.table": np.concatenate([np.zeros_like(table[:1]), table])}  # 0 stands where no word is
     for i, (size, count) in enumerate(sizes.filters):
@@ -214,31 +214,31 @@ def _characters(weights: Weights, sizes: Architecture) -> Arrays:
     return arrays
 
 
-def _layers(weights: Weights, sizes: Architecture) -> Arrays:
+def _layers(weights: TensorReader, sizes: Architecture) -> Arrays:
     arrays: Arrays = {}
     for direction, run in DIRECTIONS.items():
         for depth in range(sizes.layers):
             name, key = f"{direction}.{depth}.", CELL.format(run, depth)
-            both = regated(weights.take(key + "W_0", 2 * sizes.dim, 4 * sizes.cell).T)
+            both = reorder_gates(weights.take(key + "W_0", 2 * sizes.dim, 4 * sizes.cell).T)
             arrays[name + "input"], arrays[name + "recurrent"] = both[:, : sizes.dim], both[:, sizes.dim :]
-            arrays[name + "bias"] = regated(weights.take(key + "B", 4 * sizes.cell))
+            arrays[name + "bias"] = reorder_gates(weights.take(key + "B", 4 * sizes.cell))
             arrays[name + "bias"][sizes.cell : 2 * sizes.cell] += 1
             if sizes.cell != sizes.dim:
                 arrays[name + "projection"] = weights.take(key + "W_P_0", sizes.cell, sizes.dim).T
     return arrays
 
 
-def regated(array: Floats) -> Floats:
+def reorder_gates(array: Floats) -> Floats:
     """Rows of gates in the other order: the second and third quarter change places.
 
-    >>> regated(np.array([1, 2, 3, 4], np.float32))
+    >>> reorder_gates(np.array([1, 2, 3, 4], np.float32))
     array([1., 3., 2., 4.], dtype=float32)
     """
     first, second, third, fourth = np.split(array, 4)
     return np.concatenate([first, third, second, fourth])
 
 
-def _words(weights: Weights, path: Path | None, dim: int) -> tuple[Vocabulary, Floats]:
+def _words(weights: TensorReader, path: Path | None, dim: int) -> tuple[Vocabulary, Floats]:
     table = weights.take("embedding", None, dim)
     return _vocabulary(weights, path, "embedding", len(table)), table
 
@@ -250,13 +250,13 @@ def _check_bounds(words: Vocabulary, files: ElmoFiles) -> None:
             raise FormatError(files.vocabulary or files.weights, f"the vocabulary has no {bound}", cure=cure)
 
 
-def _softmax(weights: Weights, path: Path | None, dim: int) -> tuple[Vocabulary, Arrays]:
+def _softmax(weights: TensorReader, path: Path | None, dim: int) -> tuple[Vocabulary, Arrays]:
     table = weights.take("softmax/W", None, dim)
     arrays = {"softmax.weight": table, "softmax.bias": weights.take("softmax/b", len(table))}
     return _vocabulary(weights, path, "softmax/W", len(table)), arrays
 
 
-def _vocabulary(weights: Weights, path: Path | None, key: str, rows: int) -> Vocabulary:
+def _vocabulary(weights: TensorReader, path: Path | None, key: str, rows: int) -> Vocabulary:
     if path is None:
         cure = "Put the vocabulary that the model was trained with beside it, as vocab.txt"
         raise FormatError(weights.path, f"{key!r} has {rows:,} rows, but no file says whose they are", cure=cure)

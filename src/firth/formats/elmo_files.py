@@ -29,12 +29,12 @@ class ElmoFiles:
     vocabulary: Path | None = None
 
 
-def looks_so(head: bytes) -> bool:
+def is_elmo(head: bytes) -> bool:
     """Whether a file, which begins with `head`, may be one of an ELMo model's."""
     return head.startswith(HDF5) or (head.lstrip()[:1] == b"{" and b'"lstm"' in head)
 
 
-def looks_so_inside(folder: Name) -> bool:
+def contains_elmo(folder: Name) -> bool:
     """Whether a folder holds an ELMo model, ours or another's."""
     names = os.listdir(folder)
     official = any(_is_options(name) for name in names) and any(_is_hdf5(name) for name in names)
@@ -57,9 +57,9 @@ def find_files(path: Name) -> ElmoFiles:
     weights = [name for name in names if _is_hdf5(name) and "softmax" not in name and "embedding" not in name]
     weights = [name for name in weights if "weights" in name] or weights
     if place.is_file() and _is_hdf5(place.name):
-        weights, options = [place.name], _kin(place.name, options)
+        weights, options = [place.name], _related_files(place.name, options)
     elif place.is_file():
-        options, weights = [place.name], _kin(place.name, weights)
+        options, weights = [place.name], _related_files(place.name, weights)
     for what, found in (("options.json", options), ("weights.hdf5", weights)):
         if len(found) == 1:
             continue
@@ -80,7 +80,7 @@ def _is_hdf5(name: str) -> bool:
     return name.endswith((".hdf5", ".h5"))
 
 
-def _kin(name: str, others: list[str]) -> list[str]:
+def _related_files(name: str, others: list[str]) -> list[str]:
     """Those of the other files whose names begin most like this one's: its own, where several models lie together."""
     shared = [len(os.path.commonprefix([name, other])) for other in others]  # noqa: RUF071 (names, not paths)
     return [other for other, size in zip(others, shared) if size == max(shared)]

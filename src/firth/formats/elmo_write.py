@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from firth.errors import OptionError
 from firth.files import Name, atomic_folder
-from firth.formats.elmo import CELL, DIRECTIONS, import_h5py, regated
+from firth.formats.elmo import CELL, DIRECTIONS, import_h5py, reorder_gates
 from firth.formats.elmo_files import OPTIONS, SOFTMAX, VOCABULARY, WEIGHTS
 from firth.text.vocabulary import Vocabulary, to_bytes
 
@@ -91,10 +91,10 @@ def _tensors(arrays: Arrays, sizes: Architecture) -> Tensors:
     for direction, run in DIRECTIONS.items():
         for depth in range(sizes.layers):
             name, key = f"{direction}.{depth}.", CELL.format(run, depth)
-            yield key + "W_0", regated(np.concatenate([arrays[name + "input"], arrays[name + "recurrent"]], 1)).T
+            yield key + "W_0", reorder_gates(np.concatenate([arrays[name + "input"], arrays[name + "recurrent"]], 1)).T
             bias = arrays[name + "bias"].copy()
             bias[sizes.cell : 2 * sizes.cell] -= 1
-            yield key + "B", regated(bias)
+            yield key + "B", reorder_gates(bias)
             if sizes.cell != sizes.dim:
                 yield key + "W_P_0", arrays[name + "projection"].T
 

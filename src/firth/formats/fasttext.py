@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from firth.errors import FormatError
 from firth.files import Name
-from firth.formats.reading import MOST_DIM, Bytes, Part, read_whole
+from firth.formats.reading import MOST_DIM, Bytes, RowSelection, read_whole
 from firth.formats.vector_table import select
 from firth.kernels import vector_files as kernel
 from firth.text.subwords import Subwords
@@ -74,10 +74,10 @@ class Cursor:
         return FormatError(self.path, problem, offset=self.at)
 
 
-def looks_so(head: bytes) -> bool:
+def is_fasttext(head: bytes) -> bool:
     """Whether the first bytes are a fastText file's: the magic number, or the arguments of the oldest version.
 
-    >>> looks_so(MAGIC + bytes(100)), looks_so(b"the 0.1 0.2 " * 10)
+    >>> is_fasttext(MAGIC + bytes(100)), is_fasttext(b"the 0.1 0.2 " * 10)
     (True, False)
     """
     if head.startswith(MAGIC):
@@ -90,7 +90,7 @@ def looks_so(head: bytes) -> bool:
     return plausible and size > 0 and words >= 0 and labels >= 0 and size == words + labels
 
 
-def read(path: Name, part: Part) -> WordVectors:
+def read(path: Name, part: RowSelection) -> WordVectors:
     """The model of a `.bin` or `.ftz` file; a part of it is plain vectors of the words that are wanted."""
     vectors = read_model(path)
     return vectors if part.whole else select(vectors, part)

@@ -16,7 +16,7 @@ from scipy.sparse import csr_matrix
 
 from firth.errors import FormatError, OptionError
 from firth.files import STDIN, Name, compression, open_bytes, write_bytes
-from firth.formats.reading import open_source
+from firth.formats.reading import open_blocks
 from firth.models.count_matrix import CountMatrix
 from firth.models.glove_cells import Batch, MatrixCells
 from firth.text.vocabulary import Vocabulary, to_bytes, to_word
@@ -41,7 +41,7 @@ class Records:
             raise _cut_short(path, size)
 
     def __iter__(self) -> Iterator[Batch]:
-        with open_source(self.path) as source:
+        with open_blocks(self.path) as source:
             left = np.empty(0, np.uint8)
             while (block := source.more(left, BLOCK - len(left))) is not None:
                 whole = len(block) - len(block) % RECORD.itemsize

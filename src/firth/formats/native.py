@@ -22,7 +22,7 @@ from firth.files import Name, atomic_folder
 from firth.formats import precision as precisions
 from firth.formats import safetensors
 from firth.formats.precision import Precision
-from firth.formats.reading import Part
+from firth.formats.reading import RowSelection
 from firth.formats.vector_table import select
 from firth.models.count_matrix import CountMatrix
 from firth.models.ngram_model import NgramModel
@@ -50,7 +50,7 @@ CONFIG, ARRAYS, PACKED = "config.json", "model.safetensors", ".xz"
 LONGEST_CONFIG = 64 << 20
 
 
-def read(path: Name, part: Part) -> Artifact:
+def read(path: Name, part: RowSelection) -> Artifact:
     """The artifact that lies in a folder."""
     parts = read_parts(path)
     artifact = build_artifact(parts, path)
@@ -65,7 +65,7 @@ def read_parts(path: Name) -> Parts:
     """What lies in a folder, not yet put together."""
     config = _read_config(Path(path) / CONFIG)
     vocabularies = {name: _read_list(Path(path), name) for name in config["vocabularies"]}
-    arrays = safetensors.read(_existing(Path(path) / ARRAYS))
+    arrays = safetensors.read(_check_exists(Path(path) / ARRAYS))
     parts = Parts(config["kind"], config["config"], arrays, vocabularies)
     if not config.get("coded"):
         return parts
@@ -96,7 +96,7 @@ def _neural(kind: str) -> type[Artifact]:
 
 
 def _read_config(path: Path) -> dict[str, Any]:
-    if _existing(path).stat().st_size > LONGEST_CONFIG:
+    if _check_exists(path).stat().st_size > LONGEST_CONFIG:
         raise FormatError(path, "is too long to be a model's settings")
     try:
         config = json.loads(path.read_bytes())
@@ -121,10 +121,10 @@ def _read_config(path: Path) -> dict[str, Any]:
 
 def _read_list(folder: Path, name: str) -> Vocabulary:
     packed = folder / (name + PACKED)
-    return Vocabulary.load(packed if packed.is_file() else _existing(folder / name))
+    return Vocabulary.load(packed if packed.is_file() else _check_exists(folder / name))
 
 
-def _existing(path: Path) -> Path:
+def _check_exists(path: Path) -> Path:
     if not path.is_file():
         raise FormatError(path, "is missing from the folder of this model")
     return path

@@ -26,17 +26,17 @@ TRUSTED_RATIO = 100  # real vectors shrink two- to fourfold; a bomb a thousandfo
 
 
 @dataclass(frozen=True)
-class Part:
+class RowSelection:
     """Which rows of a file are wanted: the first `limit`, and of these only the words in `wanted`; None means all."""
 
     limit: int | None = None
     wanted: Vocabulary | None = None
 
     @classmethod
-    def of(cls, limit: int | None, vocabulary: Vocabulary | Iterable[str] | Name | None) -> Part:
+    def of(cls, limit: int | None, vocabulary: Vocabulary | Iterable[str] | Name | None) -> RowSelection:
         """The part that a limit and words name; one string or path is a file of words.
 
-        >>> Part.of(10, ["tea", "tea"]).wanted.words
+        >>> RowSelection.of(10, ["tea", "tea"]).wanted.words
         ('tea',)
         """
         if limit is not None and limit < 1:
@@ -63,7 +63,7 @@ class Part:
         return found >= 0
 
 
-class Source:
+class BlockReader:
     """A file read in blocks, unpacked where it is packed; what a block leaves over begins the next one."""
 
     def __init__(self, path: Name, file: IO[bytes]) -> None:
@@ -94,16 +94,16 @@ class Source:
 
 
 @contextmanager
-def open_source(path: Name) -> Iterator[Source]:
+def open_blocks(path: Name) -> Iterator[BlockReader]:
     """A file to be read in blocks."""
     with open_bytes(path) as file:
-        yield Source(path, file)
+        yield BlockReader(path, file)
 
 
 def read_head(path: Name, lines: int = 17, most: int = 8 << 20) -> tuple[bytes, bool]:
     """The first lines of a file, unpacked, and whether that is all of it; never more than `most` bytes."""
     head = np.empty(0, np.uint8)
-    with open_source(path) as source:
+    with open_blocks(path) as source:
         size = 1 << 16
         while (block := source.more(head, size)) is not None:
             head = block
@@ -123,7 +123,7 @@ def read_whole(path: Name) -> Bytes:
             return np.frombuffer(mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ), np.uint8)
     everything = np.empty(BLOCK, np.uint8)
     filled = 0
-    with open_source(path) as source:
+    with open_blocks(path) as source:
         while (block := source.more(everything[:0])) is not None:
             if filled + len(block) > len(everything):
                 everything.resize(len(everything) * 3 // 2 + len(block), refcheck=False)  # grows in place

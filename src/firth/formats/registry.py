@@ -29,7 +29,7 @@ from firth.formats import (
 )
 from firth.formats import precision as precisions
 from firth.formats.precision import Precision
-from firth.formats.reading import Part, read_head
+from firth.formats.reading import RowSelection, read_head
 from firth.models.ngram_model import NgramModel
 from firth.pretrained import shipped
 from firth.text.vocabulary import Vocabulary
@@ -43,7 +43,7 @@ class Format:
 
     sentence: str
     endings: tuple[str, ...]
-    read: Callable[[Name, Part], Any]
+    read: Callable[[Name, RowSelection], Any]
     write: Callable[[Any, Name], None]
     kinds: tuple[str, ...] | None = (WordVectors.kind, SubwordVectors.kind)
 
@@ -52,7 +52,7 @@ class Format:
         return self.kinds is None or getattr(artifact, "kind", None) in self.kinds
 
 
-def _read_arpa(path: Name, part: Part) -> NgramModel:
+def _read_arpa(path: Name, part: RowSelection) -> NgramModel:
     if not part.whole:
         raise OptionError(f"{os.fspath(path)}: limit and vocabulary choose among vectors, but this is an n-gram model")
     return arpa.read(path)
@@ -88,7 +88,7 @@ def detect(path: Name) -> str:
     firth.errors.OptionError: no/such/file: no such file or folder
     """
     if os.path.isdir(path):
-        if elmo_files.looks_so_inside(path):
+        if elmo_files.contains_elmo(path):
             return "elmo"
         if not (Path(path) / native.CONFIG).is_file():
             cure = "Name a file of vectors, a folder that firth wrote, or one of an ELMo model"
@@ -101,17 +101,17 @@ def detect(path: Name) -> str:
     head, whole = read_head(path)
     if not head:
         raise FormatError(path, "the file is empty")
-    if elmo_files.looks_so(head):
+    if elmo_files.is_elmo(head):
         return "elmo"
     unsupported.refuse(path, head)
-    if fasttext.looks_so(head):
+    if fasttext.is_fasttext(head):
         return "fasttext"
-    if arpa_begins(head):
+    if is_arpa(head):
         return "arpa"
-    layout = word2vec_text.layout_of(head, whole)
+    layout = word2vec_text.detect_layout(head, whole)
     if layout is not None:
         return layout.kind
-    if word2vec_binary.looks_so(head):
+    if word2vec_binary.is_word2vec_binary(head):
         return "word2vec-binary"
     raise unsupported.unknown(path, head)
 
@@ -125,10 +125,10 @@ def _nothing_there(path: Name) -> str:
     return f"{problem}, and no shipped model of this name. {shipped.suggest(name)}"
 
 
-def arpa_begins(head: bytes) -> bool:
+def is_arpa(head: bytes) -> bool:
     r"""Whether a line `\data\` stands near the start, as it does in every ARPA file.
 
-    >>> arpa_begins(b"\n\\data\\\nngram 1=3\n")
+    >>> is_arpa(b"\n\\data\\\nngram 1=3\n")
     True
     """
     return any(line.strip() == b"\\data\\" for line in head[: 1 << 16].split(b"\n"))
@@ -155,7 +155,7 @@ def load(
     ...     load(Path(folder, "small.txt"), vocabulary=["rain"])["rain"]
     array([3., 4.], dtype=float32)
     """
-    part = Part.of(limit, vocabulary)
+    part = RowSelection.of(limit, vocabulary)
     path = shipped.locate(path)
     if format is not None and format not in FORMATS:
         raise OptionError(f"no format is called {format!r}. There are: {', '.join(FORMATS)}")

@@ -7,7 +7,7 @@ import sys
 import numpy as np
 from numpy.typing import NDArray
 
-from firth.formats.reading import Bytes, Ids, Part
+from firth.formats.reading import Bytes, Ids, RowSelection
 from firth.kernels import vector_files as kernel
 from firth.text.vocabulary import Vocabulary
 from firth.vectors.rows import DenseRows
@@ -17,10 +17,10 @@ from firth.vectors.words import WordVectors
 Floats = NDArray[np.float32]
 
 
-class Table:
+class VectorTable:
     """A matrix that grows in place: reserved memory costs nothing until rows are written to it."""
 
-    def __init__(self, dim: int, part: Part, expected: int = 0) -> None:
+    def __init__(self, dim: int, part: RowSelection, expected: int = 0) -> None:
         self.part = part
         self.matrix = np.empty((max(1, expected if part.wanted is None else 0), dim), np.float32)
         self.size = 0  # rows kept
@@ -95,7 +95,7 @@ class Table:
         self.matrix.resize((rows, self.matrix.shape[1]), refcheck=False)
 
 
-def select(vectors: WordVectors, part: Part) -> WordVectors:
+def select(vectors: WordVectors, part: RowSelection) -> WordVectors:
     """The wanted words of vectors that are already open, as plain vectors; a prefix stays where it lies."""
     vocabulary = vectors.vocabulary.top(min(part.limit or len(vectors), len(vectors)))
     keep = part.keeps(vocabulary.blob, vocabulary.starts, vocabulary.ends)

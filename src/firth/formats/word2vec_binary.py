@@ -9,8 +9,8 @@ from numpy.typing import NDArray
 
 from firth.errors import FormatError
 from firth.files import Name, write_bytes
-from firth.formats.reading import BLOCK, Bytes, Part, Source, check_shape, open_source
-from firth.formats.vector_table import Table
+from firth.formats.reading import BLOCK, BlockReader, Bytes, RowSelection, check_shape, open_blocks
+from firth.formats.vector_table import VectorTable
 from firth.formats.word2vec_text import HEADER, check_words
 from firth.kernels import vector_files as kernel
 from firth.text.vocabulary import to_bytes
@@ -19,9 +19,9 @@ from firth.vectors.words import WordVectors
 LONGEST_HEADER = 100
 
 
-def read(path: Name, part: Part) -> WordVectors:
+def read(path: Name, part: RowSelection) -> WordVectors:
     """The vectors of a binary file, with or without a newline after each row."""
-    with open_source(path) as source:
+    with open_blocks(path) as source:
         block = source.more(np.empty(0, np.uint8))
         header = HEADER.match(b"" if block is None else block[:LONGEST_HEADER].tobytes())
         if block is None or header is None or block[header.end() : header.end() + 1].tobytes() != b"\n":
@@ -31,7 +31,7 @@ def read(path: Name, part: Part) -> WordVectors:
         rows, dim = int(header[1]), int(header[2])
         check_shape(path, rows, dim, 4 * dim + 1, None if source.packed else source.size - header.end() - 1)
         wanted = rows if part.limit is None else min(rows, part.limit)
-        table = Table(dim, part, 0 if source.packed else wanted)
+        table = VectorTable(dim, part, 0 if source.packed else wanted)
         left: Bytes | None = block[header.end() + 1 :]
         while left is not None and table.seen < wanted:
             left = _take(source, left, dim, wanted - table.seen, table)
@@ -40,7 +40,7 @@ def read(path: Name, part: Part) -> WordVectors:
     return table.finish("word2vec-binary")
 
 
-def _take(source: Source, block: Bytes, dim: int, most: int, table: Table) -> Bytes | None:
+def _take(source: BlockReader, block: Bytes, dim: int, most: int, table: VectorTable) -> Bytes | None:
     """Moves the whole rows of a block into the table; returns what is left over with the next block behind it."""
     most = min(most, len(block) // (4 * dim + 1) + 1)
     starts, ends = np.empty(most, np.int64), np.empty(most, np.int64)
@@ -58,7 +58,7 @@ def _take(source: Source, block: Bytes, dim: int, most: int, table: Table) -> By
     return fresh
 
 
-def _check_end(source: Source, left: Bytes | None, rows: int) -> None:
+def _check_end(source: BlockReader, left: Bytes | None, rows: int) -> None:
     while left is not None:
         if left.tobytes().strip(b"\n"):
             place = source.seen - len(left)
@@ -66,10 +66,10 @@ def _check_end(source: Source, left: Bytes | None, rows: int) -> None:
         left = source.more(left[:0])
 
 
-def looks_so(head: bytes) -> bool:
+def is_word2vec_binary(head: bytes) -> bool:
     """Whether a header line begins the file; `word2vec_text.layout_of` has already said that no text follows it.
 
-    >>> looks_so(b"2747 10\\nthe \\xb9\\xc8")
+    >>> is_word2vec_binary(b"2747 10\\nthe \\xb9\\xc8")
     True
     """
     return re.match(rb"[ \t]*\d{1,20}[ \t]+\d{1,20}[ \t\r]*\n", head[:LONGEST_HEADER]) is not None

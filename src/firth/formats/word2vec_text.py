@@ -16,8 +16,8 @@ from numpy.typing import NDArray
 
 from firth.errors import FormatError
 from firth.files import Name, write_bytes
-from firth.formats.reading import MOST_DIM, Bytes, Ids, Part, Source, check_shape, open_source, read_head
-from firth.formats.vector_table import Floats, Table
+from firth.formats.reading import MOST_DIM, BlockReader, Bytes, Ids, RowSelection, check_shape, open_blocks, read_head
+from firth.formats.vector_table import Floats, VectorTable
 from firth.kernels import vector_files as kernel
 from firth.kernels import words as words_kernel
 from firth.runtime import Runtime
@@ -32,7 +32,7 @@ LONGEST_LINE = 32 << 20  # a million numbers of thirty bytes
 
 
 @dataclass(frozen=True)
-class Layout:
+class TextLayout:
     """What the first lines tell: which format, how long a vector is, and what the header promises, if there is one."""
 
     kind: Kind
@@ -40,12 +40,12 @@ class Layout:
     rows: int | None = None
 
 
-def layout_of(head: bytes, whole: bool) -> Layout | None:
+def detect_layout(head: bytes, whole: bool) -> TextLayout | None:
     """The layout of a text file, from its first lines; None where it is not lines of a word and numbers.
 
-    >>> layout_of(b"2 3\\ntea 1 2 3\\nrain 4 5 6\\n", True)
-    Layout(kind='word2vec', dim=3, rows=2)
-    >>> layout_of(b"tea 1 2 3\\nat home 4 5 6\\n", True)
+    >>> detect_layout(b"2 3\\ntea 1 2 3\\nrain 4 5 6\\n", True)
+    TextLayout(kind='word2vec', dim=3, rows=2)
+    >>> detect_layout(b"tea 1 2 3\\nat home 4 5 6\\n", True)
     Layout(kind='glove', dim=3, rows=None)
     """
     lines = head.split(b"\n")
@@ -59,15 +59,15 @@ def layout_of(head: bytes, whole: bool) -> Layout | None:
     rows, dim = int(header[1]), int(header[2])
     one_number = bool(sample) and all(len(fields) == 2 and NUMBER.fullmatch(fields[1]) for fields in sample)
     if one_number and dim != 1:
-        return Layout("glove", 1)  # "400000 300" is the word 400000 with the number 300
+        return TextLayout("glove", 1)  # "400000 300" is the word 400000 with the number 300
     fits = bool(sample) and len(sample[0]) > dim and all(NUMBER.fullmatch(field) for field in sample[0][-dim:])
     if not fits and CONTROLS.search(head):
         return None
     blank_at_end = bool(sample) and all(line.rstrip(b"\r").endswith(b" ") for line in rest[:16] if line.strip())
-    return Layout("vec" if blank_at_end else "word2vec", dim, rows)
+    return TextLayout("vec" if blank_at_end else "word2vec", dim, rows)
 
 
-def _without_header(sample: list[list[bytes]], head: bytes) -> Layout | None:
+def _without_header(sample: list[list[bytes]], head: bytes) -> TextLayout | None:
     lengths: Counter[int] = Counter()
     for fields in sample:
         numbers = 0
@@ -80,23 +80,23 @@ def _without_header(sample: list[list[bytes]], head: bytes) -> Layout | None:
     odd = count < len(sample) and CONTROLS.search(head)
     if dim == 0 or 2 * count < len(sample) or odd:
         return None
-    return Layout("glove", dim)
+    return TextLayout("glove", dim)
 
 
 def _fields(line: bytes) -> list[bytes]:
     return [field for field in line.rstrip(b"\r").replace(b"\t", b" ").split(b" ") if field]
 
 
-def read(path: Name, part: Part) -> WordVectors:
+def read(path: Name, part: RowSelection) -> WordVectors:
     """The vectors of a text file, parsed in threads."""
-    layout = layout_of(*read_head(path))
+    layout = detect_layout(*read_head(path))
     if layout is None:
         raise FormatError(path, "expected lines of a word and numbers")
-    with open_source(path) as source:
+    with open_blocks(path) as source:
         room = None if source.packed else source.size
         check_shape(path, layout.rows or 0, layout.dim, 2 * layout.dim + 2, None if room is None else room + 1)
         expected = 0 if layout.rows is None or room is None else min(layout.rows, part.limit or layout.rows)
-        table = Table(layout.dim, part, expected)
+        table = VectorTable(layout.dim, part, expected)
         line = 1
         for parsed in Runtime.from_env().stream(
             lambda block: _parse(block, layout.dim), _blocks(source, layout.rows is not None)
@@ -114,7 +114,7 @@ def read(path: Name, part: Part) -> WordVectors:
 
 
 @dataclass(frozen=True)
-class Parsed:
+class ParsedLines:
     """A block of whole lines and what was found in it; `broken` is the line at which parsing stopped."""
 
     block: Bytes
@@ -125,7 +125,7 @@ class Parsed:
     broken: bytes | None
 
 
-def _parse(block: Bytes, dim: int) -> Parsed:
+def _parse(block: Bytes, dim: int) -> ParsedLines:
     count = int(words_kernel.count_lines(block))
     most = min(count, len(block) // (2 * dim) + 1)  # each number takes two bytes
     rows = np.empty((most + 1, dim), np.float32)
@@ -141,10 +141,10 @@ def _parse(block: Bytes, dim: int) -> Parsed:
     text = None
     if broken:
         text = block[at : at + LONGEST_LINE].tobytes().split(b"\n", 1)[0]
-    return Parsed(block, starts[:row], ends[:row], rows[:row], line, text)
+    return ParsedLines(block, starts[:row], ends[:row], rows[:row], line, text)
 
 
-def _blocks(source: Source, header: bool) -> Iterator[Bytes]:
+def _blocks(source: BlockReader, header: bool) -> Iterator[Bytes]:
     """Blocks of whole lines, without the header line."""
     left = np.empty(0, np.uint8)
     while (block := source.more(left)) is not None:
@@ -178,17 +178,17 @@ def _explain(line: bytes, dim: int) -> str:
     word, *fields = _fields(line)[:MOST_DIM] or [b""]
     odd = [field for field in fields if not NUMBER.fullmatch(field)]
     if odd and len(fields) == dim:
-        return f"expected {dim} numbers after {_shown(word)}, but {_shown(odd[0])} is not a number"
+        return f"expected {dim} numbers after {_quote(word)}, but {_quote(odd[0])} is not a number"
     if odd and len(fields) > dim:
         tail = [field for field in fields[-dim:] if not NUMBER.fullmatch(field)]
         if tail:
-            return f"expected a line to end in {dim} numbers, but {_shown(tail[-1])} is not a number"
+            return f"expected a line to end in {dim} numbers, but {_quote(tail[-1])} is not a number"
     found = len(fields) - len(odd)
     blanks = ". A word that holds blanks may not end in a number" if found > dim else ""
-    return f"expected {dim} numbers after {_shown(word)}, found {found}{blanks}"
+    return f"expected {dim} numbers after {_quote(word)}, found {found}{blanks}"
 
 
-def _shown(raw: bytes) -> str:
+def _quote(raw: bytes) -> str:
     word = to_word(raw[:60])
     return repr(word + "…" if len(raw) > 60 else word)
 
@@ -206,7 +206,7 @@ def write(vectors: WordVectors, path: Name, kind: Kind = "word2vec") -> None:
 
     def formatted(start: int) -> bytes:
         part = vocabulary.take(np.arange(start, min(start + step, size)))
-        return _formatted(part, rows.block(start, start + len(part)), tail)
+        return _format_rows(part, rows.block(start, start + len(part)), tail)
 
     with write_bytes(path) as file:
         if kind != "glove":
@@ -215,7 +215,7 @@ def write(vectors: WordVectors, path: Name, kind: Kind = "word2vec") -> None:
             file.write(text)
 
 
-def _formatted(words: Vocabulary, rows: Floats, tail: NDArray[np.uint8]) -> bytes:
+def _format_rows(words: Vocabulary, rows: Floats, tail: NDArray[np.uint8]) -> bytes:
     rows = np.ascontiguousarray(rows)
     room = int(kernel.line_room(words.starts, words.ends, rows.shape[1], len(tail)))
     out = np.empty(room, np.uint8)
@@ -229,7 +229,7 @@ def check_words(vocabulary: Vocabulary, path: Name, kind: str) -> None:
     blob = vocabulary.blob.data
     for start, end in zip(vocabulary.starts.tolist(), vocabulary.ends.tolist()):
         word = bytes(blob[start:end])
-        if not word or blanks.search(word) or (kind == "glove" and _ends_badly(word)):
+        if not word or blanks.search(word) or (kind == "glove" and _ends_in_number(word)):
             raise FormatError(
                 path,
                 f"the word {to_word(word)!r} cannot be written as {kind}: it is empty or holds a blank or a line end",
@@ -237,7 +237,7 @@ def check_words(vocabulary: Vocabulary, path: Name, kind: str) -> None:
             )
 
 
-def _ends_badly(word: bytes) -> bool:
+def _ends_in_number(word: bytes) -> bool:
     """Whether GloVe's splitting from the right would cut this word elsewhere."""
     last = re.split(rb"[ \t]", word)[-1]
     return not last or (last != word and NUMBER.fullmatch(last) is not None)

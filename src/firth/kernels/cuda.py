@@ -1,6 +1,6 @@
-"""CUDA source becomes kernels at run time: NVRTC compiles it for the GPU that is there, the driver starts it.
+"""Compiles CUDA source at run time: NVRTC compiles it for the current GPU, the driver starts the kernels.
 
-Both are reached through their C interfaces, which have stayed the same for many years; memory and streams are torch's.
+Both are called through their C interfaces; memory and streams are those of torch.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ class Kernel:
 
 
 def as_c(argument: Any) -> Any:
-    """An argument of a kernel as C knows it."""
+    """An argument of a kernel as a C value."""
     if isinstance(argument, np.uint64):
         return ctypes.c_uint64(int(argument))
     if isinstance(argument, int):
@@ -46,7 +46,7 @@ def compile_source(source: str, names: Sequence[str], constants: Mapping[str, in
     import torch
 
     torch.cuda.init()
-    torch.empty(1, device="cuda")  # the driver loads code only where a context is
+    torch.empty(1, device="cuda")  # creates the context that the driver needs to load code
     major, minor = torch.cuda.get_device_capability()
     flags = [f"--gpu-architecture=sm_{major}{minor}", "--std=c++17", *(f"-D{k}={v}" for k, v in constants.items())]
     binary = translate(source, flags)
@@ -65,8 +65,8 @@ def translate(source: str, flags: Sequence[str]) -> bytes:
     library = compiler()
     program, size = ctypes.c_void_p(), ctypes.c_size_t()
     library.nvrtcCreateProgram(ctypes.byref(program), source.encode(), b"kernels.cu", 0, None, None)
-    given = (ctypes.c_char_p * len(flags))(*(flag.encode() for flag in flags))
-    if library.nvrtcCompileProgram(program, len(flags), given) != 0:
+    options = (ctypes.c_char_p * len(flags))(*(flag.encode() for flag in flags))
+    if library.nvrtcCompileProgram(program, len(flags), options) != 0:
         library.nvrtcGetProgramLogSize(program, ctypes.byref(size))
         log = ctypes.create_string_buffer(size.value)
         library.nvrtcGetProgramLog(program, log)
@@ -80,7 +80,7 @@ def translate(source: str, flags: Sequence[str]) -> bytes:
 
 @cache
 def driver() -> ctypes.CDLL:
-    """The driver's library."""
+    """The library of the driver."""
     return ctypes.CDLL("libcuda.so.1")
 
 
@@ -96,7 +96,7 @@ def compiler() -> ctypes.CDLL:
             return ctypes.CDLL(place)
         except OSError:
             continue
-    raise OSError(f"{name}, which compiles CUDA sources, is not there. Install the package nvidia-cuda-nvrtc")
+    raise OSError(f"{name}, which compiles CUDA sources, is not installed. Install the package nvidia-cuda-nvrtc")
 
 
 def check(status: int) -> None:

@@ -1,6 +1,6 @@
-"""Triton, the language of GPU kernels that work on tiles, where it is installed: torch for NVIDIA GPUs brings it along.
+"""Triton, the language of GPU kernels that work on tiles. It is installed with torch for NVIDIA GPUs.
 
-Without it the kernels stay plain functions that nobody calls, and their files can be read and imported all the same.
+Without it the kernels are plain functions that are never called; their modules can still be imported.
 """
 
 from __future__ import annotations
@@ -17,12 +17,12 @@ else:
     triton = tl = None
 
 __all__ = ["jit", "tl", "triton"]
-ROOM = 227 << 10  # bytes of shared memory that the tiles here need: what data-center GPUs have since Hopper
+ROOM = 227 << 10  # bytes of shared memory that the tiles here need; data-center GPUs have them since Hopper
 CHANGING = {"now", "words", "total_positions", "share", "seed", "first_row"}
 
 
 def jit(kernel: Callable[..., Any]) -> Any:
-    """A function as a Triton kernel. Numbers that are CHANGING from call to call have no kernels of their own."""
+    """A function as a Triton kernel. It is not specialized for the values of arguments in CHANGING."""
     if triton is None:
         return kernel
     names = kernel.__code__.co_varnames[: kernel.__code__.co_argcount]
@@ -40,14 +40,14 @@ def supports(device: Any) -> bool:
 
 
 def describe_tiles(matrix: Any, rows: int, columns: int) -> Any:
-    """A matrix that the GPU copies in tiles of so many rows and columns by itself."""
+    """The descriptor of a matrix for copies in tiles of `rows` × `columns`."""
     from triton.tools.tensor_descriptor import TensorDescriptor
 
     return TensorDescriptor.from_tensor(matrix, [rows, columns])
 
 
 def blocks(count: int, size: int) -> int:
-    """How many blocks of a size hold so many.
+    """The number of blocks of `size` that hold `count` items.
 
     >>> blocks(129, 64)
     3
@@ -57,7 +57,7 @@ def blocks(count: int, size: int) -> int:
 
 @cache
 def processors(device: Any) -> int:
-    """How many multiprocessors a GPU has: as many programs are at work at once."""
+    """The number of multiprocessors of a GPU, which is the number of programs that run at once."""
     import torch
 
     return torch.cuda.get_device_properties(device).multi_processor_count if device.type == "cuda" else 4

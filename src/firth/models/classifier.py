@@ -22,7 +22,7 @@ from firth.kernels import random as random_kernel
 from firth.kernels.simd_float import matrix, stride
 from firth.models.classifier_model import LABEL_PREFIX, SENTENCE_END, Features, TypeTable
 from firth.models.continued_training import copy_known_rows
-from firth.models.huffman import Tree
+from firth.models.huffman import HuffmanTree
 from firth.models.phrases import extend_vocabulary
 from firth.models.trained_recipe import TrainedRecipe
 from firth.models.window_network import random_rows
@@ -226,7 +226,7 @@ class ClassifierNetwork:
 
     @cached_property
     def _tree(self) -> tuple[NDArray[np.int64], NDArray[np.uint32], NDArray[np.uint8]]:
-        tree = Tree.of_counts(self._counts)
+        tree = HuffmanTree.of_counts(self._counts)
         return tree.starts, tree.nodes, tree.turns
 
     def train(self, block: TextBlock) -> BlockLoss:

@@ -22,7 +22,7 @@ from firth.files import Name
 from firth.kernels import classifier as kernel
 from firth.kernels import subwords as subwords_kernel
 from firth.kernels import words as words_kernel
-from firth.models.huffman import Tree
+from firth.models.huffman import HuffmanTree
 from firth.runtime import Runtime
 from firth.text.chunks import chunks
 from firth.text.subwords import Subwords
@@ -213,9 +213,9 @@ class Classifier:
         return np.ascontiguousarray(rows.block(0, rows.shape[0]).T)
 
     @cached_property
-    def _tree(self) -> Tree:
+    def _tree(self) -> HuffmanTree:
         counts = self.labels.counts
-        return Tree.of_counts(np.ones(len(self.labels), np.int64) if counts is None else counts)
+        return HuffmanTree.of_counts(np.ones(len(self.labels), np.int64) if counts is None else counts)
 
     def predict(self, text: str, k: int = 1, threshold: float = 0.0) -> list[tuple[str, float]]:
         """The k most probable labels of one line of text, best first; none below the threshold.

@@ -1,9 +1,8 @@
-"""Which words stand near which: exact counts, in threads, in bounded memory, the same bits however they were made.
+"""Co-occurrence counts: exact, in threads, in bounded memory, and the same bits for any number of threads.
 
-The text is taken in pieces that fit in memory. A piece gives one run: all its rows, in order. Runs that outgrow the
-memory limit go to disk, and at the end the runs are added up, some rows at a time. Every number on the way is a whole
-number of units (1/distance is counted in units of 1/lcm(1..window)), so neither threads, pieces nor spilling can change
-the sum.
+The text is read in chunks that fit in memory. A chunk gives one run: all its rows, in order. Runs above the memory
+limit go to disk, and at the end the runs are summed block by block. Weights are integers (1/distance is counted in
+units of 1/lcm(1..window)), so neither threads, chunks nor spilling can change the sum.
 """
 
 from __future__ import annotations
@@ -20,18 +19,18 @@ from scipy.sparse import csr_matrix
 
 from firth.errors import OptionError
 from firth.kernels import counts as kernel
-from firth.models.spill import Numbers, RowBlock, RowBuilder, RunStore, SortedRun, gather, merged, shares
+from firth.models.spill import Numbers, RowBlock, RowBuilder, RunStore, SortedRun, gather, split_rows, sum_runs
 from firth.progress import Progress, Report, silent
 from firth.runtime import Runtime
 from firth.text.vocabulary import Vocabulary
 
 SIZES = {"": 1, "B": 1, "KB": 10**3, "MB": 10**6, "GB": 10**9, "TB": 10**12}
-PLENTY = 10**9  # bytes of memory that are always there
+DOCUMENT_MEMORY = 10**9  # memory limit, in bytes, of counts by document
 LARGEST_EXACT = 22  # lcm(1..22) leaves 35 bits for the sum; lcm(1..23) would leave 30
 
 
 class Tokens(Protocol):
-    """A counted text: a `TokenFile`, or anything with the same arrays."""
+    """A tokenized text: a `TokenFile`, or anything with the same arrays."""
 
     @property
     def ids(self) -> NDArray[np.uint32]: ...
@@ -43,10 +42,10 @@ class Tokens(Protocol):
     def vocabulary(self) -> Vocabulary: ...
 
 
-def size_in_bytes(size: int | str) -> int:
-    """A number of bytes, said as a number or as text.
+def parse_size(size: int | str) -> int:
+    """A number of bytes from a number or a text.
 
-    >>> size_in_bytes("2 GB"), size_in_bytes("500kb"), size_in_bytes(4096)
+    >>> parse_size("2 GB"), parse_size("500kb"), parse_size(4096)
     (2000000000, 500000, 4096)
     """
     if isinstance(size, int):
@@ -55,40 +54,40 @@ def size_in_bytes(size: int | str) -> int:
         unit = size.strip().lstrip("0123456789.").strip()
         amount = size.strip()[: len(size.strip()) - len(unit)].strip() if unit else size.strip()
     try:
-        found = int(float(amount) * SIZES[unit.upper()])
+        number = int(float(amount) * SIZES[unit.upper()])
     except (KeyError, ValueError, OverflowError) as error:
-        raise OptionError(f"memory_limit is {size!r}, but must be bytes, as 2000000000 or '2 GB'") from error
-    if found < 1:
+        raise OptionError(f"memory_limit is {size!r}, but must be bytes, such as 2000000000 or '2 GB'") from error
+    if number < 1:
         raise OptionError(f"memory_limit is {size!r}, but must be at least 1 byte")
-    return found
+    return number
 
 
-def units(window: int, harmonic: bool) -> tuple[Numbers, int]:
-    """What a pair at each distance adds, in whole units, and how many units are one.
+def distance_weights(window: int, harmonic: bool) -> tuple[Numbers, int]:
+    """The weight of a pair at each distance as an integer number of units, and the units per 1.
 
-    Flat counts are whole already. 1/distance is exact in units of 1/lcm(1..window) up to a window of 22; beyond, it is
-    rounded to units of about 2^-30, an error below window / 2^31 of each weight.
+    Flat weights are 1. 1/distance is exact in units of 1/lcm(1..window) up to a window of 22; for larger windows it is
+    rounded to units of about 2^-30, with an error below window / 2^31 of each weight.
 
-    >>> units(3, harmonic=True)
+    >>> distance_weights(3, harmonic=True)
     (array([0, 6, 3, 2]), 6)
     """
     weights = np.zeros(window + 1, np.int64)
     if not harmonic:
         weights[1:] = 1
         return weights, 1
-    one = math.lcm(*range(1, min(window, LARGEST_EXACT) + 1)) * (1 if window <= LARGEST_EXACT else 4)
-    weights[1:] = [(2 * one + distance) // (2 * distance) for distance in range(1, window + 1)]
-    return weights, one
+    scale = math.lcm(*range(1, min(window, LARGEST_EXACT) + 1)) * (1 if window <= LARGEST_EXACT else 4)
+    weights[1:] = [(2 * scale + distance) // (2 * distance) for distance in range(1, window + 1)]
+    return weights, scale
 
 
 @dataclass(frozen=True)
-class Near:
-    """What counts as near: places before and after a word, what each distance weighs, what a dropped word leaves."""
+class ContextWindow:
+    """The context of a word: positions before and after it, and whether a dropped word keeps its position."""
 
     before: int
     after: int
     harmonic: bool = False
-    keep_places: bool = False
+    keep_gaps: bool = False
 
     @property
     def window(self) -> int:
@@ -97,102 +96,113 @@ class Near:
 
 def count_pairs(
     tokens: Tokens,
-    kept: NDArray[np.int32],
+    id_map: NDArray[np.int32],
     size: int,
-    near: Near,
+    context: ContextWindow,
     *,
     memory_limit: int = 2 * 10**9,
     folder: str | None = None,
     runtime: Runtime | None = None,
     report: Report = silent,
 ) -> csr_matrix:
-    """X(w, c), the weighted count of c near w, for the `size` words that `kept` maps the text's ids to (-1: dropped).
+    """X(w, c), the weighted count of c near w. `id_map` maps ids of the text to `size` words; -1 drops a word.
 
-    Above the memory limit, counts are laid aside in `folder` (the system's folder for passing files, if None). The
-    limit bounds the work; the finished matrix, 12 bytes a cell, comes on top.
+    Counts above the memory limit are spilled to `folder` (None: the temporary directory). The limit bounds the
+    counting; the matrix needs 12 bytes per cell in addition.
     """
     runtime = runtime or Runtime.from_env()
-    weights, one = units(near.window, near.harmonic)
+    weights, scale = distance_weights(context.window, context.harmonic)
     with ExitStack() as stack:
-        shelf = RunStore(stack, memory_limit // 2, folder)
+        store = RunStore(stack, memory_limit // 2, folder)
         runs: list[SortedRun] = []
-        for piece, own, last in pieces(tokens, kept, near, max(1024, memory_limit // 32), report):
-            rows = piece_rows(piece, own, size, near, weights, memory_limit, runtime)
+        for text, first, last in read_chunks(tokens, id_map, context, max(1024, memory_limit // 32), report):
+            rows = count_chunk(text, first, size, context, weights, memory_limit, runtime)
             if last and not runs:
-                return gather(rows, size, one)
-            runs.append(shelf.keep(rows))
-            del rows, piece
+                return gather(rows, size, scale)
+            runs.append(store.keep(rows))
+            del rows, text
         report(Progress("merging", 0, len(runs), unit="runs"))
-        total = gather(merged(runs, size, memory_limit, runtime), size, one)
+        total = gather(sum_runs(runs, size, memory_limit, runtime), size, scale)
         report(Progress("merging", len(runs), len(runs), unit="runs"))
         return total
 
 
-def pieces(
-    tokens: Tokens, kept: NDArray[np.int32], near: Near, length: int, report: Report
+def read_chunks(
+    tokens: Tokens, id_map: NDArray[np.int32], context: ContextWindow, length: int, report: Report
 ) -> Iterator[tuple[NDArray[np.int32], int, bool]]:
-    """The text as kernels read it, about `length` words at a time: (text, where its own words start, is it the last).
+    """Chunks of about `length` words as (text, index of the first new word, whether it is the last chunk).
 
-    A piece may end inside a sentence: the next one then begins with the last words of this one, which are not its own.
+    A chunk may end inside a sentence: the next one then begins with the last words of this one as context.
     """
     ids, sentences, total = np.asarray(tokens.ids), np.asarray(tokens.sentences), len(tokens.ids)
     carried = np.empty(0, np.int32)
     sentence = 0
     for start in range(0, max(total, 1), length):
         stop = min(start + length, total)
-        ended = int(np.searchsorted(sentences, np.uint64(stop), side="right")) - 1
-        text = np.full(len(carried) + (stop - start) + max(0, ended - sentence) + 2, kernel.END, np.int32)
+        end = int(np.searchsorted(sentences, np.uint64(stop), side="right")) - 1
+        text = np.full(len(carried) + (stop - start) + max(0, end - sentence) + 2, kernel.END, np.int32)
         text[1 : 1 + len(carried)] = carried
-        own = 1 + len(carried)
-        filled, sentence = kernel.close_up(ids, start, stop, sentences, sentence, kept, near.keep_places, text, own)
+        first = 1 + len(carried)
+        filled, sentence = kernel.close_up(
+            ids, start, stop, sentences, sentence, id_map, context.keep_gaps, text, first
+        )
         text = text[: filled + 1]
         text[filled] = kernel.END
-        tail = text[max(1, filled - near.window) : filled]
+        tail = text[max(1, filled - context.window) : filled]
         ends = np.flatnonzero(tail == kernel.END)
         carried = tail[ends[-1] + 1 :].copy() if len(ends) else tail.copy()
-        yield text, own, stop == total
+        yield text, first, stop == total
         report(Progress("counting", stop, total, unit="words"))
 
 
-def piece_rows(
+def count_chunk(
     text: NDArray[np.int32],
-    own: int,
+    first: int,
     size: int,
-    near: Near,
+    context: ContextWindow,
     weights: Numbers,
     memory_limit: int,
     runtime: Runtime,
 ) -> Iterator[RowBlock]:
-    """All rows of one piece of text, in order, some rows at a time."""
+    """All rows of one chunk of text, in order, block by block."""
     starts = np.zeros(size + 1, np.int64)
     kernel.count_words(text, starts[1:])
     np.cumsum(starts, out=starts)
     positions = np.empty(starts[-1], np.int32)
     kernel.sort_positions(text, starts[:-1].copy(), positions)
-    most = np.minimum(np.diff(starts) * (near.before + near.after), size)
+    most = np.minimum(np.diff(starts) * (context.before + context.after), size)
 
-    def some_rows(rows: slice) -> RowBlock:
-        desk = RowBuilder(size, rows.stop - rows.start, int(most[rows].sum()))
+    def count_block(rows: slice) -> RowBlock:
+        builder = RowBuilder(size, rows.stop - rows.start, int(most[rows].sum()))
         filled = kernel.count_rows(
-            text, own, positions, starts, rows.start, rows.stop, near.before, near.after, weights, *desk.arrays
+            text,
+            first,
+            positions,
+            starts,
+            rows.start,
+            rows.stop,
+            context.before,
+            context.after,
+            weights,
+            *builder.arrays,
         )
-        return desk.block(filled)
+        return builder.block(filled)
 
-    return runtime.stream(some_rows, shares(most, memory_limit, runtime))
+    return runtime.stream(count_block, split_rows(most, memory_limit, runtime))
 
 
 def count_documents(
-    tokens: Tokens, kept: NDArray[np.int32], size: int, *, runtime: Runtime | None = None
+    tokens: Tokens, id_map: NDArray[np.int32], size: int, *, runtime: Runtime | None = None
 ) -> csr_matrix:
-    """How often each of the `size` kept words stands in each document: one row a document."""
+    """The count of each of the `size` words of `id_map` in each document, one row per document."""
     runtime = runtime or Runtime.from_env()
     edges = np.asarray(tokens.sentences)[np.asarray(tokens.documents, np.int64)].astype(np.int64)
     most = np.minimum(np.diff(edges), size)
 
-    def some_rows(rows: slice) -> RowBlock:
-        desk = RowBuilder(size, rows.stop - rows.start, int(most[rows].sum()))
-        return desk.block(
-            kernel.count_documents(np.asarray(tokens.ids), edges[rows.start : rows.stop + 1], kept, *desk.arrays)
+    def count_block(rows: slice) -> RowBlock:
+        builder = RowBuilder(size, rows.stop - rows.start, int(most[rows].sum()))
+        return builder.block(
+            kernel.count_documents(np.asarray(tokens.ids), edges[rows.start : rows.stop + 1], id_map, *builder.arrays)
         )
 
-    return gather(runtime.stream(some_rows, shares(most, PLENTY, runtime)), size, 1)
+    return gather(runtime.stream(count_block, split_rows(most, DOCUMENT_MEMORY, runtime)), size, 1)

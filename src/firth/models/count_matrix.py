@@ -1,4 +1,4 @@
-"""A sparse matrix whose rows and columns have names: what counting gives before anything is made dense."""
+"""A sparse matrix of counts or weights with named rows and columns."""
 
 from __future__ import annotations
 
@@ -23,13 +23,13 @@ from firth.vectors.words import WordVectors
 Floats = NDArray[np.float64]
 Documents = Iterable[str] | Iterable[Sequence[str]]
 
-CORNER = 8  # rows and columns that a picture shows
-DENSE_LIMIT = 2 * 10**9  # bytes that vectors() may fill
+CORNER = 8  # rows and columns that are displayed
+DENSE_LIMIT = 2 * 10**9  # most bytes of a dense matrix
 BY_DOCUMENT = ("document-term", "tf-idf")
 
 
 class CountMatrix:
-    """Counts or weights by name. Rows are words and columns contexts, or rows are documents and columns words.
+    """Counts or weights by name: words × contexts or documents × words.
 
     >>> words = Vocabulary(["ice", "steam"])
     >>> counts = CountMatrix(csr_matrix([[3.0, 1.0], [0.0, 2.0]]), words, Vocabulary(["solid", "water"]))
@@ -50,7 +50,7 @@ class CountMatrix:
     ) -> None:
         if matrix.shape != (len(rows), len(columns)):
             shape = f"{matrix.shape[0]:,} × {matrix.shape[1]:,}"
-            raise OptionError(f"a matrix of {shape} cannot have {len(rows):,} row and {len(columns):,} column names")
+            raise OptionError(f"a matrix of {shape} does not fit {len(rows):,} row and {len(columns):,} column names")
         self.matrix, self.rows, self.columns, self.idf = matrix, rows, columns, idf
         self.metadata: dict[str, Any] = dict(metadata or {})
 
@@ -66,12 +66,12 @@ class CountMatrix:
 
     @property
     def vocabulary(self) -> Vocabulary:
-        """The words: the names of the rows or, where rows are documents, of the columns."""
+        """The words: the names of the rows or, if rows are documents, of the columns."""
         return self.columns if self.by_document else self.rows
 
     @property
     def shape(self) -> tuple[int, int]:
-        """How many rows and columns there are."""
+        """The numbers of rows and columns."""
         return len(self.rows), len(self.columns)
 
     def __len__(self) -> int:
@@ -81,24 +81,21 @@ class CountMatrix:
         return word in self.vocabulary
 
     def __getitem__(self, word: str) -> Floats:
-        """The numbers of a word, as a dense array: one for each context or document."""
-        if self.by_document:
-            found = self.matrix[:, [self.columns.id(word)]]
-        else:
-            found = self.matrix[[self.rows.id(word)]]
-        return np.asarray(found.toarray(), np.float64).ravel()
+        """The values of a word as a dense array, one for each context or document."""
+        values = self.matrix[:, [self.columns.id(word)]] if self.by_document else self.matrix[[self.rows.id(word)]]
+        return np.asarray(values.toarray(), np.float64).ravel()
 
     def value(self, row: str, column: str) -> float:
-        """One cell, 0.0 where nothing was counted."""
+        """The value of one cell; an empty cell is 0.0."""
         return float(self.matrix[self.rows.id(row), self.columns.id(column)])
 
     def top(self, word: str, n: int = 10) -> list[tuple[str, float]]:
-        """The n contexts or documents with the largest numbers for a word, equal ones in the order of the columns."""
-        numbers = self[word]
-        used = np.flatnonzero(numbers)
-        best = used[np.argsort(-numbers[used], kind="stable")[:n]]
+        """The n contexts or documents with the largest values for a word; ties keep the order of the names."""
+        values = self[word]
+        nonzero = np.flatnonzero(values)
+        best = nonzero[np.argsort(-values[nonzero], kind="stable")[:n]]
         names = self.rows if self.by_document else self.columns
-        return [(names[int(i)], float(numbers[i])) for i in best]
+        return [(names[int(i)], float(values[i])) for i in best]
 
     def probabilities(self, word: str, contexts: str | Sequence[str] | None = None) -> Floats:
         """P(k | word) = X(word, k) / (sum over all k of X(word, k)), for the given contexts or for all.
@@ -107,62 +104,64 @@ class CountMatrix:
         >>> CountMatrix(csr_matrix([[0, 3, 1], [3, 0, 0], [1, 0, 0]]), words, words).probabilities("ice", ["solid"])
         array([0.75])
         """
-        self._refuse("probabilities", "one-hot", "pmi", "ppmi", *BY_DOCUMENT)
-        numbers = self[word]
-        total = numbers.sum()
+        kind = self.options.get("kind")
+        if kind in ("one-hot", "pmi", "ppmi", *BY_DOCUMENT):
+            problem = f"probabilities need co-occurrence counts, but this matrix is {kind}"
+            raise OptionError(f"{problem}. Use kind='co-occurrence'")
+        counts = self[word]
+        total = counts.sum()
         if total <= 0:
             raise OptionError(
                 f"nothing was counted near {word!r}, so P(k | {word}) is not defined. Count a larger text"
             )
         if contexts is None:
-            return np.asarray(numbers / total)
+            return np.asarray(counts / total)
         names = [contexts] if isinstance(contexts, str) else contexts
-        return np.asarray(numbers[[self.columns.id(name) for name in names]] / total)
+        return np.asarray(counts[[self.columns.id(name) for name in names]] / total)
 
     def ratio(self, first: str, second: str, probes: Sequence[str]) -> Ratios:
         """GloVe's table: P(k | first), P(k | second) and their ratio, for each probe word k.
 
-        A probe that is unknown, or that was never counted near one of the two, has no ratio; the table says why.
+        A probe that is unknown, or was never counted near the second word, has no ratio; its note gives the reason.
         """
-        totals = {word: self.probabilities(word) for word in (first, second)}
+        p_first, p_second = self.probabilities(first), self.probabilities(second)
         lines = []
         for probe in probes:
-            at = self.columns.find(probe)
-            if at < 0:
+            id = self.columns.find(probe)
+            if id < 0:
                 lines.append(Ratio(probe, None, None, None, "not in the vocabulary"))
                 continue
-            lines.append(_compare(probe, first, second, float(totals[first][at]), float(totals[second][at])))
+            lines.append(_compare(probe, first, second, float(p_first[id]), float(p_second[id])))
         return Ratios(first, second, tuple(lines))
 
     def vectors(self) -> WordVectors:
-        """The words with their numbers as dense vectors; only for matrices that fit (2 GB)."""
+        """The words with their rows as dense vectors; at most 2 GB."""
         by_word = self.matrix.T if self.by_document else self.matrix
         if 4 * by_word.shape[0] * by_word.shape[1] > DENSE_LIMIT:
             shape = f"{by_word.shape[0]:,} × {by_word.shape[1]:,}"
-            raise OptionError(f"{shape} numbers are too many to be made dense. Use kind='svd' for short vectors")
+            raise OptionError(f"{shape} numbers are too many for a dense matrix. Use kind='svd' for short vectors")
         return WordVectors(self.vocabulary, by_word.astype(np.float32).toarray(), metadata=self.metadata)
 
     def get_feature_names_out(self) -> NDArray[np.object_]:
-        """The names of the columns, as scikit-learn asks for them."""
+        """The names of the columns, by the interface of scikit-learn."""
         return np.array(self.columns.words, dtype=object)
 
     def transform(self, documents: Documents, *, tokenizer: Tokenizer | None = None) -> csr_matrix:
-        """New documents in the terms of this matrix: a row each, counted and weighed in the same way.
+        """New documents as rows, counted and weighted like this matrix.
 
-        Documents are lists of words, or texts, which are cut as the counted corpus was or by the given tokenizer. Words
-        that the matrix does not know are left out.
+        Documents are lists of words, or texts, which are split by the tokenizer of the counted corpus or by the given
+        one. Unknown words are dropped.
         """
         if not self.by_document:
             kind = self.options.get("kind")
-            raise OptionError(f"only document-term and tf-idf matrices transform documents, but this is {kind}")
+            raise OptionError(f"only document-term and tf-idf matrices transform documents, but this matrix is {kind}")
         if tokenizer is None:
             tokenizer = Tokenizer.from_dict(self.metadata.get("tokenizer", {}))
-        counts = count_words(word_lists(documents, tokenizer), self.columns)
-        weighed = counts
+        counts = count_words(tokenize_documents(documents, tokenizer), self.columns)
         options = self.options
         if self.idf is not None:
-            weighed = weighting.tf_idf(counts, self.idf, tf=options["tf"], log=options["log"])
-        return weighting.unit_rows(weighed) if options.get("normalize") == "l2" else weighed
+            counts = weighting.tf_idf(counts, self.idf, tf=options["tf"], log=options["log"])
+        return weighting.normalize_rows(counts) if options.get("normalize") == "l2" else counts
 
     def to_parts(self) -> Parts:
         """The artifact taken apart, for a file."""
@@ -183,35 +182,28 @@ class CountMatrix:
         if len(starts) != len(rows) + 1 or len(data) != len(indices) or starts[-1] != len(data):
             raise FormatError("count-matrix", f"{len(rows):,} rows do not agree with arrays of {len(data):,} cells")
         if len(indices) and not 0 <= indices.min() <= indices.max() < len(columns):
-            raise FormatError("count-matrix", f"a cell lies outside of the {len(columns):,} columns")
+            raise FormatError("count-matrix", f"a cell is outside the {len(columns):,} columns")
         matrix = csr_matrix((data, indices, starts), shape=(len(rows), len(columns)), copy=False)
         return cls(matrix, rows, columns, parts.config.get("metadata"), idf=parts.arrays.get("idf"))
-
-    def _refuse(self, purpose: str, *kinds: str) -> None:
-        kind = self.options.get("kind")
-        if kind in kinds:
-            raise OptionError(
-                f"{purpose} need co-occurrence counts, but this matrix is {kind}. Use kind='co-occurrence'"
-            )
 
     def __repr__(self) -> str:
         kind = self.options.get("kind", "counts")
         return f"CountMatrix({kind}, {len(self.rows):,} × {len(self.columns):,}, {self.matrix.nnz:,} cells used)"
 
     def __rich__(self) -> Table:
-        made = Table(title=repr(self), box=box.SIMPLE_HEAD, title_justify="left")
-        made.add_column("")
+        table = Table(title=repr(self), box=box.SIMPLE_HEAD, title_justify="left")
+        table.add_column("")
         for name in self.columns[:CORNER]:
-            made.add_column(Text(name), justify="right")
+            table.add_column(Text(name), justify="right")
         corner = self.matrix[:CORNER, :CORNER].toarray()
         for name, numbers in zip(self.rows[:CORNER], corner):
-            made.add_row(Text(name, style="bold"), *[f"{number:.4g}" if number else "." for number in numbers])
-        return made
+            table.add_row(Text(name, style="bold"), *[f"{number:.4g}" if number else "." for number in numbers])
+        return table
 
 
 @dataclass(frozen=True)
 class Ratio:
-    """One line of GloVe's table. What cannot be said is None, and `note` says why."""
+    """One line of GloVe's table. An undefined value is None, and `note` gives the reason."""
 
     probe: str
     first: float | None
@@ -222,7 +214,7 @@ class Ratio:
 
 @dataclass(frozen=True)
 class Ratios:
-    """GloVe's table for two words: a ratio far above 1 goes with the first word, far below 1 with the second."""
+    """GloVe's table for two words: a ratio far above 1 relates k to the first word, far below 1 to the second."""
 
     first: str
     second: str
@@ -233,16 +225,16 @@ class Ratios:
         return asdict(self)
 
     def __rich__(self) -> Table:
-        made = Table(box=box.SIMPLE_HEAD)
-        made.add_column("k")
+        table = Table(box=box.SIMPLE_HEAD)
+        table.add_column("k")
         for name in (f"P(k|{self.first})", f"P(k|{self.second})", "ratio"):
-            made.add_column(Text(name), justify="right")
-        made.add_column("")
+            table.add_column(Text(name), justify="right")
+        table.add_column("")
         for line in self.lines:
             first, second = ("–" if p is None else f"{p:.3g}" for p in (line.first, line.second))
             ratio = "–" if line.ratio is None else f"{line.ratio:.3g}"
-            made.add_row(Text(line.probe), first, second, ratio, Text(line.note))
-        return made
+            table.add_row(Text(line.probe), first, second, ratio, Text(line.note))
+        return table
 
 
 def _compare(probe: str, first: str, second: str, p_first: float, p_second: float) -> Ratio:
@@ -255,24 +247,24 @@ def _compare(probe: str, first: str, second: str, p_first: float, p_second: floa
     return Ratio(probe, p_first, 0.0, None, f"never near {second}")
 
 
-def word_lists(documents: Documents, tokenizer: Tokenizer) -> list[list[str]]:
-    """Documents as lists of words; texts are cut by the tokenizer, lists are taken as they are."""
+def tokenize_documents(documents: Documents, tokenizer: Tokenizer) -> list[list[str]]:
+    """Documents as lists of words; the tokenizer splits texts, lists stay as they are."""
     if isinstance(documents, str):
         raise OptionError("documents must be a list of texts. For one text write [text]")
     return [tokenizer.words(one) if isinstance(one, str) else list(one) for one in documents]
 
 
 def count_words(documents: Sequence[Sequence[str]], words: Vocabulary) -> csr_matrix:
-    """How often each word stands in each document, a row a document; other words are left out.
+    """The count of each word in each document, one row per document; other words are dropped.
 
     >>> count_words([["a", "b", "a"], ["c"]], Vocabulary(["a", "b"])).toarray()
     array([[2., 1.],
            [0., 0.]])
     """
     ids = words.ids([word for document in documents for word in document])
-    numbers = np.repeat(np.arange(len(documents)), [len(document) for document in documents])
+    rows = np.repeat(np.arange(len(documents)), [len(document) for document in documents])
     known = ids >= 0
     shape = (len(documents), len(words))
-    made = csr_matrix((np.ones(int(known.sum())), (numbers[known], ids[known])), shape=shape)
-    made.sum_duplicates()
-    return made
+    counts = csr_matrix((np.ones(int(known.sum())), (rows[known], ids[known])), shape=shape)
+    counts.sum_duplicates()
+    return counts

@@ -1,7 +1,4 @@
-"""Counts for scikit-learn: documents in, features out, inside a Pipeline or a grid search.
-
-scikit-learn is not needed to use this class; where it is installed, the class is one of its transformers.
-"""
+"""Counts as a scikit-learn transformer, for pipelines and grid searches; it also works without scikit-learn."""
 
 from __future__ import annotations
 
@@ -15,7 +12,7 @@ from scipy.sparse import csr_matrix
 
 from firth.errors import OptionError
 from firth.models import weighting
-from firth.models.count_matrix import CountMatrix, Documents, count_words, word_lists
+from firth.models.count_matrix import CountMatrix, Documents, count_words, tokenize_documents
 from firth.models.counts import Counts
 from firth.models.token_lists import TokenLists
 from firth.runtime import Runtime
@@ -25,25 +22,25 @@ from firth.vectors.words import WordVectors
 
 
 class PlainEstimator:
-    """What scikit-learn's own classes give, for use without it: parameters by name, and `fit_transform`."""
+    """The base class without scikit-learn: parameters by name."""
 
     def get_params(self, deep: bool = True) -> dict[str, Any]:
         """The options by name."""
         return {name: getattr(self, name) for name in PARAMETERS}
 
     def set_params(self, **params: Any) -> Self:
-        """Changes options by name."""
+        """Sets options by name."""
         for name, value in params.items():
             if name not in PARAMETERS:
                 raise OptionError(
-                    f"CountsTransformer: no option is called {name!r}. There are: {', '.join(PARAMETERS)}"
+                    f"CountsTransformer: unknown option {name!r}. The options are {', '.join(PARAMETERS)}"
                 )
             setattr(self, name, value)
         return self
 
 
-def _parents() -> tuple[type, ...]:
-    """scikit-learn's classes where it is installed; nothing else of firth brings it in."""
+def _base_classes() -> tuple[type, ...]:
+    """The base classes of scikit-learn if it is installed; no other module of firth imports it."""
     try:
         from sklearn.base import BaseEstimator, TransformerMixin
     except ImportError:
@@ -56,13 +53,13 @@ OPTIONS += [("tokenizer", "Tokenizer | None", field(default=None)), ("threads", 
 OPTIONS = [(name, kind, field(default="tf-idf") if name == "kind" else value) for name, kind, value in OPTIONS]
 PARAMETERS = [name for name, _, _ in OPTIONS]
 
-# The options are those of Counts, written there and nowhere else. scikit-learn reads them from __init__, and asks that
-# __init__ does no more than keep them: exactly what a dataclass makes.
-_Options: Any = make_dataclass("_Options", OPTIONS, bases=_parents(), eq=False, repr=False, kw_only=True)
+# The options are the fields of Counts. scikit-learn reads them from __init__, which must only store them, as the
+# __init__ of a dataclass does.
+_Options: Any = make_dataclass("_Options", OPTIONS, bases=_base_classes(), eq=False, repr=False, kw_only=True)
 
 
 class CountsTransformer(_Options):  # type: ignore[misc]
-    """Turns documents into features by the options of `Counts`, `tf-idf` unless `kind` says otherwise.
+    """Turns documents into features by the options of `Counts`; the default `kind` is `tf-idf`.
 
     Documents are texts, or lists of words. `document-term` and `tf-idf` give a sparse row of word weights; `one-hot`,
     `co-occurrence`, `pmi`, `ppmi` and `svd` give the mean of the rows of a document's words.
@@ -76,43 +73,43 @@ class CountsTransformer(_Options):  # type: ignore[misc]
     """
 
     def fit(self, documents: Documents, y: object = None) -> Self:
-        """Learns the words, and what they weigh, from documents."""
+        """Fits the vocabulary and the weights to documents."""
         recipe = Counts(**{one.name: getattr(self, one.name) for one in fields(Counts)})
         tokenizer = self.tokenizer or Tokenizer()
-        lists = TokenLists.of(_sentences(documents, tokenizer), tokenizer)
+        lists = TokenLists.of(_split_sentences(documents, tokenizer), tokenizer)
         self.counts_ = recipe.fit(lists, runtime=Runtime.from_env(self.threads))
         self.n_features_in_ = 1
         return self
 
     def fit_transform(self, documents: Documents, y: object = None, **ignored: object) -> Any:
-        """Learns from documents and gives their features."""
-        kept = list(documents)
-        return self.fit(kept, y).transform(kept)
+        """Fits to documents and returns their features."""
+        texts = list(documents)
+        return self.fit(texts, y).transform(texts)
 
     def transform(self, documents: Documents) -> csr_matrix | NDArray[np.float32]:
-        """A row of features for each document: sparse, except for svd."""
-        learned = self._learned()
+        """A row of features for each document; dense for svd, else sparse."""
+        counts = self._require_fit()
         tokenizer = self.tokenizer or Tokenizer()
-        if isinstance(learned, CountMatrix) and learned.by_document:
-            return learned.transform(documents, tokenizer=tokenizer)
-        words: Vocabulary = learned.vocabulary
-        shares = weighting.term_frequency(count_words(word_lists(documents, tokenizer), words), "relative")
-        if isinstance(learned, WordVectors):
-            return np.asarray(shares @ learned.matrix, np.float32)
-        return csr_matrix(shares @ learned.matrix)
+        if isinstance(counts, CountMatrix) and counts.by_document:
+            return counts.transform(documents, tokenizer=tokenizer)
+        words: Vocabulary = counts.vocabulary
+        shares = weighting.term_frequency(count_words(tokenize_documents(documents, tokenizer), words), "relative")
+        if isinstance(counts, WordVectors):
+            return np.asarray(shares @ counts.matrix, np.float32)
+        return csr_matrix(shares @ counts.matrix)
 
     def get_feature_names_out(self, input_features: object = None) -> NDArray[np.object_]:
-        """The words that the features stand for; for svd, svd0, svd1 and so on."""
-        learned = self._learned()
-        if isinstance(learned, WordVectors):
-            return np.array([f"svd{i}" for i in range(learned.dim)], dtype=object)
-        return learned.get_feature_names_out()
+        """The names of the features: words or, for svd, svd0, svd1 and so on."""
+        counts = self._require_fit()
+        if isinstance(counts, WordVectors):
+            return np.array([f"svd{i}" for i in range(counts.dim)], dtype=object)
+        return counts.get_feature_names_out()
 
-    def _learned(self) -> CountMatrix | WordVectors:
+    def _require_fit(self) -> CountMatrix | WordVectors:
         if not hasattr(self, "counts_"):
-            raise OptionError("this CountsTransformer has not learned any words yet. Call fit first")
-        learned: CountMatrix | WordVectors = self.counts_
-        return learned
+            raise OptionError("this CountsTransformer is not fitted. Call fit first")
+        counts: CountMatrix | WordVectors = self.counts_
+        return counts
 
     def __sklearn_is_fitted__(self) -> bool:
         return hasattr(self, "counts_")
@@ -124,7 +121,7 @@ class CountsTransformer(_Options):  # type: ignore[misc]
         return tags
 
 
-def _sentences(documents: Documents, tokenizer: Tokenizer) -> Iterable[Sequence[Sequence[str]]]:
+def _split_sentences(documents: Documents, tokenizer: Tokenizer) -> Iterable[Sequence[Sequence[str]]]:
     """Documents as lists of sentences; a list of words is one sentence."""
     if isinstance(documents, str):
         raise OptionError("documents must be a list of texts. For one text write [text]")

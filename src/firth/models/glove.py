@@ -17,7 +17,7 @@ from scipy.sparse import csr_matrix, issparse
 from firth.errors import Diverged, OptionError
 from firth.files import Name
 from firth.kernels import glove as kernel
-from firth.models.cooccurrence import Near, count_pairs, size_in_bytes
+from firth.models.cooccurrence import ContextWindow, count_pairs, parse_size
 from firth.models.count_matrix import CountMatrix
 from firth.models.glove_cells import Cells, MatrixCells, ShuffledCells, shuffle_cells
 from firth.models.trained_recipe import origin, versions
@@ -85,7 +85,7 @@ class Glove(Recipe):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        size_in_bytes(self.memory_limit)
+        parse_size(self.memory_limit)
         for name in ("x_max", "learning_rate"):
             if not 0 < getattr(self, name) < float("inf"):
                 raise OptionError(f"Glove: {name} is {getattr(self, name)!r}, but must be a number above 0")
@@ -116,8 +116,8 @@ class Glove(Recipe):
                 tokens,
                 ids,
                 len(words),
-                Near(self.window, self.window if self.symmetric else 0, harmonic=True),
-                memory_limit=size_in_bytes(self.memory_limit),
+                ContextWindow(self.window, self.window if self.symmetric else 0, harmonic=True),
+                memory_limit=parse_size(self.memory_limit),
                 folder=self.spill_folder,
                 runtime=runtime,
                 report=report,
@@ -165,7 +165,7 @@ class Glove(Recipe):
             x_max=self.x_max,
             alpha=self.alpha,
             seed=self.seed,
-            memory_limit=size_in_bytes(self.memory_limit),
+            memory_limit=parse_size(self.memory_limit),
             stack=stack,
             folder=self.spill_folder,
             runtime=runtime,

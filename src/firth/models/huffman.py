@@ -1,4 +1,4 @@
-"""Huffman's tree over words: the more frequent a word, the shorter its path."""
+"""The Huffman tree of a vocabulary: the more frequent a word, the shorter its path."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ from firth.kernels import hierarchical_softmax as kernel
 
 
 @dataclass(frozen=True, eq=False)
-class Tree:
-    """Each word's path from the root. Word w turns at nodes[starts[w]:starts[w + 1]]: 0 is left, 1 is right.
+class HuffmanTree:
+    """The path of each word from the root: inner nodes[starts[w]:starts[w + 1]] with their turns (0 left, 1 right).
 
-    >>> tree = Tree.of_counts(np.array([8, 4, 2, 1]))
+    >>> tree = HuffmanTree.of_counts(np.array([8, 4, 2, 1]))
     >>> [tree.code(word) for word in range(4)]
     ['1', '01', '001', '000']
     """
@@ -25,8 +25,8 @@ class Tree:
     turns: NDArray[np.uint8]
 
     @classmethod
-    def of_counts(cls, counts: NDArray[np.int64]) -> Tree:
-        """The tree of words by falling count; it has one inner node less than there are words."""
+    def of_counts(cls, counts: NDArray[np.int64]) -> HuffmanTree:
+        """The tree of words in descending order of count; n words have n - 1 inner nodes."""
         size = len(counts)
         parents, codes = kernel.join(np.asarray(counts, np.int64))
         starts = np.zeros(size + 1, np.int64)
@@ -41,5 +41,5 @@ class Tree:
         return int(np.diff(self.starts).max())
 
     def code(self, word: int) -> str:
-        """A word's turns, as digits."""
+        """The Huffman code of a word: its turns as digits."""
         return "".join(map(str, self.turns[self.starts[word] : self.starts[word + 1]].tolist()))

@@ -1,4 +1,4 @@
-"""The recipe of n-gram language models: count every run of up to n words, then smooth (see `kneser_ney.py`)."""
+"""The recipe of n-gram language models: count n-grams up to an order, then smooth them (see `kneser_ney.py`)."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ from firth.text.corpus import Corpus
 from firth.text.vocabulary import Vocabulary
 
 SPECIAL = ("<unk>", "<s>", "</s>")
-READ_AS = {"<unk>": UNKNOWN, "<UNK>": UNKNOWN, "<s>": None, "</s>": None}  # words of a text that mean something else
+MARKERS_IN_TEXT = {"<unk>": UNKNOWN, "<UNK>": UNKNOWN, "<s>": None, "</s>": None}  # None: dropped
 
 
 @dataclass(frozen=True)
 class Ngram(Recipe):
-    """Interpolated modified Kneser-Ney of any order.
+    """An n-gram model of any order with interpolated modified Kneser-Ney smoothing.
 
     >>> corpus = Corpus.of(["strong tea . strong coffee . powerful computer ."], documents="line")
     >>> model = Ngram(order=2).fit(corpus)
@@ -37,37 +37,42 @@ class Ngram(Recipe):
         "firth train ngram corpus.txt --order 5 --prune 0 0 1 --out model/",
     )
 
-    order: int = option(3, "words looked at together: the one that is predicted and those before it", minimum=1)
-    min_count: int = option(1, "rarer words become <unk>", minimum=1)
+    order: int = option(3, "Length n of the longest n-grams: the predicted word and n - 1 words of context.", minimum=1)
+    min_count: int = option(1, "Replace words with a lower count by <unk>.", minimum=1)
     prune: tuple[int, ...] = option(
-        (0,), "n-grams seen at most so often are dropped, a number an order from 1 up; the last holds for the rest"
+        (0,), "Drop n-grams with at most this count: one number per order from 1 up, the last for all higher orders."
     )
     discount_fallback: tuple[float, ...] | None = option(
-        (0.5, 1.0, 1.5), "discounts where the text is too small to estimate them"
+        (0.5, 1.0, 1.5),
+        "Discounts of counts 1, 2 and 3+ for orders whose discounts cannot be estimated; none raises an error.",
     )
-    interpolate_unigrams: bool = option(True, "unseen words share with seen ones; if not, <unk> takes all that is left")
+    interpolate_unigrams: bool = option(
+        True, "Interpolate unigrams with the uniform distribution; if off, <unk> gets all of the discounted mass."
+    )
 
     def __post_init__(self) -> None:
         super().__post_init__()
         if not self.prune or self.prune[0] != 0 or list(self.prune) != sorted(self.prune):
-            problem = f"Ngram: prune is {self.prune}, but must begin with 0 and never fall"
-            raise OptionError(f"{problem}. Rare words are dropped by min_count")
+            problem = f"Ngram: prune is {self.prune}, but must begin with 0 and never decrease"
+            raise OptionError(f"{problem}. Use min_count to drop rare words")
         if len(self.prune) > self.order:
             raise OptionError(f"Ngram: prune has {len(self.prune)} numbers, but the order is {self.order}")
         fallback = self.discount_fallback
         if fallback is not None and (len(fallback) != 3 or any(not 0 < d <= k for k, d in enumerate(fallback, 1))):
-            raise OptionError(f"Ngram: discount_fallback is {fallback}, but must be three numbers up to 1, 2 and 3")
+            raise OptionError(
+                f"Ngram: discount_fallback is {fallback}, but must be three numbers above 0 and at most 1, 2 and 3"
+            )
 
     def fit(self, corpus: Corpus, *, runtime: Runtime | None = None, report: Report = silent) -> NgramModel:
-        """The model of a corpus. The same text gives the same model, whatever the number of threads."""
+        """Fits the model to a corpus. The result does not depend on the number of threads."""
         runtime = runtime or Runtime.from_env()
         tokens = corpus.tokens(report=report)
         if len(tokens.sentences) < 2:
-            raise OptionError("the corpus holds no sentence, so there is nothing to count")
+            raise OptionError("the corpus has no sentence. Give a text that is not empty")
         vocabulary, table = choose_words(tokens.vocabulary, self.min_count)
-        counted = count_ngrams(tokens, table, len(vocabulary), self.order, runtime, report)
-        estimated = estimate(
-            counted,
+        counts = count_ngrams(tokens, table, len(vocabulary), self.order, runtime, report)
+        ngrams = estimate(
+            counts,
             prune=self.prune,
             fallback=self.discount_fallback,
             interpolate_unigrams=self.interpolate_unigrams,
@@ -78,39 +83,31 @@ class Ngram(Recipe):
             "recipe": {"name": "ngram", **self.as_dict()},
             "tokens": len(tokens),
             "sentences": len(tokens.sentences) - 1,
-            "discounts": [list(one) for one in estimated.discounts],
-            "fallback_discounts": list(estimated.fallbacks),
+            "discounts": [list(discounts) for discounts in ngrams.discounts],
+            "fallback_discounts": list(ngrams.fallbacks),
         }
-        return NgramModel(
-            vocabulary,
-            estimated.levels,
-            estimated.starts,
-            estimated.words,
-            estimated.log10,
-            estimated.backoffs,
-            metadata=metadata,
-        )
+        trie = (ngrams.starts, ngrams.words, ngrams.log10, ngrams.backoffs)
+        return NgramModel(vocabulary, ngrams.levels, *trie, metadata=metadata)
 
 
 def choose_words(full: Vocabulary, min_count: int) -> tuple[Vocabulary, NDArray[np.uint32]]:
     """The words of the model, <unk>, <s> and </s> first, and for every id of the text the id in the model.
 
-    <s> and </s> that stand in the text are not words: they are left out, every sentence gets its own. A text that
-    already says <unk> means it.
+    <s> and </s> in the text are dropped, since every sentence gets its own; <unk> in the text is the unknown word.
     """
-    whole = full.cut(min_count)
-    ordinary = np.ones(len(whole), bool)
+    frequent = full.cut(min_count)
+    ordinary = np.ones(len(frequent), bool)
     table = np.full(len(full), UNKNOWN, np.uint32)
-    for word, meaning in READ_AS.items():
-        found = full.find(word)
-        if found >= 0:
-            table[found] = kernel.GONE if meaning is None else meaning
-            ordinary[found : min(found + 1, len(whole))] = False
+    for word, id in MARKERS_IN_TEXT.items():
+        at = full.find(word)
+        if at >= 0:
+            table[at] = kernel.GONE if id is None else id
+            ordinary[at : min(at + 1, len(frequent))] = False
     chosen = np.flatnonzero(ordinary)
     table[chosen] = np.arange(len(chosen)) + len(SPECIAL)
     special = Vocabulary(SPECIAL)
     shift = len(special.blob)
-    blob = np.concatenate([special.blob, whole.blob])
-    starts = np.concatenate([special.starts, whole.starts[chosen] + shift])
-    ends = np.concatenate([special.ends, whole.ends[chosen] + shift])
+    blob = np.concatenate([special.blob, frequent.blob])
+    starts = np.concatenate([special.starts, frequent.starts[chosen] + shift])
+    ends = np.concatenate([special.ends, frequent.ends[chosen] + shift])
     return Vocabulary.from_arrays(blob, starts, ends), table

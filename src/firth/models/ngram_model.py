@@ -1,8 +1,7 @@
-"""An n-gram language model: how likely a word is after the words before it.
+"""A backoff n-gram language model: the probability of a word after the words before it.
 
-Its n-grams lie in a sorted trie (see `kernels/ngram.py`). Where an n-gram is not known, the model backs off: the
-shorter context's probability, times what the longer context leaves to words that it does not know. Logarithms are
-natural here; the trie and ARPA files hold log10.
+The n-grams are in a sorted trie (see `kernels/ngram.py`). The probability of an unseen n-gram is that of the shorter
+context times the backoff weight of the longer one. Logarithms are natural here; the trie and ARPA files store log10.
 """
 
 from __future__ import annotations
@@ -21,14 +20,14 @@ from rich.table import Table
 from firth.errors import FirthError, OptionError
 from firth.kernels import ngram as kernel
 from firth.kernels import words as words_kernel
-from firth.models.perplexity import Perplexity, Surprises
+from firth.models.perplexity import Perplexity, SentenceLogProbs
 from firth.runtime import Runtime
 from firth.serialization import Parts
 from firth.text.corpus import Corpus
 from firth.text.tokenfile import TokenFile
 from firth.text.vocabulary import Vocabulary
 
-BATCH = 1 << 16  # words that are scored at a time
+BATCH = 1 << 16  # words per batch of scoring
 SPELLINGS = {"<unk>": ("<unk>", "<UNK>"), "<s>": ("<s>", "<S>"), "</s>": ("</s>", "</S>")}
 Floats = NDArray[np.float64]
 Sentences = Corpus | TokenFile | Iterable[Sequence[str]]
@@ -36,7 +35,7 @@ Sentences = Corpus | TokenFile | Iterable[Sequence[str]]
 
 @dataclass(frozen=True)
 class SentenceScore:
-    """How likely a sentence is. `per_word` is the geometric mean of its probabilities, that of its end included."""
+    """The log-probability of a sentence. `per_word` is the geometric mean of its probabilities, its end included."""
 
     words: tuple[str, ...]
     log_prob: float
@@ -59,7 +58,7 @@ class NgramModel:
     >>> model.score(["strong", "tea"]).per_word > model.score(["powerful", "tea"]).per_word
     True
 
-    `levels` is how many n-grams there are of each order; `starts`, `words`, `log10` and `backoffs` are the trie.
+    `levels` are the numbers of n-grams of each order; `starts`, `words`, `log10` and `backoffs` are the trie.
     """
 
     kind = "ngram"
@@ -83,7 +82,7 @@ class NgramModel:
         self._check()
 
     def _check(self) -> None:
-        """A trie that is not whole would be read outside its arrays."""
+        """Checks the trie; kernels would read outside the arrays of an incomplete one."""
         total, inner = sum(self.levels), sum(self.levels[:-1])
         sizes = (len(self.words), len(self.log10), len(self.backoffs), len(self.starts))
         starts = self.starts
@@ -100,18 +99,18 @@ class NgramModel:
 
     @cached_property
     def unknown(self) -> int:
-        """The id of <unk>; this and the next two are looked for when they are needed, so that a model opens at once."""
-        return _find(self.vocabulary, "<unk>")
+        """The id of <unk>. The ids of the markers are found on demand, so that a model opens fast."""
+        return _find_marker(self.vocabulary, "<unk>")
 
     @cached_property
     def begin(self) -> int:
         """The id of <s>."""
-        return _find(self.vocabulary, "<s>")
+        return _find_marker(self.vocabulary, "<s>")
 
     @cached_property
     def end(self) -> int:
         """The id of </s>."""
-        return _find(self.vocabulary, "</s>")
+        return _find_marker(self.vocabulary, "</s>")
 
     @property
     def order(self) -> int:
@@ -120,12 +119,12 @@ class NgramModel:
 
     @property
     def counts(self) -> dict[int, int]:
-        """How many n-grams there are of each order."""
+        """The number of n-grams of each order."""
         return dict(enumerate(self.levels, 1))
 
     @property
     def nbytes(self) -> int:
-        """The size of the trie."""
+        """The size of the trie in bytes."""
         return sum(array.nbytes for array in self._trie)
 
     def __len__(self) -> int:
@@ -149,28 +148,29 @@ class NgramModel:
 
     @cached_property
     def _table(self) -> NDArray[np.uint32]:
-        """Every word as itself, but <s> and </s> inside a sentence as unknown words; the last place, -1, is unknown."""
+        """Maps word ids to themselves, and <s>, </s> and -1 (not in the vocabulary) to <unk>."""
         table = np.append(np.arange(len(self.vocabulary), dtype=np.uint32), np.uint32(self.unknown))
         table[[self.begin, self.end]] = self.unknown
         return table
 
     def log_probs(self, words: Sequence[str]) -> Floats:
-        """The natural logarithm of the probability of each word after those before it, then of the sentence's end."""
-        ids = self._table[self.vocabulary.ids(words)]
-        text = np.concatenate([[self.begin], ids, [self.end]]).astype(np.uint32)
-        return self._score_text(text)[0][1:] * math.log(10)
+        """The natural log-probability of each word after those before it, then of the end of the sentence."""
+        return self._score_words(words)[0] * math.log(10)
 
     def score(self, words: Sequence[str]) -> SentenceScore:
-        """How likely a sentence is, as a whole and a word."""
+        """The probability of a sentence, in total and per word."""
         log_prob = float(self.log_probs(words).sum())
         unknown = int(np.count_nonzero(self._table[self.vocabulary.ids(words)] == self.unknown))
         return SentenceScore(tuple(words), log_prob, unknown, math.exp(log_prob / (len(words) + 1)))
 
     def match_lengths(self, words: Sequence[str]) -> list[int]:
-        """How long the n-gram was that gave each word, then the end, its probability."""
+        """The length of the n-gram that gives each word, then the end, its probability."""
+        return [int(length) for length in self._score_words(words)[1]]
+
+    def _score_words(self, words: Sequence[str]) -> tuple[Floats, NDArray[np.int32]]:
         ids = self._table[self.vocabulary.ids(words)]
-        text = np.concatenate([[self.begin], ids, [self.end]]).astype(np.uint32)
-        return [int(length) for length in self._score_text(text)[1][1:]]
+        values, lengths = self._score_text(np.concatenate([[self.begin], ids, [self.end]]).astype(np.uint32))
+        return values[1:], lengths[1:]
 
     def _score_text(self, text: NDArray[np.uint32]) -> tuple[Floats, NDArray[np.int32]]:
         values, lengths = np.empty(len(text)), np.empty(len(text), np.int32)
@@ -188,91 +188,90 @@ class NgramModel:
         """
         return Perplexity.of(self.surprises(sentences, runtime=runtime))
 
-    def surprises(self, sentences: Sentences, *, runtime: Runtime | None = None) -> Iterator[Surprises]:
-        """What each sentence adds to the perplexity, many of them at a time."""
-        return (runtime or Runtime.from_env()).stream(self._surprises_of, self._texts(sentences))
+    def surprises(self, sentences: Sentences, *, runtime: Runtime | None = None) -> Iterator[SentenceLogProbs]:
+        """The log-probabilities of sentences, in batches."""
+        return (runtime or Runtime.from_env()).stream(self._score_batch, self._frame_batches(sentences))
 
-    def _surprises_of(self, text: NDArray[np.uint32]) -> Surprises:
+    def _score_batch(self, text: NDArray[np.uint32]) -> SentenceLogProbs:
         log_probs = self._score_text(text)[0] * math.log(10)
         begins, known = np.flatnonzero(text == self.begin), text != self.unknown
-        known[begins] = False  # it is given, not read
-        return Surprises(
+        known[begins] = False  # <s> is context, not a predicted word
+        return SentenceLogProbs(
             np.add.reduceat(log_probs, begins),
             np.diff(begins, append=len(text)) - 1,
             np.add.reduceat(np.where(known, log_probs, 0.0), begins),
             np.add.reduceat(known, begins, dtype=np.int64),
         )
 
-    def _texts(self, sentences: Sentences) -> Iterator[NDArray[np.uint32]]:
+    def _frame_batches(self, sentences: Sentences) -> Iterator[NDArray[np.uint32]]:
         if isinstance(sentences, Corpus):
             sentences = sentences.tokens()
         if isinstance(sentences, TokenFile):
-            return self._texts_of_ids(sentences)
-        return self._texts_of_words(sentences)
+            return self._frame_tokens(sentences)
+        return self._frame_words(sentences)
 
-    def _texts_of_ids(self, tokens: TokenFile) -> Iterator[NDArray[np.uint32]]:
-        found = np.empty(len(tokens.vocabulary), np.int64)
+    def _frame_tokens(self, tokens: TokenFile) -> Iterator[NDArray[np.uint32]]:
+        own_ids = np.empty(len(tokens.vocabulary), np.int64)
         theirs, ours = tokens.vocabulary, self.vocabulary
         words_kernel.find_all(
-            theirs.blob, theirs.starts, theirs.ends, ours.blob, ours.starts, ours.ends, ours.slots, found
+            theirs.blob, theirs.starts, theirs.ends, ours.blob, ours.starts, ours.ends, ours.slots, own_ids
         )
-        table = self._table[found]
-        wanted = np.arange(0, len(tokens) + BATCH, BATCH, dtype=np.uint64)
-        edges = np.unique(np.append(np.searchsorted(tokens.sentences, wanted), [0, len(tokens.sentences) - 1]))
+        table = self._table[own_ids]
+        cuts = np.arange(0, len(tokens) + BATCH, BATCH, dtype=np.uint64)
+        edges = np.unique(np.append(np.searchsorted(tokens.sentences, cuts), [0, len(tokens.sentences) - 1]))
         for first, last in itertools.pairwise(edges.clip(max=len(tokens.sentences) - 1).tolist()):
             offsets = np.asarray(tokens.sentences[first : last + 1])
             ids = np.asarray(tokens.ids[int(offsets[0]) : int(offsets[-1])])
-            yield self._framed(ids, offsets, table)
+            yield self._frame(ids, offsets, table)
 
-    def _texts_of_words(self, sentences: Iterable[Sequence[str]]) -> Iterator[NDArray[np.uint32]]:
+    def _frame_words(self, sentences: Iterable[Sequence[str]]) -> Iterator[NDArray[np.uint32]]:
         words: list[str] = []
         offsets = [0]
         for sentence in sentences:
             words.extend(sentence)
             offsets.append(len(words))
             if len(words) >= BATCH:
-                yield self._framed(self._ids(words), np.array(offsets), self._table)
+                yield self._frame(self._find_ids(words), np.array(offsets), self._table)
                 words, offsets = [], [0]
         if len(offsets) > 1:
-            yield self._framed(self._ids(words), np.array(offsets), self._table)
+            yield self._frame(self._find_ids(words), np.array(offsets), self._table)
 
-    def _ids(self, words: list[str]) -> NDArray[np.int64]:
-        """As `vocabulary.ids`, but the words are encoded in one piece, which is much faster."""
+    def _find_ids(self, words: list[str]) -> NDArray[np.int64]:
+        """As `vocabulary.ids`, but faster: the words are encoded as one text."""
         try:
             blob = np.frombuffer("\n".join(words).encode("utf-8", "surrogateescape"), np.uint8)
         except UnicodeEncodeError:
             return self.vocabulary.ids(words)
         ids, ours = np.empty(len(words), np.int64), self.vocabulary
-        found = kernel.find_lines(blob, ours.blob, ours.starts, ours.ends, ours.slots, ids)
-        return ids if found == len(words) else ours.ids(words)  # a word may hold a newline
+        lines = kernel.find_lines(blob, ours.blob, ours.starts, ours.ends, ours.slots, ids)
+        return ids if lines == len(words) else ours.ids(words)  # a word may contain a newline
 
-    def _framed(self, ids: NDArray[Any], offsets: NDArray[Any], table: NDArray[np.uint32]) -> NDArray[np.uint32]:
+    def _frame(self, ids: NDArray[Any], offsets: NDArray[Any], table: NDArray[np.uint32]) -> NDArray[np.uint32]:
         text = np.empty(len(ids) + 2 * len(offsets) - 2, np.uint32)
         return text[: kernel.frame(ids, offsets, table, self.begin, self.end, text)]
 
     def _contexts(self, context: Sequence[str]) -> list[int]:
-        """The nodes of the last word, the last two, ... of a context, as far as n-grams reach; NONE if unknown."""
-        near = [int(self._id(word)) for word in context[max(0, len(context) - self.order + 1) :]]
-        found = []
-        for size in range(1, len(near) + 1):
-            node = near[-size]
-            for word in near[len(near) - size + 1 :]:
+        """The nodes of the last word, the last two, ... of a context, up to the order; NONE if unknown."""
+        ids = [int(self._id(word)) for word in context[max(0, len(context) - self.order + 1) :]]
+        nodes = []
+        for size in range(1, len(ids) + 1):
+            node = ids[-size]
+            for id in ids[len(ids) - size + 1 :]:
                 if node != kernel.NONE:
-                    node = int(kernel.child(self.starts, self.words, node, np.uint32(word)))
-            found.append(node)
-        return found
+                    node = int(kernel.child(self.starts, self.words, node, np.uint32(id)))
+            nodes.append(node)
+        return nodes
 
     def _id(self, word: str) -> int:
-        found = self.vocabulary.find(word)
-        if found >= 0:
-            return found
-        named = {"<unk>": self.unknown, "<s>": self.begin, "</s>": self.end}
-        return named.get(word, self.unknown)
+        id = self.vocabulary.find(word)
+        if id >= 0:
+            return id
+        return {"<s>": self.begin, "</s>": self.end}.get(word, self.unknown)
 
     def probability(self, word: str, context: Sequence[str] = ()) -> float:
-        """The probability of a word after others. A context that opens a sentence begins with "<s>".
+        """The probability of a word after a context; a context at the start of a sentence begins with "<s>".
 
-        A word that the model does not know has the probability of <unk>.
+        An unknown word has the probability of <unk>.
 
         >>> from firth.models.ngram import Ngram
         >>> model = Ngram(order=2).fit(Corpus.of(["a b", "a b", "b a"]))
@@ -285,8 +284,8 @@ class NgramModel:
         value = float(self.log10[id])
         for node in self._contexts(context):
             if node != kernel.NONE:
-                found = int(kernel.child(self.starts, self.words, node, np.uint32(id)))
-                value = value + float(self.backoffs[node]) if found == kernel.NONE else float(self.log10[found])
+                ngram = int(kernel.child(self.starts, self.words, node, np.uint32(id)))
+                value = value + float(self.backoffs[node]) if ngram == kernel.NONE else float(self.log10[ngram])
         return float(10**value)
 
     def distribution(self, context: Sequence[str] = ()) -> Floats:
@@ -301,7 +300,7 @@ class NgramModel:
         return np.asarray(probs, np.float64)
 
     def predict(self, context: Sequence[str] = (), topn: int = 10) -> list[tuple[str, float]]:
-        """The likeliest next words and their probabilities; </s> is the end of the sentence, <unk> is left out."""
+        """The most probable next words with their probabilities; </s> is the end of the sentence, <unk> is excluded."""
         probs = self.distribution(context)
         probs[self.unknown] = -1.0
         best = np.argsort(-probs, kind="stable")[:topn]
@@ -316,10 +315,10 @@ class NgramModel:
         temperature: float = 1.0,
         top_k: int | None = None,
     ) -> list[str]:
-        """At most `length` words drawn to go on with a sentence that begins with the context.
+        """Draws at most `length` words that continue a sentence after the context.
 
-        </s> ends it and <unk> is never drawn. A temperature below 1 prefers likely words, above 1 it levels them;
-        `top_k` leaves only the likeliest.
+        </s> ends the sentence and <unk> is never drawn. A temperature below 1 sharpens the distribution, above 1 it
+        flattens it; `top_k` restricts it to the k most probable words.
 
         >>> from firth.models.ngram import Ngram
         >>> Ngram(order=3).fit(Corpus.of(["to be or not to be"])).sample(["to"], length=1, top_k=1)
@@ -339,14 +338,14 @@ class NgramModel:
         return words[len(context) + 1 :]
 
     def to_parts(self) -> Parts:
-        """The model, taken apart."""
+        """The artifact taken apart, for a file."""
         names = ("starts", "words", "log10", "backoffs")
         config = {"levels": list(self.levels), "metadata": self.metadata}
         return Parts(self.kind, config, dict(zip(names, self._trie)), {"vocab": self.vocabulary})
 
     @classmethod
     def from_parts(cls, parts: Parts) -> NgramModel:
-        """The model that `to_parts` took apart."""
+        """The artifact that `to_parts` took apart."""
         starts, words, log10, backoffs = (parts.arrays[name] for name in ("starts", "words", "log10", "backoffs"))
         metadata = parts.config.get("metadata")
         return cls(
@@ -354,18 +353,18 @@ class NgramModel:
         )
 
 
-def _find(vocabulary: Vocabulary, name: str) -> int:
+def _find_marker(vocabulary: Vocabulary, name: str) -> int:
     for spelling in SPELLINGS[name]:
-        found = vocabulary.find(spelling)
-        if found >= 0:
-            return found
-    raise FirthError(f"this n-gram model has no {name}, which every sentence needs. Add it to the model's single words")
+        id = vocabulary.find(spelling)
+        if id >= 0:
+            return id
+    raise FirthError(f"this n-gram model has no {name}. Add it to the unigrams of the model")
 
 
 def _draw(probs: Floats, temperature: float, top_k: int | None, rng: np.random.Generator) -> int:
     if top_k is not None and top_k < len(probs):
-        kept = np.argsort(-probs, kind="stable")[:top_k]
-        probs = np.where(np.isin(np.arange(len(probs)), kept), probs, 0.0)
+        best = np.argsort(-probs, kind="stable")[:top_k]
+        probs = np.where(np.isin(np.arange(len(probs)), best), probs, 0.0)
     if temperature != 1:
         probs = (probs / probs.max()) ** (1 / temperature)
     edges = np.cumsum(probs)

@@ -1,4 +1,4 @@
-"""How surprised a language model is by a text: what each sentence adds to it, and what all of them come to."""
+"""Perplexity of a language model, from the log-probabilities of sentences."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ Numbers = NDArray[np.int64]
 
 
 @dataclass(frozen=True)
-class Surprises:
-    """Some sentences, one by one: natural logarithms of probability and numbers of words, of all and of the known.
+class SentenceLogProbs:
+    """Natural log-probabilities and word counts of sentences, for all words and for known words only.
 
-    The end of a sentence is a word here, and a known one.
+    The end of a sentence counts as a known word.
     """
 
     log_probs: Floats
@@ -29,27 +29,27 @@ class Surprises:
     known: Numbers
 
     @classmethod
-    def of_sentence(cls, log_probs: Floats, known: NDArray[np.bool_]) -> Surprises:
-        """A single sentence, by the logarithms of its words and of its end, and which of them are known."""
-        counts = np.array([len(known)]), np.array([np.count_nonzero(known)])
-        return cls(np.array([log_probs.sum()]), counts[0], np.array([log_probs[known].sum()]), counts[1])
+    def of_sentence(cls, log_probs: Floats, known: NDArray[np.bool_]) -> SentenceLogProbs:
+        """One sentence, from the log-probabilities of its words and its end, and the mask of the known ones."""
+        words, known_words = np.array([len(known)]), np.array([np.count_nonzero(known)])
+        return cls(np.array([log_probs.sum()]), words, np.array([log_probs[known].sum()]), known_words)
 
     @classmethod
-    def joined(cls, parts: Iterable[Surprises]) -> Surprises:
-        """All sentences of several parts."""
-        every = [(part.log_probs, part.words, part.known_log_probs, part.known) for part in parts]
-        if not every:
+    def concatenate(cls, parts: Iterable[SentenceLogProbs]) -> SentenceLogProbs:
+        """The sentences of all parts."""
+        rows = [(part.log_probs, part.words, part.known_log_probs, part.known) for part in parts]
+        if not rows:
             return cls(np.empty(0), np.empty(0, np.int64), np.empty(0), np.empty(0, np.int64))
-        log_probs, words, known_log_probs, known = (np.concatenate(column) for column in zip(*every))
+        log_probs, words, known_log_probs, known = (np.concatenate(column) for column in zip(*rows))
         return cls(log_probs, words, known_log_probs, known)
 
 
 @dataclass(frozen=True)
 class Perplexity:
-    """How many equally likely words a model hesitates between, on average: lower is better.
+    """exp(-mean log-probability of a word): lower is better.
 
-    `value` counts every word, the unknown ones with the probability of <unk>; `without_unknown` leaves those out. The
-    end of a sentence is a word here, so `words` = tokens + sentences.
+    `value` includes unknown words with the probability of <unk>; `without_unknown` excludes them. The end of a sentence
+    counts as a word, so `words` = tokens + sentences.
     """
 
     value: float
@@ -60,10 +60,10 @@ class Perplexity:
     sentences: int
 
     @classmethod
-    def of(cls, parts: Iterable[Surprises]) -> Perplexity:
-        """What all sentences come to; infinitely much where a word is impossible.
+    def of(cls, parts: Iterable[SentenceLogProbs]) -> Perplexity:
+        """The perplexity of all sentences; infinite if a word has probability 0.
 
-        >>> sentence = Surprises.of_sentence(np.log([0.5, 0.25, 0.5]), np.array([True, False, True]))
+        >>> sentence = SentenceLogProbs.of_sentence(np.log([0.5, 0.25, 0.5]), np.array([True, False, True]))
         >>> found = Perplexity.of([sentence, sentence])
         >>> round(found.value, 4), round(found.without_unknown, 4), found.words, found.unknown, found.sentences
         (2.5198, 2.0, 6, 2, 2)
@@ -75,7 +75,7 @@ class Perplexity:
             words, known = words + int(part.words.sum()), known + int(part.known.sum())
             sentences += len(part.words)
         if sentences == 0:
-            raise OptionError("no sentence was given, so there is no perplexity")
+            raise OptionError("no sentence was given. Perplexity needs at least one")
         value, without = math.exp(-log_prob / words), math.exp(-known_log_prob / known)
         return cls(value, without, log_prob, words, words - known, sentences)
 

@@ -1,7 +1,7 @@
-"""Small fastText models: rows that are seldom worth their bytes are pruned, and the others are product-quantized.
+"""Compression of fastText models: rows with small norms are pruned, the others are product-quantized.
 
-A row of 300 numbers (1200 bytes) becomes 150 bytes of codes and one for its norm. fastText does this for classifiers
-only; here any `SubwordVectors` can be made small, and the result is saved as an `.ftz` file that fastText opens.
+A row of 300 numbers (1200 bytes) becomes 150 bytes of codes and one byte for its norm. fastText quantizes classifiers
+only; here any `SubwordVectors` can be quantized and saved as an `.ftz` file that fastText reads.
 """
 
 from __future__ import annotations
@@ -20,12 +20,12 @@ from firth.text.subwords import Subwords
 from firth.vectors.rows import CENTROIDS, DenseRows, Floats, Ids, ProductRows, Rows
 from firth.vectors.subwords import Output, SubwordVectors
 
-SAMPLE = 1 << 16  # rows that centroids are found on: 256 for each, as in fastText
+SAMPLE = 1 << 16  # rows for k-means: 256 per centroid, as in fastText
 ROUNDS = 25
 BLOCK = 1 << 14
 SENTENCE_END = "</s>"
-MEASURED = 20_000  # words whose cosines are measured
-SAMPLING = 1_000_001  # a stream of random numbers beside those of the pieces
+MEASURED = 20_000  # words for mean and worst cosine
+SAMPLING = 1_000_001  # key of the random stream; the subvectors have their own
 
 
 def quantize(
@@ -39,12 +39,12 @@ def quantize(
     runtime: Runtime | None = None,
     report: Report = silent,
 ) -> SubwordVectors:
-    """The model with product-quantized rows, after pruning all but the `cutoff` longest ones.
+    """The model with product-quantized rows, after pruning to the `cutoff` rows with the largest norms.
 
-    `dsub` numbers share one code of a byte; with `norms` the length of a row has a code of its own. The output layer of
-    a classifier stays as it is, or is quantized too with `output`; that of other models, which only going on with
-    training would need, is left out unless `output` is on. `metadata["quantized"]` tells what was lost: the mean and
-    the worst cosine between the words' vectors before and after.
+    Each subvector of `dsub` numbers has a code of one byte; with `norms`, the norm of a row has its own code. `output`
+    quantizes the output layer too. Otherwise a classifier keeps its output layer and other models, which need it only
+    for further training, drop it. `metadata["quantized"]` has the mean and the worst cosine between the word vectors
+    before and after.
 
     >>> rng = np.random.default_rng(0)
     >>> rows = rng.standard_normal((1002, 16)).astype(np.float32)
@@ -54,28 +54,28 @@ def quantize(
     (64128, 26426, True)
     """
     if isinstance(model.rows, ProductRows):
-        raise OptionError("the rows of this model are product-quantized already")
+        raise OptionError("the rows of this model are product-quantized already. Quantize the original model")
     runtime = runtime or Runtime.from_env()
     small = model if cutoff is None else prune(model, cutoff, runtime=runtime)
     rows = quantize_rows(small.rows, dsub, norms, seed, runtime=runtime, report=report)
-    made = SubwordVectors(
+    quantized = SubwordVectors(
         small.vocabulary,
         rows,
         small.subwords,
-        output=_small_output(small.output, model.dim, norms, output, seed, runtime),
+        output=_compress_output(small.output, model.dim, norms, output, seed, runtime),
     )
     facts: dict[str, Any] = {"dtype": rows.dtype_name, "cutoff": cutoff, "dsub": dsub, "norms": norms, "seed": seed}
-    facts |= cosines(model, made)
-    made.metadata = {**small.metadata, "quantized": facts}
-    return made
+    facts |= cosines(model, quantized)
+    quantized.metadata = {**small.metadata, "quantized": facts}
+    return quantized
 
 
-def _small_output(
-    output: Output | None, dim: int, norms: bool, wanted: bool, seed: int, runtime: Runtime
+def _compress_output(
+    output: Output | None, dim: int, norms: bool, quantized: bool, seed: int, runtime: Runtime
 ) -> Output | None:
     if output is None:
         return Output(DenseRows(np.empty((0, dim), np.float32)), None, "skipgram", "ns")
-    if wanted:
+    if quantized:
         rows: Rows = quantize_rows(output.rows, 2, norms, seed, runtime=runtime)
     elif output.model == "supervised":
         rows = output.rows
@@ -93,10 +93,9 @@ def quantize_rows(
     runtime: Runtime | None = None,
     report: Report = silent,
 ) -> ProductRows:
-    """The rows as codes: each piece of `dsub` numbers becomes the number of the nearest of 256 centroids.
+    """The rows as codes: each subvector of `dsub` numbers becomes the index of the nearest of 256 centroids.
 
-    The centroids of a piece are found by k-means on at most 65,536 rows. The result does not depend on the number of
-    threads.
+    K-means on at most 65,536 rows finds the centroids. The result does not depend on the number of threads.
 
     >>> rows = quantize_rows(np.eye(300, dtype=np.float32))
     >>> rows.shape, rows.codes.shape, rows.take([7])[0, 7].round(4)
@@ -105,28 +104,28 @@ def quantize_rows(
     source = DenseRows(rows) if isinstance(rows, np.ndarray) else rows
     size, dim = source.shape
     if not 1 <= dsub <= dim:
-        raise OptionError(f"dsub is {dsub}, but must be between 1 and the length of the rows, {dim}")
+        raise OptionError(f"dsub is {dsub}, but must be between 1 and the dimension of the rows, {dim}")
     if size == 0:
         raise OptionError("there are no rows to quantize")
     runtime = runtime or Runtime.from_env()
     lengths = row_norms(source, runtime)
-    sample = _sample(lengths, seed)
+    sample = _draw_sample(lengths, seed)
     points = np.array(source.take(sample), np.float32, order="C")
     if norms:
         kernel.scale_down(points, lengths[sample])
-    tables = _centroids(points, dsub, seed, runtime, report)
+    tables = _find_centroids(points, dsub, seed, runtime, report)
     codes = _encode(source, lengths if norms else None, tables, dsub, runtime, report)
     flat = np.concatenate([table.T.ravel() for table in tables])
     if not norms:
         return ProductRows(codes, flat, dim, dsub)
-    norm_table = _norm_centroids(lengths[sample], seed)
+    norm_table = _find_norm_centroids(lengths[sample], seed)
     norm_codes = np.empty(size, np.uint8)
     kernel.assign(lengths[:, None], 0, 1, norm_table, norm_codes)
     return ProductRows(codes, flat, dim, dsub, norm_codes, norm_table.ravel())
 
 
 def row_norms(rows: Rows, runtime: Runtime) -> Floats:
-    """The length of every row; a row that holds something else than numbers is an error that names it."""
+    """The norm of every row. A row with a value that is not finite raises an error with its index."""
     norms = np.empty(rows.shape[0], np.float32)
 
     def measure(start: int) -> None:
@@ -136,26 +135,26 @@ def row_norms(rows: Rows, runtime: Runtime) -> Floats:
     runtime.map(measure, range(0, len(norms), BLOCK))
     broken = ~np.isfinite(norms)
     if broken.any():
-        raise OptionError(f"row {int(np.argmax(broken))} has the length {norms[broken][0]}, so it cannot be quantized")
+        raise OptionError(f"row {int(np.argmax(broken))} has the norm {norms[broken][0]}, so it cannot be quantized")
     return norms
 
 
-def _sample(norms: Floats, seed: int) -> Ids:
-    """Rows to find centroids on, drawn by the squares of their norms: an error in a long row weighs more.
+def _draw_sample(norms: Floats, seed: int) -> Ids:
+    """Rows for k-means, drawn in proportion to their squared norms: an error in a row with a large norm matters more.
 
-    In a model of many buckets most rows were never trained and are short; drawn alike, they would take all centroids.
+    In a model with many buckets most rows are untrained and small; drawn uniformly, they would take all centroids.
     """
     if len(norms) <= SAMPLE:
         return np.arange(len(norms))
-    waits = np.random.default_rng([seed, SAMPLING]).standard_exponential(len(norms))
-    waits /= np.maximum(np.square(norms, dtype=np.float64), 1e-30)
-    return np.sort(np.argpartition(waits, SAMPLE)[:SAMPLE])
+    times = np.random.default_rng([seed, SAMPLING]).standard_exponential(len(norms))
+    times /= np.maximum(np.square(norms, dtype=np.float64), 1e-30)
+    return np.sort(np.argpartition(times, SAMPLE)[:SAMPLE])
 
 
-def _norm_centroids(norms: Floats, seed: int) -> Floats:
-    """256 norms that stand for all: at first half of them by rank and half by size, so that few long rows count too."""
+def _find_norm_centroids(norms: Floats, seed: int) -> Floats:
+    """256 centroids of the norms, initialized half by quantile and half by value to represent rare large norms."""
     distinct = np.unique(norms)
-    if len(distinct) <= CENTROIDS:  # each stands for itself
+    if len(distinct) <= CENTROIDS:  # each norm is a centroid
         return np.pad(distinct, (0, CENTROIDS - len(distinct)), mode="edge").astype(np.float32)[None]
     by_rank = np.quantile(norms, np.linspace(0, 1, CENTROIDS // 2))
     by_size = np.linspace(norms.min(), norms.max(), CENTROIDS // 2)
@@ -164,8 +163,8 @@ def _norm_centroids(norms: Floats, seed: int) -> Floats:
     return table
 
 
-def _centroids(points: Floats, dsub: int, seed: int, runtime: Runtime, report: Report) -> list[Floats]:
-    """The table of each piece, shape (width, 256)."""
+def _find_centroids(points: Floats, dsub: int, seed: int, runtime: Runtime, report: Report) -> list[Floats]:
+    """The centroids of each subvector, shape (width, 256)."""
     dim = points.shape[1]
 
     def find(first: int) -> Floats:
@@ -179,7 +178,7 @@ def _centroids(points: Floats, dsub: int, seed: int, runtime: Runtime, report: R
     tables: list[Floats] = []
     for table in runtime.stream(find, range(0, dim, dsub)):
         tables.append(table)
-        report(Progress("finding centroids", len(tables), -(-dim // dsub), "pieces"))
+        report(Progress("finding centroids", len(tables), -(-dim // dsub), "subvectors"))
     return tables
 
 
@@ -194,10 +193,10 @@ def _encode(
         block = np.array(rows.block(start, stop), np.float32, order="C")
         if norms is not None:
             kernel.scale_down(block, norms[start:stop])
-        found = np.empty(stop - start, np.uint8)
-        for piece, table in enumerate(tables):
-            kernel.assign(block, piece * dsub, len(table), table, found)
-            codes[start:stop, piece] = found
+        nearest = np.empty(stop - start, np.uint8)
+        for index, table in enumerate(tables):
+            kernel.assign(block, index * dsub, len(table), table, nearest)
+            codes[start:stop, index] = nearest
         return stop
 
     for done in runtime.stream(encode, range(0, size, BLOCK)):
@@ -206,9 +205,9 @@ def _encode(
 
 
 def prune(vectors: SubwordVectors, keep: int, *, runtime: Runtime | None = None) -> SubwordVectors:
-    """The model with the `keep` longest rows, of words and n-grams alike; the end of a sentence always stays.
+    """The model with the `keep` rows of largest norm, of words and n-grams; the row of </s> is always kept.
 
-    A word that loses its row keeps those n-grams that have theirs. Words keep their order.
+    A word without a row keeps the n-grams that have one. Words keep their order.
 
     >>> rows = np.array([[0], [9], [1], [5], [7]], np.float32)
     >>> small = prune(SubwordVectors(["</s>", "tea", "rain"], rows, Subwords(3, 3, 2)), 3)
@@ -217,7 +216,7 @@ def prune(vectors: SubwordVectors, keep: int, *, runtime: Runtime | None = None)
     """
     size = vectors.rows.shape[0]
     if keep < 1:
-        raise OptionError(f"{keep} rows cannot be kept: at least 1 must stay")
+        raise OptionError(f"{keep} rows cannot be kept. Keep at least 1")
     if keep >= size:
         return vectors
     norms = row_norms(vectors.rows, runtime or Runtime.from_env())
@@ -237,13 +236,13 @@ def prune(vectors: SubwordVectors, keep: int, *, runtime: Runtime | None = None)
         vectors.vocabulary.take(words),
         vectors.rows.pick(kept),
         Subwords(before.minn, before.maxn, before.buckets, pruned, before.sentence_end),
-        output=_pruned_output(vectors.output, words),
+        output=_prune_output(vectors.output, words),
         metadata={**vectors.metadata, "pruned": {"rows": size, "kept": keep}},
     )
 
 
-def _pruned_output(output: Output | None, words: Ids) -> Output | None:
-    """The outputs of the words that stay. A Huffman tree without some of its words is another tree: it is left out."""
+def _prune_output(output: Output | None, words: Ids) -> Output | None:
+    """The output rows of the kept words. Pruning changes the Huffman tree, so hierarchical softmax has no rows."""
     if output is None or output.model == "supervised":
         return output
     rows = output.rows.pick(words if output.loss != "hs" else [])
@@ -251,15 +250,15 @@ def _pruned_output(output: Output | None, words: Ids) -> Output | None:
 
 
 def cosines(before: SubwordVectors, after: SubwordVectors) -> dict[str, float]:
-    """The mean and the worst cosine between words' vectors before and after, over at most 20,000 words.
+    """The mean and the worst cosine between word vectors before and after, over at most 20,000 words.
 
-    Words that have no vector any more are left out, as are vectors of zeros.
+    Words without a vector in `after` and zero vectors are excluded.
     """
     step = -(-len(before) // MEASURED)
     words = [word for word in before.vocabulary[:: max(1, step)] if word in after]
     if not words:
         return {}
     old, new = (vectors.of(words).astype(np.float64) for vectors in (before, after))
-    lengths = np.linalg.norm(old, axis=1) * np.linalg.norm(new, axis=1)
-    found = (old * new).sum(axis=1)[lengths > 0] / lengths[lengths > 0]
-    return {"mean_cosine": float(found.mean()), "worst_cosine": float(found.min())} if len(found) else {}
+    norms = np.linalg.norm(old, axis=1) * np.linalg.norm(new, axis=1)
+    cosine = (old * new).sum(axis=1)[norms > 0] / norms[norms > 0]
+    return {"mean_cosine": float(cosine.mean()), "worst_cosine": float(cosine.min())} if len(cosine) else {}

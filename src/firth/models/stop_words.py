@@ -1,4 +1,4 @@
-"""Words of mere grammar, which say little about what a text is about."""
+"""Stop words: function words, which say little about the topic of a text."""
 
 from __future__ import annotations
 

@@ -1,8 +1,7 @@
-"""The largest singular values of a sparse matrix and their vectors, by random projection.
+"""Truncated SVD of a sparse matrix by random projection (Halko, Martinsson and Tropp, 2011).
 
-Halko, Martinsson and Tropp (2011): multiply the matrix by a few random vectors, and the products soon span the space
-that matters; a few rounds of multiplying by the matrix and its transpose sharpen it. All that is dense is as narrow as
-the number of dimensions asked for.
+The products of the matrix with random vectors approximate the span of its leading singular vectors; power iterations
+make the approximation more accurate. Dense matrices are only `dim` + `extra` columns wide.
 """
 
 from __future__ import annotations
@@ -21,19 +20,19 @@ from firth.runtime import Runtime
 
 Floats = NDArray[np.float64]
 
-NEARLY_DEPENDENT = 1e-5  # Cholesky squares this, and float64 has sixteen digits
+NEARLY_DEPENDENT = 1e-5  # Cholesky works with the square, and float64 has sixteen digits
 
 
 @dataclass(frozen=True, eq=False)
 class Svd:
-    """matrix ≈ left · diag(values) · rightᵀ, values falling. The largest entry of every left vector is positive."""
+    """matrix ≈ left · diag(values) · rightᵀ, values descending; the largest entry of every left vector is positive."""
 
     left: Floats
     values: Floats
     right: Floats
 
     def rows(self, power: float) -> Floats:
-        """A vector for each row, left · diag(values^power): 1 keeps the matrix's geometry, 0 forgets the values."""
+        """A vector for each row, left · diag(values^power): 1 keeps the matrix geometry, 0 ignores the values."""
         return self.left * self.values**power
 
 
@@ -47,7 +46,7 @@ def truncated_svd(
     runtime: Runtime | None = None,
     report: Report = silent,
 ) -> Svd:
-    """The `dim` largest singular values with their vectors; more rounds and extra dimensions make them more exact.
+    """The `dim` largest singular values with their vectors; more rounds and extra dimensions are more accurate.
 
     >>> truncated_svd(csr_matrix([[3.0, 0.0], [0.0, 2.0]]), 1).values.round(6)
     array([3.])
@@ -62,33 +61,33 @@ def truncated_svd(
     width = min(dim + extra, smaller)
     transposed = matrix.T.tocsr()
     start = np.random.default_rng(seed).standard_normal((matrix.shape[1], width))
-    basis, _ = factor(multiply(matrix, start, runtime))  # (rows, width)
+    basis, _ = qr(multiply(matrix, start, runtime))  # (rows, width)
     for done in range(rounds):
         report(Progress("decomposing", done, rounds + 1, unit="rounds"))
-        basis, _ = factor(multiply(transposed, basis, runtime))
-        basis, _ = factor(multiply(matrix, basis, runtime))
-    basis, _ = factor(basis)
+        basis, _ = qr(multiply(transposed, basis, runtime))
+        basis, _ = qr(multiply(matrix, basis, runtime))
+    basis, _ = qr(basis)
     small = multiply(transposed, basis, runtime)  # (columns, width): the transpose of basisᵀ · matrix
-    outer, triangle = factor(small)
-    outer, rest = factor(outer)
-    inner, values, turned = np.linalg.svd(rest @ triangle)
-    left, right = basis @ turned.T, outer @ inner
+    outer, triangle = qr(small)
+    outer, rest = qr(outer)
+    inner, values, rotation = np.linalg.svd(rest @ triangle)
+    left, right = basis @ rotation.T, outer @ inner
     report(Progress("decomposing", rounds + 1, rounds + 1, unit="rounds"))
-    return with_signs(left[:, :dim], values[:dim], right[:, :dim])
+    return fix_signs(left[:, :dim], values[:dim], right[:, :dim])
 
 
-def with_signs(left: Floats, values: Floats, right: Floats) -> Svd:
-    """Singular vectors come in pairs whose sign is free; here the largest entry of the left one is positive."""
+def fix_signs(left: Floats, values: Floats, right: Floats) -> Svd:
+    """The SVD with the signs of vector pairs chosen such that the largest entry of each left vector is positive."""
     largest = np.argmax(np.abs(left), axis=0)
     signs = np.where(left[largest, np.arange(left.shape[1])] < 0, -1.0, 1.0)
     return Svd(left * signs, values, right * signs)
 
 
-def factor(columns: Floats) -> tuple[Floats, Floats]:
-    """columns = basis · triangle, the basis orthonormal: the QR decomposition, by way of Cholesky's.
+def qr(columns: Floats) -> tuple[Floats, Floats]:
+    """columns = basis · triangle, the basis orthonormal: the QR decomposition by Cholesky factorization.
 
-    This takes a seventh of Householder's time and loses digits only where columns are almost dependent: then it is
-    Householder's after all. Once is enough on the way; twice makes the basis orthonormal to the last digit.
+    It needs a seventh of the time of Householder's method, which is the fallback for nearly dependent columns. Once
+    suffices between power iterations; twice makes the basis orthonormal to machine precision.
     """
     try:
         lower = np.linalg.cholesky(columns.T @ columns)
@@ -101,16 +100,16 @@ def factor(columns: Floats) -> tuple[Floats, Floats]:
 
 
 def multiply(matrix: csr_matrix, dense: Floats, runtime: Runtime) -> Floats:
-    """matrix · dense, rows in threads; each row is summed in order, so threads do not change a bit."""
+    """matrix · dense, in threads over rows; each row is summed in order, so threads do not change the result."""
     dense = np.ascontiguousarray(dense)
     product = np.empty((matrix.shape[0], dense.shape[1]), np.float64)
     count = 4 * runtime.threads
     edges = np.searchsorted(matrix.indptr, np.linspace(0, matrix.nnz, count + 1))
     edges[0], edges[-1] = 0, matrix.shape[0]
 
-    def some_rows(i: int) -> None:
+    def multiply_block(i: int) -> None:
         first, last = int(edges[i]), int(edges[i + 1])
         kernel.multiply_rows(matrix.indptr, matrix.indices, matrix.data, dense, first, last, product)
 
-    runtime.map(some_rows, range(count))
+    runtime.map(multiply_block, range(count))
     return product

@@ -1,4 +1,4 @@
-"""A corpus that is already lists of words: the same arrays as a token file, made in memory."""
+"""Lists of words as a tokenized corpus in memory, with the same arrays as a token file."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from firth.text.vocabulary import Vocabulary
 
 @dataclass(frozen=True, eq=False)
 class TokenLists:
-    """Documents of sentences of words, as recipes read them.
+    """Documents of sentences of words, in the form that recipes read.
 
     >>> lists = TokenLists.of([[["a", "b"], ["a"]], [["c"]]])
     >>> lists.ids, lists.sentences, lists.documents
@@ -31,22 +31,22 @@ class TokenLists:
 
     @classmethod
     def of(cls, documents: Iterable[Sequence[Sequence[str]]], tokenizer: Tokenizer | None = None) -> TokenLists:
-        """Documents, each a list of sentences, each a list of words. The tokenizer says how they were cut."""
-        kept = list(documents)
-        words = [word for document in kept for sentence in document for word in sentence]
+        """Documents, each a list of sentences, each a list of words. `tokenizer` is the one that split them."""
+        texts = list(documents)
+        words = [word for document in texts for sentence in document for word in sentence]
         vocabulary = Vocabulary.from_counts(Counter(words))
         return cls(
             vocabulary.ids(words).astype(np.uint32),
-            _edges([len(sentence) for document in kept for sentence in document]),
-            _edges([len(document) for document in kept]),
+            _offsets([len(sentence) for document in texts for sentence in document]),
+            _offsets([len(document) for document in texts]),
             vocabulary,
             tokenizer or Tokenizer(mode="whitespace"),
         )
 
     def tokens(self, report: Report = silent) -> TokenLists:
-        """Itself: the words are read already."""
+        """Returns itself: the words are in memory."""
         return self
 
 
-def _edges(lengths: list[int]) -> NDArray[np.uint64]:
+def _offsets(lengths: list[int]) -> NDArray[np.uint64]:
     return np.concatenate([[0], np.cumsum(lengths, dtype=np.int64)]).astype(np.uint64)

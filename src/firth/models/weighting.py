@@ -1,6 +1,6 @@
-"""What a count is worth: pure functions from a sparse matrix of counts to a sparse matrix of weights.
+"""Weights from counts: TF-IDF, PMI and row normalization of sparse matrices.
 
-A cell that was never counted is not stored before and is not stored after; no function makes a matrix dense.
+The functions are pure and keep matrices sparse: an empty cell stays empty.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ Log = Literal["natural", "base10"]
 TermFrequency = Literal["raw", "relative", "log"]
 Smoothing = Literal["none", "plus-one", "add-one"]
 
-BLOCK = 1 << 20  # cells weighed at a time
+BLOCK = 1 << 20  # cells weighted at a time
 
 
 def logarithm(values: Floats, log: Log) -> Floats:
@@ -26,13 +26,13 @@ def logarithm(values: Floats, log: Log) -> Floats:
     return np.log(values) if log == "natural" else np.log10(values)
 
 
-def with_data(counts: csr_matrix, data: Floats) -> csr_matrix:
-    """The same cells with other numbers."""
+def replace_data(counts: csr_matrix, data: Floats) -> csr_matrix:
+    """The same cells with other values."""
     return csr_matrix((data, counts.indices, counts.indptr), shape=counts.shape, copy=False)
 
 
 def term_frequency(counts: csr_matrix, tf: TermFrequency = "raw", log: Log = "natural") -> csr_matrix:
-    """How much of a document (a row) is each word: its count n, its share n / (all counts of the row), or 1 + log n.
+    """The term frequency of each word in a document (a row): its count n, its share n / (row sum), or 1 + log n.
 
     >>> term_frequency(csr_matrix([[4.0, 4.0, 0.0]]), "relative").toarray()
     array([[0.5, 0.5, 0. ]])
@@ -40,30 +40,30 @@ def term_frequency(counts: csr_matrix, tf: TermFrequency = "raw", log: Log = "na
     if tf == "raw":
         return counts.astype(np.float64)
     if tf == "log":
-        return with_data(counts, 1.0 + logarithm(counts.data.astype(np.float64), log))
+        return replace_data(counts, 1.0 + logarithm(counts.data.astype(np.float64), log))
     totals = row_sums(counts)
-    return with_data(counts, counts.data / np.repeat(totals, np.diff(counts.indptr)))
+    return replace_data(counts, counts.data / np.repeat(totals, np.diff(counts.indptr)))
 
 
 def inverse_document_frequency(counts: csr_matrix, log: Log = "natural", smooth: Smoothing = "none") -> Floats:
-    """How telling each word (a column) is, from the number of documents N and of those that hold the word, df.
+    """The idf of each word (a column), from the number of documents N and of those with the word, df.
 
-    none       log(N / df): a word of every document weighs nothing
-    plus-one   log(N / df) + 1: and still something
-    add-one    log((1 + N) / (1 + df)) + 1: as if one more document held every word (scikit-learn's default)
+    none       log(N / df): a word of every document has weight 0
+    plus-one   log(N / df) + 1
+    add-one    log((1 + N) / (1 + df)) + 1: as if one more document had every word (scikit-learn's default)
 
-    A word of no document has df 0: it weighs nothing without smoothing, where log(N / 0) has no value.
+    A word of no document has idf 0 without smoothing, where log(N / 0) is undefined.
 
     >>> inverse_document_frequency(csr_matrix([[1, 0], [1, 1]]), "base10").round(4)
     array([0.   , 0.301])
     """
     documents = counts.shape[0]
-    holding = np.bincount(counts.indices, weights=counts.data != 0, minlength=counts.shape[1])
+    df = np.bincount(counts.indices, weights=counts.data != 0, minlength=counts.shape[1])
     if smooth == "add-one":
-        return logarithm((1.0 + documents) / (1.0 + holding), log) + 1.0
-    telling = logarithm(documents / np.maximum(holding, 1.0), log)
-    telling[holding == 0] = 0.0
-    return telling + 1.0 if smooth == "plus-one" else telling
+        return logarithm((1.0 + documents) / (1.0 + df), log) + 1.0
+    idf = logarithm(documents / np.maximum(df, 1.0), log)
+    idf[df == 0] = 0.0
+    return idf + 1.0 if smooth == "plus-one" else idf
 
 
 def tf_idf(
@@ -74,7 +74,7 @@ def tf_idf(
     log: Log = "natural",
     smooth: Smoothing = "none",
 ) -> csr_matrix:
-    """tf(word, document) * idf(word) for documents as rows; idf is learned from these counts unless it is given.
+    """tf(word, document) * idf(word) for documents as rows; idf is computed from these counts unless it is given.
 
     >>> counts = csr_matrix([[1, 1, 2, 4, 0], [1, 1, 0, 0, 2]])  # This, is, about, Messi, TF-IDF
     >>> tf_idf(counts, tf="relative", log="base10").toarray()[0].round(4)
@@ -82,9 +82,9 @@ def tf_idf(
     """
     if idf is None:
         idf = inverse_document_frequency(counts, log, smooth)
-    weighed = term_frequency(counts, tf, log)
-    data = weighed.data * idf[weighed.indices]
-    return only(with_data(weighed, data), data != 0)
+    frequencies = term_frequency(counts, tf, log)
+    data = frequencies.data * idf[frequencies.indices]
+    return keep_cells(replace_data(frequencies, data), data != 0)
 
 
 def pmi(
@@ -95,54 +95,54 @@ def pmi(
     positive: bool = False,
     log: Log = "natural",
 ) -> csr_matrix:
-    """Pointwise mutual information: how much more often word w and context c meet than chance would have it.
+    """Pointwise mutual information: log ratio of P(c | w) to P(c) for word w and context c.
 
         PMI(w, c) = log(P(c | w) / P(c)) - log(shift)
         P(c | w)  = X(w, c) / X(w, ·)
         P(c)      = X(·, c)^a / (sum over all c of X(·, c)^a)        a = context_smoothing
 
-    With a = 1 this is log(X(w, c) X(·, ·) / (X(w, ·) X(·, c))). A pair that never met has no PMI (it would be minus
-    infinity) and stays an empty cell. Positive PMI is max(PMI, 0): its zeros are not stored.
+    With a = 1 this is log(X(w, c) X(·, ·) / (X(w, ·) X(·, c))). The PMI of a pair with count 0 would be minus
+    infinity; it stays an empty cell. Positive PMI is max(PMI, 0): its zeros are not stored.
 
     >>> pmi(csr_matrix([[2.0, 0.0], [1.0, 1.0]])).toarray().round(4)
     array([[ 0.2877,  0.    ],
            [-0.4055,  0.6931]])
     """
-    rows, contexts = row_sums(counts), column_sums(counts)
-    chances = np.where(contexts > 0, contexts, 1.0) ** context_smoothing
-    chances[contexts == 0] = 0.0
-    chances /= chances.sum() if chances.sum() else 1.0
+    row_totals, contexts = row_sums(counts), column_sums(counts)
+    context_probs = np.where(contexts > 0, contexts, 1.0) ** context_smoothing
+    context_probs[contexts == 0] = 0.0
+    context_probs /= context_probs.sum() if context_probs.sum() else 1.0
     data = np.empty(counts.nnz, np.float64)
     lengths = np.diff(counts.indptr)
     base = 1.0 if log == "natural" else 1.0 / math.log(10.0)
     for first, last in row_blocks(counts.indptr):
         span = slice(int(counts.indptr[first]), int(counts.indptr[last]))
         block = data[span]
-        np.divide(counts.data[span], np.repeat(rows[first:last] * shift, lengths[first:last]), out=block)
-        block /= chances[counts.indices[span]]
+        np.divide(counts.data[span], np.repeat(row_totals[first:last] * shift, lengths[first:last]), out=block)
+        block /= context_probs[counts.indices[span]]
         np.log(block, out=block)
         block *= base
-    weighed = with_data(counts, data)
-    return only(weighed, data > 0) if positive else weighed
+    weights = replace_data(counts, data)
+    return keep_cells(weights, data > 0) if positive else weights
 
 
-def only(weighed: csr_matrix, keep: NDArray[np.bool_]) -> csr_matrix:
-    """The cells that are to be kept."""
-    starts = np.concatenate([[0], np.cumsum(keep)])[weighed.indptr]
-    starts = starts.astype(weighed.indptr.dtype)
-    return csr_matrix((weighed.data[keep], weighed.indices[keep], starts), shape=weighed.shape)
+def keep_cells(weights: csr_matrix, keep: NDArray[np.bool_]) -> csr_matrix:
+    """The matrix without the cells whose `keep` is false."""
+    starts = np.concatenate([[0], np.cumsum(keep)])[weights.indptr]
+    starts = starts.astype(weights.indptr.dtype)
+    return csr_matrix((weights.data[keep], weights.indices[keep], starts), shape=weights.shape)
 
 
-def unit_rows(weights: csr_matrix) -> csr_matrix:
-    """Every row divided by its length (the root of its sum of squares); an empty row stays empty.
+def normalize_rows(weights: csr_matrix) -> csr_matrix:
+    """Every row divided by its Euclidean norm; an empty row stays empty.
 
-    >>> unit_rows(csr_matrix([[3.0, 4.0], [0.0, 0.0]])).toarray()
+    >>> normalize_rows(csr_matrix([[3.0, 4.0], [0.0, 0.0]])).toarray()
     array([[0.6, 0.8],
            [0. , 0. ]])
     """
-    lengths = np.sqrt(row_sums(with_data(weights, weights.data**2)))
-    lengths[lengths == 0] = 1.0
-    return with_data(weights, weights.data / np.repeat(lengths, np.diff(weights.indptr)))
+    norms = np.sqrt(row_sums(replace_data(weights, weights.data**2)))
+    norms[norms == 0] = 1.0
+    return replace_data(weights, weights.data / np.repeat(norms, np.diff(weights.indptr)))
 
 
 def row_sums(matrix: csr_matrix) -> Floats:
@@ -156,7 +156,7 @@ def column_sums(matrix: csr_matrix) -> Floats:
 
 
 def row_blocks(starts: NDArray[np.integer]) -> list[tuple[int, int]]:
-    """Rows cut into runs of about BLOCK cells, so that what is made on the way stays small."""
+    """Blocks of rows (first, last) of about BLOCK cells, so that temporary arrays stay small."""
     cuts = np.unique(np.searchsorted(starts, np.arange(0, int(starts[-1]) + BLOCK, BLOCK)))
     cuts = np.unique(np.concatenate([[0], cuts, [len(starts) - 1]]))
     return [(int(a), int(b)) for a, b in itertools.pairwise(cuts) if b < len(starts)]

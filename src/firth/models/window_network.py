@@ -18,7 +18,7 @@ from firth.errors import OptionError
 from firth.kernels import random as random_kernel
 from firth.kernels.simd_float import matrix
 from firth.kernels.windows import draw_windows
-from firth.models.huffman import Tree
+from firth.models.huffman import HuffmanTree
 from firth.models.trained_recipe import Artifact, NetworkType, TrainedRecipe
 from firth.options import Recipe, option
 from firth.runtime import Runtime
@@ -118,9 +118,9 @@ class WindowNetwork(Generic[Options]):
         return cast(NDArray[np.uint32], random_kernel.alias_table(weights))
 
     @cached_property
-    def tree(self) -> Tree:
+    def tree(self) -> HuffmanTree:
         """The Huffman tree of the words, for hierarchical softmax."""
-        return Tree.of_counts(self.counts)
+        return HuffmanTree.of_counts(self.counts)
 
     def held_out(self, tokens: TokenFile) -> HeldOutBlocks:
         """Another text with the ids of this network; words that are not in its vocabulary are left out."""

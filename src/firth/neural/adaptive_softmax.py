@@ -1,4 +1,4 @@
-"""The adaptive softmax: frequent words are told at once, rare ones by way of the cluster that they belong to."""
+"""The adaptive softmax: frequent words are in the head, rare words in clusters with shorter vectors."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ class AdaptiveSoftmax(nn.Module):
         return torch.cat(parts, -1)
 
     def draw(self, targets: Tensor, step: int) -> SampledWords | None:
-        """Nothing is drawn."""
+        """None: no words are sampled."""
         return None
 
     def loss(self, hidden: Tensor, targets: Tensor, step: int = 0, drawn: SampledWords | None = None) -> Tensor:

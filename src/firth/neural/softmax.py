@@ -68,7 +68,7 @@ class FullSoftmax:
         self.linear = linear
 
     def draw(self, targets: Tensor, step: int) -> SampledWords | None:
-        """Nothing is drawn."""
+        """None: no words are sampled."""
         return None
 
     def loss(self, hidden: Tensor, targets: Tensor, step: int = 0, drawn: SampledWords | None = None) -> Tensor:

@@ -19,20 +19,20 @@ ASSIGNED = 0x32000
 HANGUL_VOWELS_AND_FINALS = range(0x1161, 0x11C3)
 
 
-def replaced(text: str, parts: Sequence[str]) -> tuple[str, Ids]:
+def replace(text: str, parts: Sequence[str]) -> tuple[str, Ids]:
     """The parts, one for each character of the text, joined.
 
-    >>> replaced("abc", ["a", "", "xy"])
+    >>> replace("abc", ["a", "", "xy"])
     ('axy', array([0, 2, 2, 3]))
     """
     lengths = [len(part) for part in parts]
     return "".join(parts), np.append(np.repeat(np.arange(len(parts)), lengths), len(text))
 
 
-def removed(text: str, pattern: re.Pattern[str]) -> tuple[str, Ids]:
+def remove(text: str, pattern: re.Pattern[str]) -> tuple[str, Ids]:
     """The text without what the pattern finds.
 
-    >>> removed("a--b", re.compile("-+"))
+    >>> remove("a--b", re.compile("-+"))
     ('ab', array([0, 3, 4]))
     """
     kept = np.ones(len(text) + 1, bool)
@@ -41,10 +41,10 @@ def removed(text: str, pattern: re.Pattern[str]) -> tuple[str, Ids]:
     return pattern.sub("", text), np.flatnonzero(kept)
 
 
-def composed(text: str) -> tuple[str, Ids]:
+def compose(text: str) -> tuple[str, Ids]:
     """The text in Unicode's composed form (NFC). A composed letter comes from the first of its parts.
 
-    >>> composed("e\\u0301a")
+    >>> compose("e\\u0301a")
     ('éa', array([0, 2, 3]))
     """
     if unicodedata.is_normalized("NFC", text):
@@ -52,7 +52,7 @@ def composed(text: str) -> tuple[str, Ids]:
     pieces, offsets = [], []
     start = 0
     for end in range(1, len(text) + 1):
-        if end < len(text) and (unicodedata.combining(text[end]) or text[end] in composing()):
+        if end < len(text) and (unicodedata.combining(text[end]) or text[end] in combining_characters()):
             continue
         piece = unicodedata.normalize("NFC", text[start:end])
         pieces.append(piece)
@@ -79,7 +79,7 @@ def _origins(source: str, piece: str, start: int) -> list[int]:
 
 
 @cache
-def composing() -> frozenset[str]:
+def combining_characters() -> frozenset[str]:
     """The characters that can melt into the one before them without being combining marks, or with it."""
     found = {chr(code) for code in HANGUL_VOWELS_AND_FINALS}
     for code in range(ASSIGNED):

@@ -73,7 +73,7 @@ class Corpus:
         self.paths = expand(paths)
         self._texts: tuple[str, ...] | None = None
         self._tokens: TokenFile | None = None
-        self._is_spent = False
+        self._is_consumed = False
 
     @classmethod
     def of(cls, texts: Iterable[str], **options: Any) -> Corpus:
@@ -105,9 +105,9 @@ class Corpus:
         """The corpus as ids. The first call reads it; later ones give the same file."""
         if self._tokens is None:
             if self.cache is None or STDIN in self.paths:
-                self._tokens = self._temporary(report)
+                self._tokens = self._read_temporary(report)
             else:
-                self._tokens = self._cached(self.cache, report)
+                self._tokens = self._read_cached(self.cache, report)
         return self._tokens
 
     def sentences(self) -> Iterator[list[str]]:
@@ -126,7 +126,7 @@ class Corpus:
         if self._texts is not None:
             yield from self._texts
             return
-        self._spend()
+        self._check_unread()
         for path in self.paths:
             cut = chunks(path, count_lines=self.field is not None)
             if self.field is not None or self.documents == "line":
@@ -135,12 +135,12 @@ class Corpus:
             else:
                 yield "".join(map(self._decode, cut))
 
-    def _spend(self) -> None:
-        if self._is_spent:
+    def _check_unread(self) -> None:
+        if self._is_consumed:
             raise OptionError("standard input can be read only once. Save it to a file first")
-        self._is_spent = STDIN in self.paths
+        self._is_consumed = STDIN in self.paths
 
-    def _temporary(self, report: Report) -> TokenFile:
+    def _read_temporary(self, report: Report) -> TokenFile:
         folder = tempfile.mkdtemp(prefix="firth-")
         clean = partial(_remove, folder, os.getpid())
         try:
@@ -151,7 +151,7 @@ class Corpus:
         weakref.finalize(tokens, clean)
         return tokens
 
-    def _cached(self, folder: Path, report: Report) -> TokenFile:
+    def _read_cached(self, folder: Path, report: Report) -> TokenFile:
         path = folder / f"{self._key()}.tokens"
         if path.exists():
             try:
@@ -215,7 +215,7 @@ class Corpus:
     def _scans(self, tables: Tables) -> Iterator[Scan]:
         if self._texts is not None:
             return self.runtime.stream(partial(self._scan_texts, tables), _batches(self._texts))
-        self._spend()
+        self._check_unread()
         scan: Callable[[Tables, Chunk], Scan]
         if self.field is not None:
             scan = self._scan_documents
@@ -255,14 +255,14 @@ class Corpus:
         return Scan(found.table, found.ids, found.ends, found.documents, chunk.read, chunk.is_last)
 
     def _scan_texts(self, tables: Tables, texts: list[tuple[str, tuple[str, int | None]]]) -> Scan:
-        documents = [list(self.tokenizer.encode(self._whole(text, *place))) for text, place in texts]
+        documents = [list(self.tokenizer.encode(self._check_surrogates(text, *place))) for text, place in texts]
         sentences = [sum(np.count_nonzero(block.last) for block in document) for document in documents]
         size = sum(len(text) for text, _ in texts)
         with tables.free() as table:
             ids, ends = table.count([EncodedTokens.join(itertools.chain(*documents))])
         return Scan(table.number, ids, ends, np.array(sentences, np.int64), size)
 
-    def _whole(self, text: str, name: str, line: int | None) -> str:
+    def _check_surrogates(self, text: str, name: str, line: int | None) -> str:
         """The text, if every character of it can be written; half a surrogate pair cannot."""
         try:
             text.encode()

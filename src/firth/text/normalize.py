@@ -100,7 +100,7 @@ class Normalizer(Recipe):
 
     def __call__(self, text: str) -> str:
         """The text, normal."""
-        return by_block(self._normal, text)
+        return map_blocks(self._normalize, text)
 
     def aligned(self, text: str) -> tuple[str, Ids]:
         """The text, normal, and for each of its characters and its end the place in the source that it came from.
@@ -108,7 +108,7 @@ class Normalizer(Recipe):
         >>> Normalizer().aligned("cafe\u0301!")
         ('café!', array([0, 1, 2, 3, 5, 6]))
         """
-        return self._aligned(text, self.fold_case)
+        return self._align(text, self.fold_case)
 
     def spell(self, text: str) -> str:
         """The text, normal in all but its case: what a tokenizer reads, since capitals tell where sentences begin.
@@ -116,48 +116,48 @@ class Normalizer(Recipe):
         >>> Normalizer(fold_case=True).spell("I said\u200f: Stop!")
         'I said: Stop!'
         """
-        return by_block(self._spelled, text)
+        return map_blocks(self._spell, text)
 
     def spell_aligned(self, text: str) -> tuple[str, Ids]:
         """What `spell` gives, with the places in the source as `aligned` has them."""
-        return self._aligned(text, False)
+        return self._align(text, False)
 
     def fold(self, text: str) -> str:
         """The text with its case folded, where `fold_case` asks for it."""
-        return by_block(self._folded, text) if self.fold_case else text
+        return map_blocks(self._fold, text) if self.fold_case else text
 
-    def _spelled(self, text: str) -> str:
+    def _spell(self, text: str) -> str:
         if text.isascii() and self.digits in ("keep", "ascii"):
             return text
         before = None
         while text != before:
-            before = composed(text)
-            text = self._replaced(before)
+            before = compose(text)
+            text = self._replace(before)
             if self.zwnj == "clean" and ZWNJ in text:
                 text = loose_joiners().sub("", text)
         return text
 
-    def _normal(self, text: str) -> str:
-        before, text = None, self._spelled(text)
+    def _normalize(self, text: str) -> str:
+        before, text = None, self._spell(text)
         while self.fold_case and text != before:
-            before = self._folded(text)
-            text = self._spelled(before)
+            before = self._fold(text)
+            text = self._spell(before)
         return text
 
-    def _folded(self, text: str) -> str:
+    def _fold(self, text: str) -> str:
         if text.isascii():
             return text.lower()
         before = None
         while text != before:
-            before, text = text, composed(text.casefold())
+            before, text = text, compose(text.casefold())
         return text
 
-    def _aligned(self, text: str, folded: bool) -> tuple[str, Ids]:
-        steps = [alignment.composed, self._replaced_aligned]
+    def _align(self, text: str, folded: bool) -> tuple[str, Ids]:
+        steps = [alignment.compose, self._replace_aligned]
         if self.zwnj == "clean":
-            steps.append(lambda text: alignment.removed(text, loose_joiners()))
+            steps.append(lambda text: alignment.remove(text, loose_joiners()))
         if folded:
-            steps.append(lambda text: alignment.replaced(text, [letter.casefold() for letter in text]))
+            steps.append(lambda text: alignment.replace(text, [letter.casefold() for letter in text]))
         offsets = np.arange(len(text) + 1)
         before = None
         while text != before:
@@ -167,10 +167,10 @@ class Normalizer(Recipe):
                 offsets = offsets[moved]
         return text, offsets
 
-    def _replaced_aligned(self, text: str) -> tuple[str, Ids]:
-        return alignment.replaced(text, [self.replacements.get(letter, letter) for letter in text])
+    def _replace_aligned(self, text: str) -> tuple[str, Ids]:
+        return alignment.replace(text, [self.replacements.get(letter, letter) for letter in text])
 
-    def _replaced(self, text: str) -> str:
+    def _replace(self, text: str) -> str:
         table, several = self._table
         codes = np.frombuffer(text.encode("utf-32-le", "surrogatepass"), np.uint32)
         if kernel.first_change(codes, table) == len(codes):
@@ -200,7 +200,7 @@ class Normalizer(Recipe):
             table[ZERO_WIDTH_SPACE] = " " if self.zero_width_space == "space" else ""
         for policy, ranges in ((self.tatweel, TATWEEL), (self.diacritics, DIACRITICS), (self.invisible, INVISIBLE)):
             if policy == "strip":
-                table |= dict.fromkeys(spread(ranges), "")
+                table |= dict.fromkeys(expand_ranges(ranges), "")
         return {letter: other for letter, other in table.items() if letter != other}
 
     @cached_property
@@ -231,15 +231,15 @@ def blocks(text: str, border: str, size: int) -> Iterator[str]:
         start = end
 
 
-def by_block(change: Callable[[str], str], text: str) -> str:
+def map_blocks(change: Callable[[str], str], text: str) -> str:
     """A change that never looks beyond a line, made block by block."""
     return change(text) if len(text) <= BLOCK else "".join(map(change, blocks(text, "\n", BLOCK)))
 
 
-def composed(text: str) -> str:
+def compose(text: str) -> str:
     """The text in Unicode's composed form (NFC), line by line, since few lines have anything to compose.
 
-    >>> composed("cafe\u0301") == "caf\u00e9"
+    >>> compose("cafe\u0301") == "caf\u00e9"
     True
     """
     if unicodedata.is_normalized("NFC", text):
@@ -252,10 +252,10 @@ def composed(text: str) -> str:
     return border.join(parts)
 
 
-def spread(ranges: str) -> list[str]:
+def expand_ranges(ranges: str) -> list[str]:
     """The characters of a set as regular expressions write it: 'a-c' is a, b and c.
 
-    >>> spread("a-cx")
+    >>> expand_ranges("a-cx")
     ['a', 'b', 'c', 'x']
     """
     pairs = re.findall("(.)(?:-(.))?", ranges, re.DOTALL)

@@ -89,9 +89,9 @@ class Tokenizer(Recipe):
         >>> Tokenizer().words("¿Qué? می‌روم، 東京タワー")
         ['¿', 'Qué', '?', 'می\u200cروم', '،', '東', '京', 'タワー']
         """
-        text = self._spelled(text)
+        text = self._spell(text)
         starts, ends, _ = self._scan(_code_points(text))
-        return [self._folded(text[start:end]) for start, end in zip(starts.tolist(), ends.tolist())]
+        return [self._fold(text[start:end]) for start, end in zip(starts.tolist(), ends.tolist())]
 
     def spans(self, text: str) -> list[Token]:
         """The words of a text with their places in it, also where the normalizer changed it.
@@ -121,7 +121,7 @@ class Tokenizer(Recipe):
         for data, lengths, last in self.encode(text):
             separators = np.where(last, ord("\n"), ord(" ")).astype(np.uint8)
             lines.append(np.insert(data, np.cumsum(lengths), separators).tobytes())
-        return to_bytes(self._folded(to_word(b"".join(lines))))
+        return to_bytes(self._fold(to_word(b"".join(lines))))
 
     def encode(self, text: str) -> Iterator[EncodedTokens]:
         """The tokens of a text in blocks of whole sentences; their case is not folded yet.
@@ -129,28 +129,28 @@ class Tokenizer(Recipe):
         >>> next(Tokenizer().encode("It's late")).lengths
         array([2, 2, 4], dtype=int32)
         """
-        for block in blocks(self._spelled(text), "\n\n" if self.paragraphs else "\n", BLOCK):
+        for block in blocks(self._spell(text), "\n\n" if self.paragraphs else "\n", BLOCK):
             codes = _code_points(block)
             starts, ends, last = self._scan(codes)
             data, lengths = np.empty(4 * len(codes), np.uint8), np.empty(len(starts), np.int32)
             size = lines_kernel.write_tokens(codes, starts, ends, data, lengths)
             yield EncodedTokens(data[:size].copy(), lengths, last.copy())
 
-    def _spelled(self, text: str) -> str:
+    def _spell(self, text: str) -> str:
         return text if self.normalizer is None else self.normalizer.spell(text)
 
-    def _folded(self, word: str) -> str:
+    def _fold(self, word: str) -> str:
         # Case is folded last: capitals tell where sentences begin.
         return word if self.normalizer is None else self.normalizer.fold(word)
 
     def _tokens(self, text: str) -> tuple[list[Token], NDArray[np.uint8]]:
-        spelled = self._spelled(text)
+        spelled = self._spell(text)
         starts, ends, last = self._scan(_code_points(spelled))
         sources, stops = starts, ends
         if self.normalizer is not None and spelled != text:
             offsets = self.normalizer.spell_aligned(text)[1]
-            sources, stops = offsets[starts], _tight(text, offsets[ends - 1] + 1, offsets[ends])
-        words = [self._folded(spelled[start:end]) for start, end in zip(starts.tolist(), ends.tolist())]
+            sources, stops = offsets[starts], _trim_ends(text, offsets[ends - 1] + 1, offsets[ends])
+        words = [self._fold(spelled[start:end]) for start, end in zip(starts.tolist(), ends.tolist())]
         return [Token(*each) for each in zip(words, sources.tolist(), stops.tolist())], last
 
     def _scan(self, codes: NDArray[np.uint32]) -> tuple[Ids, Ids, NDArray[np.uint8]]:
@@ -168,7 +168,7 @@ def _code_points(text: str) -> NDArray[np.uint32]:
     return np.frombuffer(text.encode("utf-32-le", "surrogatepass"), np.uint32)
 
 
-def _tight(text: str, firsts: Ids, ends: Ids) -> Ids:
+def _trim_ends(text: str, firsts: Ids, ends: Ids) -> Ids:
     """Ends of tokens in the source, less the invisible characters that the normalizer dropped behind them."""
     tight = ends.copy()
     for i, (first, end) in enumerate(zip(firsts.tolist(), ends.tolist())):

@@ -261,7 +261,7 @@ class Vocabulary(Sequence[str]):
 
         All counts zero means that they were never known.
         """
-        raw = _unpacked(path) if Path(path).suffix[1:] in COMPRESSIONS.values() else _mapped(path)
+        raw = _decompress(path) if Path(path).suffix[1:] in COMPRESSIONS.values() else _map_file(path)
         if not raw:
             return cls(())
         blob = np.frombuffer(raw, np.uint8)
@@ -278,14 +278,14 @@ class Vocabulary(Sequence[str]):
         return cls.from_arrays(plain[:used], starts, ends, known)
 
 
-def _mapped(path: Name) -> bytes | mmap.mmap:
+def _map_file(path: Name) -> bytes | mmap.mmap:
     if os.path.getsize(path) == 0:
         return b""
     with open(path, "rb") as file:
         return mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
 
 
-def _unpacked(path: Name) -> bytes:
+def _decompress(path: Name) -> bytes:
     with open_bytes(path) as file:
         raw = file.read(LONGEST_PACKED + 1)
     if len(raw) > LONGEST_PACKED:

@@ -1,7 +1,7 @@
-"""What can be asked of words that have vectors: which are near, which is the odd one out, what completes an analogy.
+"""Queries on word vectors: nearest neighbors, analogies, the odd one out.
 
-Names and meanings are those that ten years of notebooks use: a query is the mean of the unit vectors of its words, each
-with its weight, and a query's own words are never an answer.
+Method names and results are gensim's: a query is the weighted mean of the unit vectors of its words, and a query's own
+words are excluded from the results.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from firth.errors import OptionError
 from firth.runtime import Runtime
 from firth.text.vocabulary import Vocabulary
 from firth.vectors.rows import Floats, Ids, Rows
-from firth.vectors.search import Answer, FaissIndex, Index, best, cosines
+from firth.vectors.search import Answer, FaissIndex, NeighborIndex, cosines, select_best
 
 Key = str | NDArray[Any]
 Term = Key | tuple[Key, float]
@@ -28,8 +28,11 @@ Engine = Literal["exact", "faiss"]
 AnalogyMethod = Literal["3cosadd", "3cosmul"]
 Near = list[tuple[str, float]]
 Terms = list[tuple[Key, float]]
-ANALOGY_METHODS: dict[AnalogyMethod, str] = {"3cosadd": "3CosAdd", "3cosmul": "3CosMul"}  # and what people call them
-NO_WORDS = "no words are given: name at least one"
+ANALOGY_METHODS: dict[AnalogyMethod, str] = {
+    "3cosadd": "3CosAdd",
+    "3cosmul": "3CosMul",
+}  # option: name in the literature
+NO_WORDS = "the query has no words. Pass at least one"
 
 
 def unit_rows(rows: NDArray[Any]) -> Floats:
@@ -46,7 +49,7 @@ def cosine(a: NDArray[Any], b: NDArray[Any]) -> float:
 
 
 class Neighbors(ABC):
-    """The questions; `WordVectors` says how a word gets its vector."""
+    """The queries; `WordVectors` implements the look-up of vectors."""
 
     vocabulary: Vocabulary
 
@@ -61,17 +64,17 @@ class Neighbors(ABC):
 
     @cached_property
     def runtime(self) -> Runtime:
-        """The threads that searches use; assign another Runtime to change it."""
+        """The threads of searches; assign another Runtime to change them."""
         return Runtime.from_env()
 
     @cached_property
-    def index(self) -> Index:
-        """The bytes that the search reads: made on the first search, a quarter of the float32 rows in size."""
-        return Index.of(self.known, self.runtime)
+    def index(self) -> NeighborIndex:
+        """The int8 index of the search, built on first use; its size is a quarter of the float32 rows."""
+        return NeighborIndex.of(self.known, self.runtime)
 
     @cached_property
     def graph(self) -> FaissIndex:
-        """The graph that `engine="faiss"` searches; made on first use, which takes a while."""
+        """The graph that `engine="faiss"` searches, built on first use, which takes minutes for large vocabularies."""
         return FaissIndex.of(self.index)
 
     def search(
@@ -84,7 +87,7 @@ class Neighbors(ABC):
         limit: int | None = None,
         engine: Engine = "exact",
     ) -> Answer:
-        """(ids, cosines) of the words nearest to each row of queries; see `firth.vectors.search.Index.search`."""
+        """(ids, cosines) of the words nearest to each row of queries; see `NeighborIndex.search`."""
         if engine not in ("exact", "faiss"):
             raise OptionError(f"engine is {engine!r}, but must be 'exact' or 'faiss'")
         index = self.index if engine == "exact" else self.graph
@@ -103,8 +106,8 @@ class Neighbors(ABC):
     ) -> Near:
         """The words nearest to the mean of the positive words less the negative ones, with their cosines.
 
-        A term is a word or a vector, or a pair of one and its weight. Answers can be kept to the first
-        `restrict_vocab` words, to `allowed` words (a list, or a test of a word), to words seen `min_count` times.
+        A term is a word or a vector, or a pair of one and its weight. Results can be restricted to the first
+        `restrict_vocab` words, to `allowed` words (a list or a predicate), to words that occur `min_count` times.
 
         >>> from firth.vectors.words import WordVectors
         >>> vectors = WordVectors(["tea", "coffee", "rain"], [[1, 0.1], [1, 0.2], [0, 1]])
@@ -113,9 +116,10 @@ class Neighbors(ABC):
         >>> [word for word, _ in vectors.most_similar("tea", allowed=lambda word: "a" in word)]
         ['rain']
         """
-        terms = as_terms(positive, 1.0) + as_terms(negative, -1.0)
-        ids = self._allowed_ids(allowed, min_count)
-        return self._nearest([terms], topn, ids, restrict_vocab, engine)[0]
+        query = as_terms(positive, 1.0) + as_terms(negative, -1.0)
+        return self.most_similar_each(
+            [query], topn, restrict_vocab=restrict_vocab, allowed=allowed, min_count=min_count, engine=engine
+        )[0]
 
     def most_similar_each(
         self,
@@ -127,27 +131,22 @@ class Neighbors(ABC):
         min_count: int | None = None,
         engine: Engine = "exact",
     ) -> list[Near]:
-        """`most_similar` of each query, all in one pass; a query is what `positive` is there, weights included.
+        """`most_similar` of each query, all in one pass; a query has the form of `positive`, weights included.
 
         >>> from firth.vectors.words import WordVectors
         >>> vectors = WordVectors(["tea", "coffee", "rain"], [[1, 0.1], [1, 0.2], [0, 1]])
         >>> [near[0][0] for near in vectors.most_similar_each(["tea", [("rain", 1.0), ("tea", -0.5)]])]
         ['coffee', 'coffee']
         """
-        ids = self._allowed_ids(allowed, min_count)
-        return self._nearest([as_terms(query, 1.0) for query in queries], topn, ids, restrict_vocab, engine)
-
-    def _nearest(
-        self, queries: Sequence[Terms], topn: int, allowed: Ids | None, limit: int | None, engine: Engine
-    ) -> list[Near]:
+        pool = self._allowed_ids(allowed, min_count)
         if not queries:
             return []
-        table = np.stack([self._mean(terms) for terms in queries])
-        exclude = [self._own_ids(terms) for terms in queries]
-        found = self.search(table, topn, exclude=exclude, allowed=allowed, limit=limit, engine=engine)
-        return [self._named(ids, scores) for ids, scores in zip(*found)]
+        terms = [as_terms(query, 1.0) for query in queries]
+        means, exclude = np.stack(list(map(self._mean, terms))), list(map(self._own_ids, terms))
+        found = self.search(means, topn, exclude=exclude, allowed=pool, limit=restrict_vocab, engine=engine)
+        return [self._with_words(ids, scores) for ids, scores in zip(*found)]
 
-    def _named(self, ids: Ids, scores: NDArray[Any]) -> Near:
+    def _with_words(self, ids: Ids, scores: NDArray[Any]) -> Near:
         return [(self.vocabulary[id], score) for id, score in zip(ids.tolist(), scores.tolist()) if id >= 0]
 
     def _own_ids(self, terms: Terms) -> list[int]:
@@ -155,7 +154,7 @@ class Neighbors(ABC):
         return [id for id in ids if id >= 0]
 
     def _mean(self, terms: Terms, unit: bool = True) -> Floats:
-        """The weighted mean of terms; words count with their unit vectors, vectors as they are."""
+        """The weighted mean of terms; the vectors of words are scaled to length 1 first, other vectors are not."""
         if not terms:
             raise OptionError(NO_WORDS)
         vectors = [self.of([key])[0] if isinstance(key, str) else np.asarray(key, np.float32) for key, _ in terms]
@@ -175,9 +174,9 @@ class Neighbors(ABC):
         if min_count is None:
             return ids
         if self.vocabulary.counts is None:
-            raise OptionError("these vectors have no counts, so min_count cannot be asked for. Use restrict_vocab")
-        often = np.flatnonzero(self.vocabulary.counts >= min_count)
-        return often if ids is None else np.intersect1d(ids, often)
+            raise OptionError("these vectors have no counts, so min_count cannot be used. Use restrict_vocab")
+        frequent = np.flatnonzero(self.vocabulary.counts >= min_count)
+        return frequent if ids is None else np.intersect1d(ids, frequent)
 
     def similar_by_word(self, word: str, topn: int = 10, restrict_vocab: int | None = None) -> Near:
         """The words nearest to a word."""
@@ -197,9 +196,9 @@ class Neighbors(ABC):
         allowed: Allowed | None = None,
         min_count: int | None = None,
     ) -> Near:
-        """As `most_similar`, but cosines are multiplied (3CosMul): no single term can drown the others.
+        """As `most_similar`, but cosines are multiplied (3CosMul), so that no single term dominates.
 
-        The score of a word is Π (1 + cos) / 2 over the positive terms, divided by that over the negative ones + 1e-6.
+        The score of a word is Π (1 + cos) / 2 over the positive terms / (the same over the negative terms + 1e-6).
         """
         plus, minus = as_terms(positive, 1.0), as_terms(negative, -1.0)
         if not plus + minus:
@@ -209,7 +208,7 @@ class Neighbors(ABC):
         ids = np.arange(size) if pool is None else pool[pool < size]
         ids = np.setdiff1d(ids, self._own_ids(plus + minus))
         scores = self._product(plus, ids) / (self._product(minus, ids) + np.float32(1e-6))
-        return self._named(*best(ids, scores, max(0, topn)))
+        return self._with_words(*select_best(ids, scores, max(0, topn)))
 
     def _product(self, terms: Terms, ids: Ids) -> Floats:
         product = np.ones(len(ids), np.float32)
@@ -218,7 +217,7 @@ class Neighbors(ABC):
         return product
 
     def analogy(self, a: str, b: str, c: str, topn: int = 10, *, method: AnalogyMethod = "3cosadd") -> Near:
-        """What is to c as b is to a: near b - a + c.
+        """The words that are to c as b is to a: nearest to b - a + c.
 
         >>> from firth.vectors.words import WordVectors
         >>> vectors = WordVectors(["man", "king", "woman", "queen", "tea"], [[3, 0], [3, 2], [-3, 0], [-3, 2], [0, -1]])
@@ -263,17 +262,17 @@ class Neighbors(ABC):
         return 1 - self._cosines(vector, np.arange(len(self.vocabulary)))
 
     def closer_than(self, a: str, b: str) -> list[str]:
-        """The words that are nearer to a than b is."""
+        """The words nearer to a than b."""
         distances = self.distances(a)
         id, other = self.vocabulary.find(a), self.vocabulary.id(b)
         return [self.vocabulary[i] for i in np.flatnonzero(distances < distances[other]).tolist() if i != id]
 
     def rank(self, a: str, b: str) -> int:
-        """The place of b among the words nearest to a, 1 for the nearest."""
+        """The rank of b among the neighbors of a; 1 is the nearest."""
         return len(self.closer_than(a, b)) + 1
 
     def doesnt_match(self, words: Sequence[str]) -> str:
-        """The word that is farthest from the mean of all the given ones.
+        """The word farthest from the mean of all these words.
 
         >>> from firth.vectors.words import WordVectors
         >>> WordVectors(["tea", "coffee", "rain"], [[1, 0.1], [1, 0.2], [0, 1]]).doesnt_match(["tea", "rain", "coffee"])
@@ -296,7 +295,7 @@ class Neighbors(ABC):
         post_normalize: bool = False,
         ignore_missing: bool = True,
     ) -> Floats:
-        """gensim's name for `mean`; words without a vector are left out unless `ignore_missing` is off."""
+        """gensim's name for `mean`; words without a vector are skipped unless `ignore_missing` is off."""
         pairs = list(zip(keys, [1.0] * len(keys) if weights is None else weights, strict=True))
         if ignore_missing:
             pairs = [(key, weight) for key, weight in pairs if not isinstance(key, str) or key in self]
@@ -308,7 +307,7 @@ class Neighbors(ABC):
 
 
 def check_method(method: str) -> None:
-    """Refuses a way to answer analogies that there is not.
+    """Raises OptionError for an unknown method of analogies.
 
     >>> check_method("3CosAdd")
     Traceback (most recent call last):
@@ -319,7 +318,7 @@ def check_method(method: str) -> None:
 
 
 def as_terms(query: Query | None, weight: float) -> Terms:
-    """A query as (word or vector, weight) pairs; the weight is the one given for those that have none.
+    """A query as (word or vector, weight) pairs; `weight` is the default for terms without one.
 
     >>> as_terms(["tea", ("rain", 0.5)], 1.0)
     [('tea', 1.0), ('rain', 0.5)]

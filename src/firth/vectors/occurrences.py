@@ -1,7 +1,7 @@
-"""Words where they occur: for each occurrence in a text its place and its vector there, to be searched by context.
+"""An index of contextual vectors: each occurrence of a word in a text with its position and its vector there.
 
-A contextual model gives "play" one vector on the stage and another on the field. Whoever asks with a word in its
-sentence finds the occurrences that are used alike. Vectors and words stay on disk, memory-mapped.
+A contextual model has one vector for "play" on the stage and another for "play" on the field. A query is a word in its
+sentence; the results are the occurrences in similar contexts. Vectors and words stay on disk, memory-mapped.
 """
 
 from __future__ import annotations
@@ -23,14 +23,14 @@ from firth.show.numbers import format_bytes
 from firth.text.tokenize import Tokenizer
 from firth.text.vocabulary import Vocabulary
 from firth.vectors.rows import Ids, Rows, rows_from, rows_of, rows_to
-from firth.vectors.search import Index
+from firth.vectors.search import NeighborIndex
 
-FEW = 8  # so many queries cost less than the bytes that make searching fast
+FEW = 8  # up to this many queries, a full scan is cheaper than building the index
 
 
 @dataclass(frozen=True)
 class Occurrence:
-    """A word in its sentence: sentence and position count from 0, and the cosine says how near it is."""
+    """A word in its sentence, with its cosine to the query; sentence and position count from 0."""
 
     word: str
     sentence: int
@@ -49,9 +49,9 @@ class Occurrence:
 
 
 class Occurrences:
-    """All words of a text by id, where its sentences begin, and a row for each occurrence that was kept.
+    """The word ids of a text, the starts of its sentences, and a row for each indexed occurrence.
 
-    `places` says of each row which word of the text it is; None where every word has its row.
+    `places` has the position in the text of each row; None if every word has a row.
 
     >>> text = Occurrences(["play", "ball", "a"], [2, 0, 0, 1], [0, 2, 4], [[0, 1], [1, 0.5], [0, 1], [0, 0.5]])
     >>> [(found.marked(), round(found.cosine, 2)) for found in text.nearest([0.1, 1], topn=2, word="play")]
@@ -74,9 +74,9 @@ class Occurrences:
         self.ids, self.starts = np.asanyarray(ids, np.uint32), np.asanyarray(starts, np.int64)
         self.rows, self.places = rows_of(rows), places
         self.metadata: dict[str, Any] = dict(metadata or {})
-        kept = len(self.ids) if places is None else len(places)
-        if self.rows.shape[0] != kept:
-            raise OptionError(f"{kept} occurrences need as many rows, but there are {self.rows.shape[0]}")
+        count = len(self.ids) if places is None else len(places)
+        if self.rows.shape[0] != count:
+            raise OptionError(f"{count} occurrences need as many rows, but there are {self.rows.shape[0]}")
         if not len(self.starts) or self.starts[0] != 0 or self.starts[-1] != len(self.ids):
             raise OptionError(f"sentences must begin at word 0 and end at word {len(self.ids)}")
 
@@ -90,13 +90,13 @@ class Occurrences:
 
     @cached_property
     def runtime(self) -> Runtime:
-        """The threads that searches use."""
+        """The threads of searches."""
         return Runtime.from_env()
 
     @cached_property
-    def index(self) -> Index:
-        """The bytes that make many searches fast; made when there are many."""
-        return Index.of(self.rows, self.runtime)
+    def index(self) -> NeighborIndex:
+        """The int8 index, built on first use."""
+        return NeighborIndex.of(self.rows, self.runtime)
 
     def of(self, word: str) -> Ids:
         """The rows of a word's occurrences."""
@@ -115,17 +115,17 @@ class Occurrences:
     def nearest_each(self, vectors: NDArray[Any], topn: int = 10, *, word: str | None = None) -> list[list[Occurrence]]:
         """`nearest` of every row."""
         allowed = None if word is None else self.of(word)
-        ids, scores = self._searched(len(vectors)).search(vectors, topn, allowed=allowed)
+        ids, scores = self._search(len(vectors)).search(vectors, topn, allowed=allowed)
         return [
-            [self.occurrence(row, score) for row, score in zip(rows.tolist(), some.tolist()) if row >= 0]
-            for rows, some in zip(ids, scores)
+            [self.occurrence(row, cosine) for row, cosine in zip(rows.tolist(), cosines.tolist()) if row >= 0]
+            for rows, cosines in zip(ids, scores)
         ]
 
-    def _searched(self, queries: int) -> Index:
+    def _search(self, queries: int) -> NeighborIndex:
         if queries > FEW or "index" in self.__dict__:
             return self.index
-        nothing = np.empty(0, np.float32)
-        return Index(self.rows, np.empty(0, np.uint8), nothing, nothing, self.runtime)  # scores row by row
+        empty = np.empty(0, np.float32)
+        return NeighborIndex(self.rows, np.empty(0, np.uint8), empty, empty, self.runtime)  # without codes: a full scan
 
     def occurrence(self, row: int, cosine: float = 1.0) -> Occurrence:
         """A row as a word in its sentence."""
@@ -136,7 +136,7 @@ class Occurrences:
         return Occurrence(words[place - start], sentence, place - start, words, cosine)
 
     def to_parts(self) -> Parts:
-        """The artifact taken apart, for a file."""
+        """The config, arrays and vocabularies to save."""
         config, arrays = rows_to(self.rows)
         arrays |= {"ids": self.ids, "starts": self.starts}
         if self.places is not None:
@@ -145,7 +145,7 @@ class Occurrences:
 
     @classmethod
     def from_parts(cls, parts: Parts) -> Occurrences:
-        """The artifact that `to_parts` took apart."""
+        """Inverse of `to_parts`."""
         arrays = parts.arrays
         return cls(
             parts.vocabularies["vocab"],
@@ -157,7 +157,7 @@ class Occurrences:
         )
 
     def facts(self) -> list[notebook.Fact]:
-        """What there is to say about this index, by name."""
+        """(name, value) pairs for display."""
         facts = [
             ("occurrences", f"{len(self):,}"),
             ("words", f"{len(self.vocabulary):,}"),
@@ -182,15 +182,15 @@ MARK = re.compile(r"\[([^\[\]]+)\]")
 
 
 def find_marked_word(context: str, tokenizer: Tokenizer) -> tuple[list[str], int]:
-    """The words of a sentence in which one stands in brackets, and the place of that one.
+    """The words of a sentence with one word in brackets, and the position of that word.
 
     >>> find_marked_word("She signed to do a Broadway [play].", Tokenizer())
     (['She', 'signed', 'to', 'do', 'a', 'Broadway', 'play', '.'], 6)
     """
     marks = list(MARK.finditer(context))
     if len(marks) != 1:
-        found = "none does" if not marks else f"{len(marks)} do"
-        raise OptionError(f"context: one word must stand in brackets, and {found}. For example: 'a Broadway [play]'")
+        found = "none is" if not marks else f"{len(marks)} are"
+        raise OptionError(f"context: one word must be in brackets, but {found}. For example: 'a Broadway [play]'")
     [mark] = marks
     word = mark.group(1).strip()
     plain = context[: mark.start()] + mark.group(1) + context[mark.end() :]
@@ -199,4 +199,4 @@ def find_marked_word(context: str, tokenizer: Tokenizer) -> tuple[list[str], int
             if token.text != word and plain[token.start : token.end] != word:
                 break
             return tokenizer.words(plain), place
-    raise OptionError(f"context: {word!r} in brackets is not one word as the text is cut into words")
+    raise OptionError(f"context: {word!r} in brackets is not one word of the tokenizer")

@@ -1,7 +1,7 @@
-"""Rows of numbers, however they are kept: as they are, as one byte a number, or as product-quantized codes.
+"""Storage of vectors: as floats, as int8 codes, or product-quantized.
 
-Whoever needs rows asks for them by id (`take`) or by range (`block`) and gets float32. Nothing is read before it is
-asked for, so rows may lie in a memory-mapped file that is larger than memory.
+Rows are read by id (`take`) or by range (`block`), as float32, and only on request. So they may be in a memory-mapped
+file that is larger than memory.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ class DenseRows:
     def __post_init__(self) -> None:
         if self.array.ndim != 2 or self.array.dtype.kind != "f":
             raise OptionError(
-                f"rows must be a table of floats, but this is {self.array.dtype} of shape {self.array.shape}"
+                f"rows must be a 2-D array of floats, but this is {self.array.dtype} of shape {self.array.shape}"
             )
 
     @property
@@ -72,17 +72,17 @@ class DenseRows:
         return np.require(np.asarray(self.array[start:stop]), np.float32, ["C", "ALIGNED"])
 
     def pick(self, ids: Sequence[int] | Ids) -> DenseRows:
-        """The rows with these ids, kept as they were."""
+        """The rows with these ids, in the same format."""
         return DenseRows(np.asarray(self.array[np.asarray(ids, np.int64)]))
 
     def to_arrays(self) -> dict[str, NDArray[Any]]:
-        """The array as it is, under the name `rows_from` knows."""
+        """The array under the name that `rows_from` reads."""
         return {"vectors": self.array}
 
 
 @dataclass(frozen=True, eq=False)
 class Int8Rows:
-    """Rows of one signed byte a number; row i is codes[i] * scales[i].
+    """Rows quantized to int8; row i is codes[i] * scales[i].
 
     >>> rows = Int8Rows.from_rows(DenseRows(np.array([[1.0, -0.5]], np.float32)))
     >>> rows.codes.tolist(), rows.take([0]).round(2).tolist()
@@ -98,7 +98,7 @@ class Int8Rows:
 
     @classmethod
     def from_rows(cls, rows: Rows) -> Int8Rows:
-        """Other rows, rounded: the largest number of a row becomes ±127."""
+        """Quantizes rows: the largest absolute value of a row becomes ±127."""
         size, dim = rows.shape
         codes, scales = np.empty((size, dim), np.int8), np.empty(size, np.float32)
         for start in range(0, size, 16384):
@@ -130,22 +130,22 @@ class Int8Rows:
         return self.codes[start:stop] * self.scales[start:stop, None]
 
     def pick(self, ids: Sequence[int] | Ids) -> Int8Rows:
-        """The rows with these ids, kept as they were."""
+        """The rows with these ids, in the same format."""
         chosen = np.asarray(ids, np.int64)
         return Int8Rows(self.codes[chosen], self.scales[chosen])
 
     def to_arrays(self) -> dict[str, NDArray[Any]]:
-        """Codes and scales, under the names `rows_from` knows."""
+        """Codes and scales, under the names that `rows_from` reads."""
         return {"codes": self.codes, "scales": self.scales}
 
 
 @dataclass(frozen=True, eq=False)
 class ProductRows:
-    """Product-quantized rows, as fastText's `.ftz` files keep them.
+    """Product-quantized rows, as in fastText's `.ftz` files.
 
-    A row is cut into pieces of `dsub` numbers (the last may be shorter); codes[i, m] names which of 256 centroids
-    stands for piece m. Where norms are kept apart, the whole row is multiplied by norm_centroids[norm_codes[i]].
-    `centroids` is flat: 256 centroids of the first piece, then of the second, and so on.
+    A row is cut into pieces of `dsub` numbers (the last may be shorter); codes[i, m] is the index of the
+    centroid, out of 256, of piece m. If norms are quantized separately, the row is multiplied by
+    norm_centroids[norm_codes[i]]. `centroids` is flat: 256 centroids of the first piece, then of the second, and so on.
 
     >>> centroids = np.concatenate([np.arange(512), np.full(256, 7)]).astype(np.float32)
     >>> ProductRows(np.array([[1, 9]], np.uint8), centroids, dim=3, dsub=2).take([0])
@@ -186,19 +186,19 @@ class ProductRows:
     def take(self, ids: Sequence[int] | Ids) -> Floats:
         """The rows with these ids, as float32."""
         chosen = np.asarray(ids, np.int64)
-        return self._decoded(self.codes[chosen], None if self.norm_codes is None else self.norm_codes[chosen])
+        return self._decode(self.codes[chosen], None if self.norm_codes is None else self.norm_codes[chosen])
 
     def block(self, start: int, stop: int) -> Floats:
         """The rows from start to stop, as float32."""
-        return self._decoded(self.codes[start:stop], None if self.norm_codes is None else self.norm_codes[start:stop])
+        return self._decode(self.codes[start:stop], None if self.norm_codes is None else self.norm_codes[start:stop])
 
     def pick(self, ids: Sequence[int] | Ids) -> ProductRows:
-        """The rows with these ids, kept as they were."""
+        """The rows with these ids, in the same format."""
         chosen = np.asarray(ids, np.int64)
         norm_codes = None if self.norm_codes is None else self.norm_codes[chosen]
         return ProductRows(self.codes[chosen], self.centroids, self.dim, self.dsub, norm_codes, self.norm_centroids)
 
-    def _decoded(self, codes: NDArray[np.uint8], norm_codes: NDArray[np.uint8] | None) -> Floats:
+    def _decode(self, codes: NDArray[np.uint8], norm_codes: NDArray[np.uint8] | None) -> Floats:
         rows = np.empty((len(codes), self.dim), np.float32)
         for piece in range(codes.shape[1]):
             start, stop = piece * self.dsub, min((piece + 1) * self.dsub, self.dim)
@@ -209,7 +209,7 @@ class ProductRows:
         return rows
 
     def to_arrays(self) -> dict[str, NDArray[Any]]:
-        """Everything but dim and dsub, under the names `rows_from` knows."""
+        """Everything but dim and dsub, under the names that `rows_from` reads."""
         arrays: dict[str, NDArray[Any]] = {"codes": self.codes, "centroids": self.centroids}
         if self.norm_codes is not None and self.norm_centroids is not None:
             arrays |= {"norm_codes": self.norm_codes, "norm_centroids": self.norm_centroids}
@@ -217,7 +217,7 @@ class ProductRows:
 
 
 def rows_of(rows: Rows | NDArray[Any] | Sequence[Sequence[float]]) -> Rows:
-    """Rows as they are, or an array (or nested lists) as DenseRows."""
+    """Wraps an array or nested lists in DenseRows; Rows are returned unchanged."""
     if _is_rows(rows):
         return rows
     array = np.asanyarray(rows)
@@ -231,7 +231,7 @@ def _is_rows(rows: object) -> TypeGuard[Rows]:
 
 
 def rows_to(rows: Rows, prefix: str = "") -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
-    """Rows taken apart for a file: what must be known about them, and their arrays by name.
+    """The config and the named arrays of rows, to save.
 
     >>> rows_to(DenseRows(np.zeros((2, 3), np.float32)), "output.")[0]
     {'kind': 'dense'}
@@ -243,19 +243,21 @@ def rows_to(rows: Rows, prefix: str = "") -> tuple[dict[str, Any], dict[str, NDA
 
 
 def rows_from(config: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]], prefix: str = "") -> Rows:
-    """The rows that `rows_to` took apart; an array that is missing is an OptionError."""
+    """Inverse of `rows_to`; a missing array raises OptionError."""
 
-    def named(name: str) -> NDArray[Any]:
+    def get_array(name: str) -> NDArray[Any]:
         if prefix + name not in arrays:
             raise OptionError(f"rows of kind {config.get('kind')!r} need the array {prefix + name!r}, which is missing")
         return arrays[prefix + name]
 
     kind = config.get("kind", "dense")
     if kind == "dense":
-        return DenseRows(named("vectors"))
+        return DenseRows(get_array("vectors"))
     if kind == "int8":
-        return Int8Rows(named("codes"), named("scales"))
+        return Int8Rows(get_array("codes"), get_array("scales"))
     if kind == "product":
-        norms = (named("norm_codes"), named("norm_centroids")) if prefix + "norm_codes" in arrays else (None, None)
-        return ProductRows(named("codes"), named("centroids"), int(config["dim"]), int(config["dsub"]), *norms)
-    raise OptionError(f"rows of kind {kind!r} are not known. There are: dense, int8, product")
+        norms = (
+            (get_array("norm_codes"), get_array("norm_centroids")) if prefix + "norm_codes" in arrays else (None, None)
+        )
+        return ProductRows(get_array("codes"), get_array("centroids"), int(config["dim"]), int(config["dsub"]), *norms)
+    raise OptionError(f"rows of kind {kind!r} are unknown. Known kinds: dense, int8, product")

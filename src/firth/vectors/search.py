@@ -1,7 +1,7 @@
-"""The nearest rows to a query, by cosine: exact, in threads, without reading more than one byte a number.
+"""Exact nearest neighbors by cosine, multithreaded, with an index of one byte per number.
 
-`kernels/search.py` tells why the answer is provably the same as that of the full rows: bytes only rule rows out, and
-what remains is scored in double precision. A cosine is rounded once, to float32; equal cosines are ordered by id.
+The int8 index only rules rows out by bounds (see `kernels/search.py`); the remaining rows are scored in float64. So the
+result is that of a full scan. A cosine is rounded once, to float32; equal cosines are ordered by id.
 """
 
 from __future__ import annotations
@@ -19,29 +19,29 @@ from firth.kernels.simd_int8 import TILE
 from firth.runtime import Runtime
 from firth.vectors.rows import Floats, Ids, Rows
 
-QUERIES = 512  # at a time; their candidates are all that is kept
-BOUNDS = 1 << 22  # lower bounds a thread keeps at a time
-CANDIDATES = 1 << 20  # per thread; beyond it the bytes rule out too little, and every row is scored
-WIDEST = 60_000  # a sum of more products of bytes might not fit 32 bits
+QUERIES = 512  # per batch
+BOUNDS = 1 << 22  # lower bounds per thread and batch
+CANDIDATES = 1 << 20  # per thread; with more than that, every row is scored
+WIDEST = 60_000  # largest dim whose int8 dot product fits int32
 Answer = tuple[Ids, Floats]
 
 
-def checked_queries(queries: NDArray[Any], dim: int) -> Floats:
-    """Queries as a float32 table of `dim` columns; other shapes and numbers that are not finite are errors."""
+def check_queries(queries: NDArray[Any], dim: int) -> Floats:
+    """Queries as a float32 table of `dim` columns; other shapes and non-finite numbers raise OptionError."""
     table = np.ascontiguousarray(queries, np.float32)
     if table.ndim != 2 or table.shape[1] != dim:
         raise OptionError(f"queries must be rows of {dim} numbers, but their shape is {table.shape}")
     if not np.isfinite(table).all():
-        raise OptionError("a query holds a number that is not finite")
+        raise OptionError("a query has a number that is not finite")
     return table
 
 
-def best(ids: Ids, scores: Floats, topn: int) -> Answer:
-    """The topn largest scores and their ids, equal scores by lower id; NaN is no score."""
+def select_best(ids: Ids, scores: Floats, topn: int) -> Answer:
+    """The ids and scores of the topn largest scores; equal scores are ordered by id, NaN is dropped."""
     if len(scores) > 4 * topn:
         least = np.partition(np.nan_to_num(scores, nan=-np.inf), len(scores) - topn)[len(scores) - topn]
-        kept = scores >= least
-        ids, scores = ids[kept], scores[kept]
+        mask = scores >= least
+        ids, scores = ids[mask], scores[mask]
     order = np.lexsort((ids, -scores))[:topn]
     order = order[~np.isnan(scores[order])]
     return ids[order], scores[order]
@@ -63,11 +63,11 @@ def cosines(rows: Rows, ids: Ids, owners: Ids, units: NDArray[np.float64], runti
 
 
 @dataclass(frozen=True, eq=False)
-class Index:
-    """Rows with their bytes. Build it once with `Index.of`; it costs a quarter of the float32 rows in memory.
+class NeighborIndex:
+    """Rows with their int8 codes. Build it with `NeighborIndex.of`; it takes a quarter of the memory of float32 rows.
 
     >>> from firth.vectors.rows import DenseRows
-    >>> index = Index.of(DenseRows(np.array([[1, 0], [0, 1], [1, 1]], np.float32)))
+    >>> index = NeighborIndex.of(DenseRows(np.array([[1, 0], [0, 1], [1, 1]], np.float32)))
     >>> ids, cosines = index.search(np.array([[2, 0]], np.float32), 2)
     >>> ids, cosines
     (array([[0, 2]]), array([[1.        , 0.70710677]], dtype=float32))
@@ -80,8 +80,8 @@ class Index:
     runtime: Runtime
 
     @classmethod
-    def of(cls, rows: Rows, runtime: Runtime | None = None) -> Index:
-        """The bytes of all rows, made in threads, one block after another."""
+    def of(cls, rows: Rows, runtime: Runtime | None = None) -> NeighborIndex:
+        """Quantizes all rows, block by block, in threads."""
         runtime = runtime or Runtime.from_env()
         size, dim = rows.shape
         tiles, steps = -(-size // TILE), -(-dim // 4)
@@ -100,7 +100,7 @@ class Index:
 
     @property
     def nbytes(self) -> int:
-        """The memory that the index takes beyond the rows."""
+        """The memory of the index in bytes, without the rows."""
         return self.codes.nbytes + self.scales.nbytes + self.errors.nbytes
 
     def search(
@@ -112,30 +112,30 @@ class Index:
         allowed: Sequence[int] | Ids | None = None,
         limit: int | None = None,
     ) -> Answer:
-        """(ids, cosines) of the nearest rows of each query; places that stay empty have id -1 and cosine -inf.
+        """(ids, cosines) of the rows nearest to each query; missing results have id -1 and cosine -inf.
 
-        `exclude` lists for each query the ids that are no answer; `allowed` are the only ids that may be one, and
-        `limit` leaves out all ids from that one on.
+        `exclude` lists for each query the ids to leave out. Results are restricted to the ids in `allowed` and to ids
+        below `limit`.
         """
-        table = checked_queries(queries, self.rows.shape[1])
+        table = check_queries(queries, self.rows.shape[1])
         size = self.rows.shape[0] if limit is None else min(limit, self.rows.shape[0])
         topn = max(0, min(topn, size))
         ids, scores = np.full((len(table), topn), -1, np.int64), np.full((len(table), topn), -np.inf, np.float32)
-        pool = None if allowed is None else _pool(allowed, size)
-        barred = exclude if exclude is not None else [()] * len(table)
+        pool = None if allowed is None else _select_pool(allowed, size)
+        excluded = exclude if exclude is not None else [()] * len(table)
         if topn == 0:
             return ids, scores
         step = max(8, min(QUERIES, BOUNDS // topn))
         for start in range(0, len(table), step):
             part = slice(start, start + step)
-            for q, (found, score) in enumerate(self._search(table[part], topn, barred[part], pool, size), start):
+            for q, (found, score) in enumerate(self._search(table[part], topn, excluded[part], pool, size), start):
                 ids[q, : len(found)], scores[q, : len(found)] = found, score
         return ids, scores
 
     def _search(
         self, queries: Floats, topn: int, exclude: Sequence[Sequence[int]], pool: Ids | None, size: int
     ) -> list[Answer]:
-        units, packed = self._packed(queries)
+        units, packed = self._pack_queries(queries)
         wanted = topn + max(map(len, exclude), default=0)
         few = pool is not None and 32 * len(pool) < size
         if few or 8 * wanted > size or not len(self.codes):
@@ -149,15 +149,14 @@ class Index:
         ids, scores = ids[order], scores[order]
         edges = np.searchsorted(owners[order], np.arange(len(queries) + 1)).tolist()
         answers = []
-        for q, barred in enumerate(exclude):
-            some, score = ids[edges[q] : edges[q + 1]], scores[edges[q] : edges[q + 1]]
-            if len(barred):
-                kept = ~np.isin(some, np.asarray(barred))
-                some, score = some[kept], score[kept]
-            answers.append(best(some, score, topn))
+        for q, excluded in enumerate(exclude):
+            part = slice(edges[q], edges[q + 1])
+            if len(excluded):
+                scores[part][np.isin(ids[part], np.asarray(excluded))] = np.nan
+            answers.append(select_best(ids[part], scores[part], topn))
         return answers
 
-    def _packed(self, queries: Floats) -> tuple[NDArray[np.float64], tuple[NDArray[Any], ...]]:
+    def _pack_queries(self, queries: Floats) -> tuple[NDArray[np.float64], tuple[NDArray[Any], ...]]:
         count, dim = queries.shape
         codes = np.zeros((count, -(-dim // 4) * 4), np.int8)
         sums, scales, errors = np.empty(count, np.int32), np.empty(count, np.float32), np.empty(count, np.float32)
@@ -168,7 +167,7 @@ class Index:
     def _candidates(
         self, packed: tuple[NDArray[Any], ...], wanted: int, pool: Ids | None, size: int
     ) -> tuple[Ids, Ids] | None:
-        """Rows that may be among the `wanted` best, and the query of each; None where there are too many."""
+        """The ids of rows that may be among the `wanted` best and the query of each; None if there are too many."""
         words, sums, scales, errors = packed
         count, steps = len(sums), -(-self.rows.shape[1] // 4)
         mask = np.zeros(0 if pool is None else size, np.uint8)
@@ -199,44 +198,44 @@ class Index:
         ids, owners, uppers = (np.concatenate([part[k] for part in found]) for k in range(3))
         lowers = np.concatenate([part[3] for part in found], axis=1)
         least = np.partition(lowers, lowers.shape[1] - wanted, axis=1)[:, lowers.shape[1] - wanted]
-        kept = uppers >= least[owners]
-        return ids[kept], owners[kept]
+        mask = uppers >= least[owners]
+        return ids[mask], owners[mask]
 
     def _score_all(
         self, units: NDArray[np.float64], topn: int, exclude: Sequence[Sequence[int]], pool: Ids | None, size: int
     ) -> list[Answer]:
-        """The plain way: every row that may be an answer is scored, for one query after another."""
+        """Full scan: scores every allowed row, query by query."""
         ids = np.arange(size) if pool is None else pool
         answers = []
-        for q, barred in enumerate(exclude):
+        for q, excluded in enumerate(exclude):
             scores = cosines(self.rows, ids, np.full(len(ids), q), units, self.runtime)
-            if len(barred):
-                scores[np.isin(ids, np.asarray(barred))] = np.nan
-            answers.append(best(ids, scores, topn))
+            if len(excluded):
+                scores[np.isin(ids, np.asarray(excluded))] = np.nan
+            answers.append(select_best(ids, scores, topn))
         return answers
 
 
-def _pool(allowed: Sequence[int] | Ids, size: int) -> Ids:
+def _select_pool(allowed: Sequence[int] | Ids, size: int) -> Ids:
     """The allowed ids below size, each once, in order."""
     pool = np.unique(np.asarray(allowed, np.int64))
     if len(pool) and pool[0] < 0:
-        raise OptionError(f"{pool[0]} is allowed as an answer, but an id is at least 0")
+        raise OptionError(f"allowed has the id {pool[0]}, but an id is at least 0")
     return pool[pool < size]
 
 
 @dataclass(frozen=True, eq=False)
 class FaissIndex:
-    """An HNSW graph over the rows, made by faiss: it may miss a neighbor, but the cosines it gives are exact.
+    """An HNSW graph over the rows, built by faiss: approximate neighbors with exact cosines.
 
-    It pays where very many queries come one by one; building it takes minutes where the exact index takes a second.
+    It pays for very many single queries; building it takes minutes, while the exact index takes a second.
     """
 
-    exact: Index
+    exact: NeighborIndex
     graph: Any
 
     @classmethod
-    def of(cls, exact: Index) -> FaissIndex:
-        """The graph over the rows of an exact index, their lengths made one."""
+    def of(cls, exact: NeighborIndex) -> FaissIndex:
+        """Builds the graph over the unit rows of an exact index."""
         try:
             import faiss
         except ImportError as error:
@@ -258,17 +257,17 @@ class FaissIndex:
         allowed: Sequence[int] | Ids | None = None,
         limit: int | None = None,
     ) -> Answer:
-        """As `Index.search`; a filter is searched exactly, because a graph has no short way around what it bars."""
+        """As `NeighborIndex.search`; with `allowed` or `limit` the search is exact, since a graph cannot skip rows."""
         if allowed is not None or limit is not None:
             return self.exact.search(queries, topn, exclude=exclude, allowed=allowed, limit=limit)
-        table = checked_queries(queries, self.exact.rows.shape[1])
-        barred = exclude if exclude is not None else [()] * len(table)
-        wanted = min(self.exact.rows.shape[0], topn + max(map(len, barred), default=0))
+        table = check_queries(queries, self.exact.rows.shape[1])
+        excluded = exclude if exclude is not None else [()] * len(table)
+        wanted = min(self.exact.rows.shape[0], topn + max(map(len, excluded), default=0))
         self.graph.hnsw.efSearch = max(128, 4 * wanted)
         found = self.graph.search(table, wanted)[1]
         ids, scores = np.full((len(table), topn), -1, np.int64), np.full((len(table), topn), -np.inf, np.float32)
         for q, near in enumerate(found):
-            pool = np.setdiff1d(near[near >= 0], np.asarray(barred[q], np.int64))
+            pool = np.setdiff1d(near[near >= 0], np.asarray(excluded[q], np.int64))
             found_ids, found_scores = self.exact.search(table[q : q + 1], topn, allowed=pool)
             ids[q, : found_ids.shape[1]], scores[q, : found_ids.shape[1]] = found_ids[0], found_scores[0]
         return ids, scores

@@ -1,4 +1,4 @@
-"""Vectors of words and of their character n-grams: every word has a vector, also one that was never seen."""
+"""Vectors of words and of their character n-grams, which also compose vectors of unseen words."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from firth.vectors.words import BLOCK, WordVectors
 
 @dataclass(frozen=True)
 class Share:
-    """A piece of a word: the word itself (`own`) or an n-gram, its row, and its part of the word's vector."""
+    """A piece of a word: the word itself (`own`) or an n-gram, with its row and its share of the word's vector."""
 
     ngram: str
     row: int
@@ -32,9 +32,9 @@ class Share:
 
 @dataclass(frozen=True, eq=False)
 class Output:
-    """What a fastText file holds beyond the input rows: the rows of its output layer, and what they stand for.
+    """The output layer of a fastText model: its rows and the training options that they depend on.
 
-    `labels` are the classes of a supervised model, and None where the outputs are the words themselves.
+    `labels` are the classes of a supervised model; None if the outputs are the words.
     """
 
     rows: Rows
@@ -44,10 +44,10 @@ class Output:
 
 
 class SubwordVectors(WordVectors):
-    """Vectors of words and of their character n-grams, as fastText has them.
+    """Vectors of words and of their character n-grams, as in fastText.
 
-    Row i < len(vocabulary) is a word's own; the rows of n-grams follow. A word's vector is the mean of its own row and
-    those of its n-grams; a word that was never seen has the mean of its n-grams' rows, and counts as contained.
+    Row i < len(vocabulary) belongs to word i; the rows of n-grams follow. The vector of a word is the mean of its own
+    row and the rows of its n-grams; for an unseen word, of its n-grams alone. `in` is true for both.
 
     >>> vectors = SubwordVectors(["tea"], np.arange(22).reshape(11, 2), Subwords(3, 3, 10))
     >>> vectors["tea"].tolist(), "teapot" in vectors, "teapot" in vectors.vocabulary
@@ -83,18 +83,18 @@ class SubwordVectors(WordVectors):
 
     @cached_property
     def matrix(self) -> Floats:
-        """The vectors of all words of the vocabulary, composed in threads when first needed; never the n-grams'."""
+        """The vectors of all words of the vocabulary, composed in threads on first use."""
         table = self.subwords.table(self.vocabulary, self.runtime)
         matrix = np.empty((len(self.vocabulary), self.dim), np.float32)
 
         def compose(part: slice) -> None:
-            matrix[part] = self._composed(table, part)
+            matrix[part] = self._compose_known(table, part)
 
         starts = range(0, len(matrix), BLOCK)
         self.runtime.map(compose, [slice(start, min(start + BLOCK, len(matrix))) for start in starts])
         return matrix
 
-    def _composed(self, table: tuple[Ids, Ids, Ids], part: slice) -> Floats:
+    def _compose_known(self, table: tuple[Ids, Ids, Ids], part: slice) -> Floats:
         """The means of the rows of words part.start … part.stop - 1 of a table (see `Subwords.table`)."""
         rows, pointers, lengths = table
         first, last = int(pointers[part.start]), int(pointers[part.stop])
@@ -107,7 +107,7 @@ class SubwordVectors(WordVectors):
         return means
 
     def take(self, ids: Sequence[int] | Ids) -> Floats:
-        """The vectors of the words with these ids; only the rows that they need are read."""
+        """The vectors of the words with these ids; reads only their rows."""
         if "matrix" in self.__dict__:
             return self.matrix[np.asarray(ids, np.int64)]
         vocabulary = self.vocabulary.take(ids)
@@ -122,12 +122,12 @@ class SubwordVectors(WordVectors):
         rows, pointers, lengths = self.subwords.table(Vocabulary(words), runtime, first=len(self.vocabulary))
         rows[pointers[:-1]] = np.maximum(ids, 0)
         seen = ids >= 0
-        pointers[:-1] += ~seen  # an unseen word has no row of its own
+        pointers[:-1] += ~seen  # an unseen word has only n-grams
         lengths -= ~seen
         vectors = np.empty((len(words), self.dim), np.float32)
         for start in range(0, len(words), BLOCK):
             part = slice(start, min(start + BLOCK, len(words)))
-            vectors[part] = self._composed((rows, pointers, lengths), part)
+            vectors[part] = self._compose_known((rows, pointers, lengths), part)
         return vectors, lengths > 0
 
     def explain(self, word: str) -> list[Share]:
@@ -155,7 +155,7 @@ class SubwordVectors(WordVectors):
         return SubwordVectors(self.vocabulary, rows, self.subwords, output=self.output, metadata=metadata)
 
     def to_parts(self) -> Parts:
-        """The artifact taken apart, for a file."""
+        """The config, arrays and vocabularies to save."""
         parts = super().to_parts()
         subwords = self.subwords
         config = dict(parts.config)
@@ -173,7 +173,7 @@ class SubwordVectors(WordVectors):
 
     @classmethod
     def from_parts(cls, parts: Parts) -> SubwordVectors:
-        """The artifact that `to_parts` took apart."""
+        """Inverse of `to_parts`."""
         config, arrays = parts.config, parts.arrays
         pruned = {int(b): int(row) for b, row in arrays["pruned"].tolist()} if "pruned" in arrays else None
         output = None

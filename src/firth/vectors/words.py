@@ -1,9 +1,8 @@
-"""Words with vectors.
+"""Word vectors.
 
-`WordVectors` has a row for each word of its vocabulary. `SubwordVectors` also has rows for pieces of words, so that it
-has an answer for words that it never saw. Both are finished values: nothing here changes them, and whatever can be
-derived (unit rows, the index of the search) is derived when it is first needed. What can be asked of them is in
-`neighbors.py`.
+`WordVectors` has a row for each word of its vocabulary. `SubwordVectors` also has rows for character n-grams, so that
+unseen words have vectors too. Both are immutable; unit rows and the search index are computed on first use. The queries
+are in `neighbors.py`.
 """
 
 from __future__ import annotations
@@ -24,7 +23,7 @@ from firth.vectors.neighbors import Neighbors, unit_rows
 from firth.vectors.rows import DenseRows, Floats, Ids, Int8Rows, Rows, rows_from, rows_of, rows_to
 
 Unknown = Literal["zeros", "skip", "error"]
-BLOCK = 4096  # words at a time, where all of them are needed
+BLOCK = 4096  # words per block
 
 
 class WordVectors(Neighbors):
@@ -70,12 +69,12 @@ class WordVectors(Neighbors):
 
     @cached_property
     def matrix(self) -> Floats:
-        """All words' vectors as one float32 array: the array itself, maybe a memory map, where that is what we have."""
+        """All vectors as one float32 array: the stored array, possibly a memory map, if it is float32."""
         return self.rows.block(0, len(self.vocabulary))
 
     @cached_property
     def unit(self) -> Floats:
-        """All words' vectors, scaled to length 1; a row of zeros stays zero."""
+        """All vectors, scaled to length 1; a row of zeros stays zero."""
         unit = np.empty((len(self), self.dim), np.float32)
         for start in range(0, len(self), BLOCK):
             unit[start : start + BLOCK] = unit_rows(self.known.block(start, min(start + BLOCK, len(self))))
@@ -119,7 +118,7 @@ class WordVectors(Neighbors):
         return vectors
 
     def _look_up(self, words: Sequence[str]) -> tuple[Floats, NDArray[np.bool_]]:
-        """A row for each word, zero where it has no vector, and whether it has one."""
+        """A row for each word, zero if it has no vector, and whether it has one."""
         ids = self.vocabulary.ids(words)
         found = ids >= 0
         if found.all():
@@ -129,14 +128,14 @@ class WordVectors(Neighbors):
         return vectors, found
 
     def get_vector(self, word: str, norm: bool = False) -> Floats:
-        """The vector of a word, as gensim names it; scaled to length 1 where `norm` is on."""
+        """The vector of a word, as gensim names it; scaled to length 1 if `norm` is on."""
         vector: Floats = (unit_rows(self.of([word])) if norm else self.of([word]))[0]
         return vector
 
     def embed(self, sentences: Iterable[Sequence[str]], *, unknown: Unknown = "zeros") -> list[Floats]:
-        """For each sentence a (length, dim) array, a row a word.
+        """A (length, dim) array for each sentence, with one row per word.
 
-        A word without a vector gets a row of zeros; with "skip" it gets none, with "error" it raises `UnknownWord`.
+        A word without a vector has a row of zeros; with "skip" it has no row, with "error" it raises `UnknownWord`.
 
         >>> vectors = WordVectors(["tea", "rain"], [[1, 0], [0, 1]])
         >>> [array.tolist() for array in vectors.embed([["more", "tea"], []])]
@@ -155,11 +154,11 @@ class WordVectors(Neighbors):
         edges = np.cumsum([len(sentence) for sentence in lists])[:-1]
         arrays = np.split(vectors, edges)
         if unknown == "skip":
-            return [array[kept] for array, kept in zip(arrays, np.split(found, edges))]
+            return [array[mask] for array, mask in zip(arrays, np.split(found, edges))]
         return arrays
 
     def restrict(self, words: Iterable[str]) -> WordVectors:
-        """The vectors of those of these words that are in the vocabulary, in the order of their ids.
+        """The vectors of these words only, in the order of their ids; unknown words are skipped.
 
         >>> WordVectors(["tea", "coffee", "rain"], np.eye(3)).restrict(["rain", "milk", "tea"]).vocabulary.words
         ('tea', 'rain')
@@ -169,13 +168,13 @@ class WordVectors(Neighbors):
         return WordVectors(self.vocabulary.take(ids), self.known.pick(ids), metadata=self.metadata)
 
     def quantize(self, dtype: Literal["float16", "int8"]) -> WordVectors:
-        """The same words with smaller rows; `metadata["quantized"]` tells the worst cosine between old and new.
+        """The same words with smaller rows; `metadata["quantized"]` has the worst cosine between old and new rows.
 
         >>> small = WordVectors(["tea", "rain"], [[1, 0.25], [0, 1]]).quantize("int8")
         >>> small.rows.nbytes, small.metadata["quantized"]["worst_cosine"] > 0.9999
         (12, True)
         """
-        rows = quantized(self.rows, dtype)
+        rows = quantize_vectors(self.rows, dtype)
         loss = {"dtype": dtype, "worst_cosine": worst_cosine(self.rows, rows)}
         return self._with_rows(rows, {**self.metadata, "quantized": loss})
 
@@ -183,18 +182,18 @@ class WordVectors(Neighbors):
         return WordVectors(self.vocabulary, rows, metadata=metadata)
 
     def to_parts(self) -> Parts:
-        """The artifact taken apart, for a file."""
+        """The config, arrays and vocabularies to save."""
         config, arrays = rows_to(self.rows)
         return Parts(self.kind, {"rows": config, "metadata": self.metadata}, arrays, {"vocab": self.vocabulary})
 
     @classmethod
     def from_parts(cls, parts: Parts) -> WordVectors:
-        """The artifact that `to_parts` took apart."""
+        """Inverse of `to_parts`."""
         rows = rows_from(parts.config.get("rows", {}), parts.arrays)
         return WordVectors(parts.vocabularies["vocab"], rows, metadata=parts.config.get("metadata"))
 
     def facts(self) -> list[notebook.Fact]:
-        """What there is to say about these vectors, by name."""
+        """(name, value) pairs for display."""
         first = ", ".join(map(notebook.make_printable, self.vocabulary[:6])) + (", …" if len(self) > 6 else "")
         facts = [
             ("words", f"{len(self):,}"),
@@ -217,8 +216,8 @@ class WordVectors(Neighbors):
         return notebook.as_html(type(self).__name__, self.facts())
 
 
-def quantized(rows: Rows, dtype: Literal["float16", "int8"]) -> Rows:
-    """The rows in fewer bytes."""
+def quantize_vectors(rows: Rows, dtype: Literal["float16", "int8"]) -> Rows:
+    """Converts rows to float16 or int8."""
     if dtype == "int8":
         return Int8Rows.from_rows(rows)
     if dtype != "float16":
@@ -233,7 +232,7 @@ def quantized(rows: Rows, dtype: Literal["float16", "int8"]) -> Rows:
 
 
 def worst_cosine(before: Rows, after: Rows) -> float:
-    """The smallest cosine between rows with the same id; rows of zeros are left out."""
+    """The smallest cosine between rows with the same id; rows of zeros are skipped."""
     worst = 1.0
     for start in range(0, before.shape[0], BLOCK):
         stop = min(start + BLOCK, before.shape[0])

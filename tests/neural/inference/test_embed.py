@@ -1,4 +1,4 @@
-"""Sentences to vectors: the stored numbers of other programs, and the same vectors in any company."""
+"""Embedding: the stored numbers of other programs, and the same vectors in any batch."""
 
 from __future__ import annotations
 
@@ -15,33 +15,30 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from firth.errors import OptionError, UnknownWord
+from firth.errors import OptionError
 from firth.formats.registry import load
 from firth.neural import device
 from firth.neural.architecture import PRESETS
 from firth.neural.bilm import BiLM
-from firth.neural.inference import sentence_arrays, token_vectors
-from firth.neural.layers import WordEmbedding
 from firth.neural.mix import ScalarMix
 from firth.progress import Progress
-from firth.text.vocabulary import Vocabulary
 
 MODELS = {"allennlp": "sentences.json", "bilm-tf/model": "lm_embeddings_sentences.json"}
 WORDS = ["tea", "rain", "the", "", "<S>", "x" * 60, "\ud800", "😀", "naïve", "日本語", "\x00\x07"]
 
 
 @functools.cache
-def tiny() -> BiLM:
+def make_tiny() -> BiLM:
     return BiLM(PRESETS["tiny"])
 
 
-def turns(data: Path, model: str) -> list[list[str]]:
-    """The thirty sentences as the stored numbers were made: ten batches of three."""
+def read_sentences(data: Path, model: str) -> list[list[str]]:
+    """The thirty sentences in the order of the stored numbers: ten batches of three."""
     rows = json.loads((data / "fixtures" / "elmo" / model / MODELS[model]).read_text())
     return [rows[row][batch].split() for batch in range(10) for row in range(3)]
 
 
-def stored(data: Path, name: str) -> np.ndarray:
+def read_stored(data: Path, name: str) -> np.ndarray:
     with np.load(data / "fixtures" / "elmo" / "derived" / "allennlp_2.10.1_expected.npz") as arrays:
         return arrays[name][:, 1:-1]
 
@@ -49,7 +46,7 @@ def stored(data: Path, name: str) -> np.ndarray:
 @pytest.mark.parametrize("model", MODELS)
 def test_batches_in_turn_give_the_numbers_of_the_originals(data: Path, model: str) -> None:
     bilm = load(data / "fixtures" / "elmo" / model)
-    arrays, _ = bilm.embed(turns(data, model), layers="top", stateful=True, batch_size=3)
+    arrays, _ = bilm.embed(read_sentences(data, model), layers="top", stateful=True, batch_size=3)
     for row in range(3):
         with h5py.File(data / "fixtures" / "elmo" / model / f"lm_embeddings_{row}.hdf5") as file:
             for batch in range(10):
@@ -58,17 +55,17 @@ def test_batches_in_turn_give_the_numbers_of_the_originals(data: Path, model: st
 
 
 def test_every_layer_is_that_of_allennlp_with_and_without_a_carried_state(data: Path) -> None:
-    bilm, sentences = load(data / "fixtures" / "elmo" / "allennlp"), turns(data, "allennlp")
+    bilm, sentences = load(data / "fixtures" / "elmo" / "allennlp"), read_sentences(data, "allennlp")
     carried, _ = bilm.embed(sentences, layers="all", stateful=True, batch_size=3)
     fresh = bilm.embed(sentences, layers="all")
     for place in range(30):
         batch, row = divmod(place, 3)
-        assert np.abs(carried[place] - stored(data, f"stateful.{batch}.{row}")).max() < 2e-6
-        assert np.abs(fresh[place] - stored(data, f"reset.{batch}.{row}")).max() < 2e-6
+        assert np.abs(carried[place] - read_stored(data, f"stateful.{batch}.{row}")).max() < 2e-6
+        assert np.abs(fresh[place] - read_stored(data, f"reset.{batch}.{row}")).max() < 2e-6
 
 
-def test_a_state_goes_on_where_it_was_left(data: Path) -> None:
-    bilm, sentences = load(data / "fixtures" / "elmo" / "bilm-tf" / "model"), turns(data, "bilm-tf/model")
+def test_a_returned_state_continues_the_run(data: Path) -> None:
+    bilm, sentences = load(data / "fixtures" / "elmo" / "bilm-tf" / "model"), read_sentences(data, "bilm-tf/model")
     whole, last = bilm.embed(sentences, stateful=True, batch_size=3)
     first, state = bilm.embed(sentences[:12], stateful=True, batch_size=3)
     rest, end = bilm.embed(sentences[12:], stateful=True, batch_size=3, state=state)
@@ -79,13 +76,15 @@ def test_a_state_goes_on_where_it_was_left(data: Path) -> None:
 
 @settings(max_examples=25)
 @given(st.lists(st.lists(st.sampled_from(WORDS), max_size=9), min_size=1, max_size=8), st.integers(1, 60), st.randoms())
-def test_a_sentence_has_its_vectors_in_any_company(sentences: list[list[str]], budget: int, rng: random.Random) -> None:
+def test_a_sentence_has_the_same_vectors_in_any_batch(
+    sentences: list[list[str]], budget: int, rng: random.Random
+) -> None:
     order = rng.sample(range(len(sentences)), len(sentences))
-    together = tiny().embed([sentences[place] for place in order], layers="all", batch_tokens=budget)
+    together = make_tiny().embed([sentences[place] for place in order], layers="all", batch_tokens=budget)
     with torch.no_grad():
         for place, found in zip(order, together):
-            (alone,) = tiny().embed([sentences[place]], layers="all")
-            reference = tiny()([sentences[place]])[0][:, 0, 1:-1].numpy()
+            (alone,) = make_tiny().embed([sentences[place]], layers="all")
+            reference = make_tiny()([sentences[place]])[0][:, 0, 1:-1].numpy()
             assert found.shape == (3, len(sentences[place]), 32)
             assert np.abs(found - alone).max(initial=0) <= 1e-6
             assert np.abs(found - reference).max(initial=0) <= 1e-6
@@ -95,9 +94,9 @@ def test_a_sentence_has_its_vectors_in_any_company(sentences: list[list[str]], b
 def test_a_sentence_vector_never_sees_padding(pooling: str) -> None:
     sentences = [["tea"], ["rain"] * 30, ["the", "rain"], []]
     for layers, shape in (("all", (3, 32)), ("mix", (32,)), (1, (32,))):
-        together = tiny().embed(sentences, layers=layers, pooling=pooling)
+        together = make_tiny().embed(sentences, layers=layers, pooling=pooling)
         for sentence, found in zip(sentences, together):
-            (words,) = tiny().embed([sentence], layers=layers)
+            (words,) = make_tiny().embed([sentence], layers=layers)
             if not sentence:
                 expected = np.zeros(shape)
             elif pooling == "first-last":
@@ -109,35 +108,35 @@ def test_a_sentence_vector_never_sees_padding(pooling: str) -> None:
 
 
 def test_layers_are_chosen_by_name_by_number_and_by_mix() -> None:
-    (every,) = tiny().embed([["tea", "rain"]], layers="all")
+    (every,) = make_tiny().embed([["tea", "rain"]], layers="all")
     mix = ScalarMix(3, weights=[0.1, 0.2, 0.3], gamma=2.0, dropout=0.5)  # a mix in training still drops nothing here
     shares = np.exp([0.1, 0.2, 0.3]) / np.exp([0.1, 0.2, 0.3]).sum()
     expected = {"mix": every.mean(0), "top": every[2], 0: every[0], 1: every[1], 2: every[2]}
     for layers, array in [*expected.items(), (mix, 2 * np.einsum("l,lnd->nd", shares, every))]:
-        (found,) = tiny().embed([["tea", "rain"]], layers=layers)
+        (found,) = make_tiny().embed([["tea", "rain"]], layers=layers)
         assert found.dtype == np.float32
         assert np.allclose(found, array, atol=1e-6)
 
 
 def test_text_is_cut_into_words_as_one_sentence() -> None:
-    text, words = tiny().embed(["It's late. Go!", ["It", "'s", "late", ".", "Go", "!"]])
+    text, words = make_tiny().embed(["It's late. Go!", ["It", "'s", "late", ".", "Go", "!"]])
     assert np.array_equal(text, words)
 
 
 def test_odd_sentences_and_long_ones_work() -> None:
-    empty, long_word, odd = tiny().embed([[], ["x" * 100_000], WORDS], layers="all")
+    empty, long_word, odd = make_tiny().embed([[], ["x" * 100_000], WORDS], layers="all")
     assert empty.shape == (3, 0, 32)
-    assert np.allclose(long_word[0], tiny().embed([["x" * 48]], layers="all")[0][0], atol=1e-6)
+    assert np.allclose(long_word[0], make_tiny().embed([["x" * 48]], layers="all")[0][0], atol=1e-6)
     assert np.isfinite(odd).all()
-    assert tiny().embed([]) == []
-    (long,) = tiny().embed([["tea", "rain"] * 5000], layers="top")
+    assert make_tiny().embed([]) == []
+    (long,) = make_tiny().embed([["tea", "rain"] * 5000], layers="top")
     assert long.shape == (10_000, 32)
-    (short,) = tiny().embed([["tea", "rain"] * 100], layers="top")
+    (short,) = make_tiny().embed([["tea", "rain"] * 100], layers="top")
     assert np.abs(long[:50, :16] - short[:50, :16]).max() <= 1e-6
 
 
 def test_arrays_do_not_hold_on_to_their_batch() -> None:
-    for array in tiny().embed([["tea"], ["rain", "fell"]], layers="top"):
+    for array in make_tiny().embed([["tea"], ["rain", "fell"]], layers="top"):
         assert array.base is None or array.base.nbytes == array.nbytes
 
 
@@ -150,10 +149,10 @@ def test_blocks_have_the_arrays_of_their_sentences_however_many_are_begun_ahead(
     monkeypatch.setattr(device, "CPU", replace(device.CPU, batches_ahead=ahead))
     blocks = [[["tea", "and", "rain"], [], ["tea"]], [], [["rain"] * 7, ["fog"]], [["tea"]]]
     choices = {"layers": layers, "pooling": pooling, "batch_tokens": 9}
-    found = list(tiny().embed_blocks(iter(blocks), **choices))
+    found = list(make_tiny().embed_blocks(iter(blocks), **choices))
     assert [len(arrays) for arrays in found] == [3, 0, 2, 1]
     for block, arrays in zip(blocks, found):
-        wanted = tiny().embed(block, layers=layers, pooling=pooling)
+        wanted = make_tiny().embed(block, layers=layers, pooling=pooling)
         assert [array.shape for array in arrays] == [array.shape for array in wanted]
         assert all(np.abs(a - b).max(initial=0) <= 1e-6 for a, b in zip(arrays, wanted))
 
@@ -162,8 +161,8 @@ def test_blocks_have_the_arrays_of_their_sentences_however_many_are_begun_ahead(
 def test_float16_is_float32_rounded(pooling: object) -> None:
     sentences = [["tea", "and", "rain"], [], ["fog"]]
     for layers in ("all", "mix"):
-        wide = tiny().embed(sentences, layers=layers, pooling=pooling)
-        half = tiny().embed(sentences, layers=layers, pooling=pooling, dtype="float16")
+        wide = make_tiny().embed(sentences, layers=layers, pooling=pooling)
+        half = make_tiny().embed(sentences, layers=layers, pooling=pooling, dtype="float16")
         assert all(array.dtype == np.float16 for array in half)
         assert all(np.array_equal(a.astype(np.float16), b) for a, b in zip(wide, half))
 
@@ -172,44 +171,10 @@ def test_float16_is_float32_rounded(pooling: object) -> None:
 def test_a_number_too_large_for_float16_is_an_error(pooling: object) -> None:
     mix = ScalarMix(3, gamma=1e9)
     with pytest.raises(OptionError, match="too large for float16"):
-        tiny().embed([["tea"]], layers=mix, pooling=pooling, dtype="float16")
+        make_tiny().embed([["tea"]], layers=mix, pooling=pooling, dtype="float16")
 
 
-def test_large_results_are_copied_in_pieces_that_are_views_of_no_batch() -> None:
-    rows, lengths = np.arange(2 * 60 * 4, dtype=np.float32).reshape(-1, 4), np.array([9, 0, 30, 1, 20, 0])
-    wanted = sentence_arrays.split_arrays(rows, lengths, 2)
-    found = sentence_arrays.copy_arrays(rows, lengths, 2, 40 * 8)
-    assert [array.shape for array in found] == [array.shape for array in wanted]
-    assert all(np.array_equal(a, b) for a, b in zip(found, wanted))
-    assert not any(np.shares_memory(array, rows) for array in found)
-    assert sentence_arrays.copy_arrays(rows[:0], lengths[:0], None, 40 * 8) == []
-
-
-def test_a_word_that_cannot_be_encoded_is_not_remembered() -> None:
-    table = WordEmbedding(4, Vocabulary(["tea", "rain"]), None)
-    torch.nn.init.ones_(table.table)
-    known = token_vectors.TokenVectors()
-    for _ in range(2):
-        with pytest.raises(UnknownWord):
-            known.of(table, ["tea", "fog"])
-    assert known.of(table, ["tea", "rain", "tea"]).shape == (3, 4)
-    assert set(known.rows) == {"tea", "rain"}
-
-
-def test_words_are_kept_within_bounds_and_encoded_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    bilm = BiLM(PRESETS["tiny"])
-    monkeypatch.setattr(device, "CPU", replace(device.CPU, cached_bytes=64 * 16 * 4))  # 64 words
-    for start in range(0, 300, 10):
-        words = [f"word{number}" for number in range(start, start + 10)]
-        (found,) = bilm.embed([words], layers=0)
-        with torch.no_grad():
-            assert np.allclose(found[:, :16], bilm.encoder(words).numpy(), atol=1e-6)
-        assert len(bilm.token_vectors.rows) <= 64
-    bilm.embed([["y" * 1000]])
-    assert max(map(len, bilm.token_vectors.rows)) < 1000
-
-
-def test_what_comes_back_can_be_used_in_training_whatever_mode_it_was_made_in() -> None:
+def test_results_of_inference_mode_can_be_used_in_training() -> None:
     bilm = BiLM(PRESETS["tiny"])
     with torch.inference_mode():
         bilm.embed([["tea"]])
@@ -221,7 +186,7 @@ def test_what_comes_back_can_be_used_in_training_whatever_mode_it_was_made_in() 
 
 def test_progress_counts_every_token_once() -> None:
     seen: list[Progress] = []
-    tiny().embed([["tea"], ["rain", "fell"], []], batch_tokens=4, report=seen.append)
+    make_tiny().embed([["tea"], ["rain", "fell"], []], batch_tokens=4, report=seen.append)
     assert (seen[-1].done, seen[-1].total) == (3, 3)
 
 
@@ -242,21 +207,6 @@ def test_progress_counts_every_token_once() -> None:
         ({"state": "old"}, "stateful=True"),
     ],
 )
-def test_what_cannot_be_chosen_is_refused(wrong: dict[str, object], problem: str) -> None:
+def test_impossible_options_are_refused(wrong: dict[str, object], problem: str) -> None:
     with pytest.raises(OptionError, match=problem):
-        tiny().embed([["tea"]], **wrong)  # type: ignore[call-overload]
-
-
-@pytest.mark.parametrize(
-    "sentences, problem",
-    [
-        ("one text", r"write \[text\]"),
-        (b"bytes", r"write \[text\]"),
-        ([["tea"], 5], "sentence 1 is 5"),
-        ([["tea", None]], "sentence 0"),
-        ([b"tea"], "sentence 0"),
-    ],
-)
-def test_what_is_no_list_of_sentences_is_refused(sentences: object, problem: str) -> None:
-    with pytest.raises(OptionError, match=problem):
-        tiny().embed(sentences)  # type: ignore[call-overload]
+        make_tiny().embed([["tea"]], **wrong)  # type: ignore[call-overload]

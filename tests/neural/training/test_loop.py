@@ -1,4 +1,4 @@
-"""What trainings in torch share: divergence, best weights, and checkpoints that restore everything."""
+"""The training loop: divergence, best weights, and checkpoints that restore everything."""
 
 from __future__ import annotations
 

@@ -15,23 +15,23 @@ STEPS, ROWS = 7, 3
 SIZES = {"character_dim": 3, "filters": ((1, 4), (2, 5)), "highways": 1, "cell": 6, "dim": 4}
 
 
-def bilm(**more: object) -> BiLM:
+def make_bilm(**more: object) -> BiLM:
     made = BiLM(Architecture(**(SIZES | more)), seed=3)  # type: ignore[arg-type]
     for parameter in made.parameters():
         parameter.data.mul_(3)  # so that some numbers are clipped
     return made.double()
 
 
-def given(model: BiLM, seed: int = 1) -> tuple[Tensor, Tensor, BiLMState, Tensor]:
+def draw_inputs(model: BiLM, seed: int = 1) -> tuple[Tensor, Tensor, BiLMState, Tensor]:
     rng = torch.Generator().manual_seed(seed)
     dim, cell, layers = model.architecture.dim, model.architecture.cell, model.architecture.layers
 
-    def drawn(*shape: int) -> Tensor:
+    def draw(*shape: int) -> Tensor:
         return torch.randn(*shape, generator=rng, dtype=torch.float64)
 
-    state = BiLMState(drawn(2, layers, ROWS, cell), drawn(2, layers, ROWS, dim))
+    state = BiLMState(draw(2, layers, ROWS, cell), draw(2, layers, ROWS, dim))
     fresh = torch.rand(STEPS, ROWS, generator=rng) < 0.3
-    forward, backward = drawn(STEPS, ROWS, dim).requires_grad_(), drawn(STEPS, ROWS, dim).requires_grad_()
+    forward, backward = draw(STEPS, ROWS, dim).requires_grad_(), draw(STEPS, ROWS, dim).requires_grad_()
     return forward, backward, state, fresh
 
 
@@ -51,8 +51,8 @@ def given(model: BiLM, seed: int = 1) -> tuple[Tensor, Tensor, BiLMState, Tensor
 def test_the_fast_layers_have_the_numbers_and_the_gradients_of_the_reference(
     more: dict[str, object], begin: bool
 ) -> None:
-    model = bilm(**more)
-    forward, backward, state, fresh = given(model)
+    model = make_bilm(**more)
+    forward, backward, state, fresh = draw_inputs(model)
     found = []
     for read in (run_layers_reference, run_layers):
         dropout = Dropout(0.2, seed=1, step=4, rows=ROWS)
@@ -65,8 +65,8 @@ def test_the_fast_layers_have_the_numbers_and_the_gradients_of_the_reference(
         assert torch.allclose(plain, fast, rtol=1e-10, atol=1e-10)
 
 
-def test_streams_that_are_one_sentence_are_read_as_the_bilm_reads_it() -> None:
-    model = bilm()
+def test_a_stream_of_one_sentence_has_the_hidden_states_of_the_bilm() -> None:
+    model = make_bilm()
     sentence = ["tea", "and", "rain", "again", "."]
     with torch.no_grad():
         layers, lengths, _ = model([sentence])
@@ -79,9 +79,9 @@ def test_streams_that_are_one_sentence_are_read_as_the_bilm_reads_it() -> None:
     assert lengths.tolist() == [7]
 
 
-def test_a_text_cut_in_two_is_read_like_one_when_the_state_goes_on() -> None:
-    model = bilm()
-    forward, backward, state, fresh = given(model)
+def test_two_halves_with_the_state_carried_over_are_one_whole() -> None:
+    model = make_bilm()
+    forward, backward, state, fresh = draw_inputs(model)
     with torch.no_grad():
         whole = run_layers(model, forward, backward, state, None, fresh)
         first = run_layers(model, forward[:4], backward[:4], state, None, fresh[:4])
@@ -92,9 +92,9 @@ def test_a_text_cut_in_two_is_read_like_one_when_the_state_goes_on() -> None:
     assert torch.allclose(whole[2].hidden, second[2].hidden, atol=1e-12)
 
 
-def test_where_it_is_fresh_nothing_from_before_is_remembered() -> None:
-    model = bilm()
-    forward, backward, state, _ = given(model)
+def test_the_state_is_reset_where_it_is_fresh() -> None:
+    model = make_bilm()
+    forward, backward, state, _ = draw_inputs(model)
     fresh = torch.zeros(STEPS, ROWS, dtype=torch.bool)
     fresh[3] = True
     with torch.no_grad():
@@ -116,7 +116,7 @@ def test_dropout_keeps_the_mean_and_rows_of_several_processes_drop_what_one_woul
 
 
 def test_parameters_are_as_many_as_those_of_the_published_models() -> None:
-    """One row of the characters' table stands where no word is, and is never learnt: it was in no file."""
+    """The padding row of the character table is not trained, and is in no published file."""
     for name, count in (("small", 13_593_296), ("medium", 28_027_728), ("original", 93_600_848)):
         architecture = Architecture.named(name)
         made = BiLM(architecture, seed=None)

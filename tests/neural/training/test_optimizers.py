@@ -1,4 +1,4 @@
-"""How gradients become steps: rows alone against whole tables, the schedule, and the bound of the gradient."""
+"""Optimizers: sparse rows against whole tables, the schedule, and gradient clipping."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from firth.runtime import Runtime
 
 
 @pytest.mark.parametrize("kind", ["adam", "adagrad"])
-def test_rows_change_as_in_a_whole_table_where_all_rows_are_met(kind: Kind) -> None:
+def test_rows_change_as_in_a_whole_table_where_all_rows_have_a_gradient(kind: Kind) -> None:
     torch.manual_seed(1)
     start = torch.randn(6, 3)
     whole, rows = nn.Parameter(start.clone()), nn.Parameter(start.clone())
@@ -29,7 +29,7 @@ def test_rows_change_as_in_a_whole_table_where_all_rows_are_met(kind: Kind) -> N
 
 
 @pytest.mark.parametrize("kind", ["adam", "adagrad"])
-def test_rows_that_are_not_met_stay(kind: Kind) -> None:
+def test_rows_without_a_gradient_do_not_change(kind: Kind) -> None:
     table = nn.Parameter(torch.ones(5, 2))
     optimizer = Optimizer(kind, {"a": table}, ["a"], 0.5)
     table.grad = sparse_rows(torch.tensor([1, 3]), torch.ones(2, 2), table.shape)
@@ -49,8 +49,8 @@ def test_adagrad_is_that_of_the_original() -> None:
 
 
 @pytest.mark.parametrize("kind", ["adam", "adagrad"])
-def test_what_is_remembered_can_be_kept_and_loaded(kind: Kind) -> None:
-    def made() -> tuple[dict[str, nn.Parameter], Optimizer]:
+def test_the_optimizer_state_can_be_saved_and_loaded(kind: Kind) -> None:
+    def make() -> tuple[dict[str, nn.Parameter], Optimizer]:
         torch.manual_seed(1)
         parameters = {"a": nn.Parameter(torch.randn(4, 2)), "b": nn.Parameter(torch.randn(3))}
         return parameters, Optimizer(kind, parameters, ["a"], 0.01)
@@ -62,11 +62,11 @@ def test_what_is_remembered_can_be_kept_and_loaded(kind: Kind) -> None:
             parameters["b"].grad = torch.randn(3)
             optimizer.step(0.1)
 
-    whole = made()
+    whole = make()
     learn(*whole, range(6))
-    first = made()
+    first = make()
     learn(*first, range(3))
-    second = made()
+    second = make()
     for name, one in second[0].items():
         one.data.copy_(first[0][name].data)
     second[1].load({name: one.clone() for name, one in first[1].tensors()}, torch.device("cpu"))
@@ -75,7 +75,7 @@ def test_what_is_remembered_can_be_kept_and_loaded(kind: Kind) -> None:
         assert torch.equal(one, second[0][name])
 
 
-def test_the_bound_counts_sparse_rows_too_and_rows_met_twice_once() -> None:
+def test_clipping_includes_sparse_rows_and_adds_repeated_rows_first() -> None:
     table, bias = nn.Parameter(torch.zeros(4, 1)), nn.Parameter(torch.zeros(2))
     table.grad = sparse_rows(torch.tensor([1]), torch.tensor([[2.0]]), (4, 1))
     table.grad = table.grad + sparse_rows(torch.tensor([1]), torch.tensor([[1.0]]), (4, 1))
@@ -87,5 +87,5 @@ def test_the_bound_counts_sparse_rows_too_and_rows_met_twice_once() -> None:
     assert clip_gradients([table, bias], 0.0).item() == pytest.approx(1)
 
 
-def test_a_rate_without_rise_and_fall_never_changes() -> None:
+def test_without_warmup_and_decay_the_rate_is_constant() -> None:
     assert {WarmupSchedule(0.2).rate(step, step / 10) for step in (0, 3, 10)} == {0.2}

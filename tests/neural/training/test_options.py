@@ -13,7 +13,7 @@ from firth.text.corpus import Corpus
 CPU = Runtime(1)
 
 
-def test_the_optimizer_sets_what_is_not_given() -> None:
+def test_options_without_a_value_have_the_default_of_the_optimizer() -> None:
     modern, paper = PretrainingOptions(), PretrainingOptions(optimizer="paper", warmup=7)
     assert [modern.value(name) for name in ("learning_rate", "clip", "warmup", "decay")] == [1e-3, 1.0, 400, 0.01]
     assert [paper.value(name) for name in ("learning_rate", "clip", "warmup", "decay")] == [0.2, 10.0, 7, 0.0]
@@ -28,7 +28,7 @@ def test_a_plan_chooses_the_precision_of_the_device() -> None:
         PretrainingOptions(precision="bfloat16").plan(CPU)
 
 
-def test_a_new_softmax_learns_alone_first_unless_the_option_says_otherwise() -> None:
+def test_a_new_softmax_is_trained_alone_first_unless_the_option_is_set() -> None:
     tokens = Corpus.of(["a b a b c"]).tokens()
     start = Elmo(preset="tiny", min_count=1).new(tokens)
     assert PretrainingOptions().plan(CPU).frozen == 0.0

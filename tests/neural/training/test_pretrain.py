@@ -1,4 +1,4 @@
-"""The training loop: what is learnt, what is kept, and that a kill, a smaller batch or an early end change nothing."""
+"""Pretraining: losses, checkpoints, and the same result after a kill, in smaller parts or with early stopping."""
 
 from __future__ import annotations
 
@@ -51,18 +51,18 @@ SMALL = Elmo(
 )
 
 
-def text(sentences: int = 60, seed: int = 1) -> TokenFile:
+def make_text(sentences: int = 60, seed: int = 1) -> TokenFile:
     rng = np.random.default_rng(seed)
     lines = [" ".join(rng.choice(WORDS, rng.integers(2, 9))) for _ in range(sentences)]
     return Corpus.of(["\n".join(lines)], tokenizer=Tokenizer(mode="whitespace")).tokens()
 
 
-def training(recipe: Elmo = SMALL, tokens: TokenFile | None = None, **more: Any) -> Pretraining:
-    tokens = tokens or text()
+def make_training(recipe: Elmo = SMALL, tokens: TokenFile | None = None, **more: Any) -> Pretraining:
+    tokens = tokens or make_text()
     return Pretraining(recipe.new(tokens), tokens, recipe.plan(ONE), ONE, **more)
 
 
-def losses(made: Pretraining, steps: int = 6) -> list[float]:
+def run_steps(made: Pretraining, steps: int = 6) -> list[float]:
     """The loss of each of the first steps."""
     found = []
     for batches in made.batches(0, steps):
@@ -77,7 +77,7 @@ def losses(made: Pretraining, steps: int = 6) -> list[float]:
 def test_the_loss_falls() -> None:
     lines = ["the old king rules the land .", "a young queen drinks tea in the rain ."] * 20
     tokens = Corpus.of(["\n".join(lines)], tokenizer=Tokenizer(mode="whitespace")).tokens()
-    made = training(replace(SMALL, epochs=10, dropout=0.0), tokens)
+    made = make_training(replace(SMALL, epochs=10, dropout=0.0), tokens)
     record = made.run()
     assert record.curve[0]["loss"] == pytest.approx(math.log(len(made.bilm.vocabulary or ())), rel=0.1)
     assert record.curve[-1]["loss"] < 0.3 * record.curve[0]["loss"]
@@ -94,14 +94,14 @@ def test_the_loss_falls() -> None:
     ],
     ids=["characters", "words", "adaptive", "sampled", "streams"],
 )
-def test_a_batch_in_parts_gives_what_it_gives_at_once(more: dict[str, Any]) -> None:
-    at_once = losses(training(replace(SMALL, **more)))
-    in_parts = losses(training(replace(SMALL, accumulation=3, **more)))
+def test_a_batch_in_parts_gives_the_result_of_the_whole_batch(more: dict[str, Any]) -> None:
+    at_once = run_steps(make_training(replace(SMALL, **more)))
+    in_parts = run_steps(make_training(replace(SMALL, accumulation=3, **more)))
     assert in_parts == pytest.approx(at_once, rel=1e-5)
 
 
 def test_a_small_vocabulary_is_not_sampled_from() -> None:
-    tokens = text()
+    tokens = make_text()
     bilm = SMALL.new(tokens)
     assert isinstance(build_softmax(bilm, replace(SMALL, softmax="sampled", negatives=5).plan(ONE)), SampledSoftmax)
     plain = build_softmax(bilm, replace(SMALL, softmax="sampled", negatives=10).plan(ONE))
@@ -109,10 +109,10 @@ def test_a_small_vocabulary_is_not_sampled_from() -> None:
     assert not isinstance(plain, SampledSoftmax)
 
 
-# What a held-out text tells
+# Held-out text
 
 
-def plain_perplexity(bilm: BiLM, tokens: TokenFile) -> list[float]:
+def compute_perplexity(bilm: BiLM, tokens: TokenFile) -> list[float]:
     """Both directions by a plain loop: one row, word after word, the state carried on."""
     words = tokens.vocabulary.words
     assert bilm.vocabulary is not None
@@ -125,12 +125,12 @@ def plain_perplexity(bilm: BiLM, tokens: TokenFile) -> list[float]:
             for number in range(len(tokens.sentences) - 1):
                 sentence = [words[id] for id in tokens.sentence(number)]
                 sentence = ["<S>", *sentence, "</S>"][:: 1 - 2 * direction]
-                for read, told in itertools.pairwise(sentence):
-                    vector = bilm.encoder([read])
+                for word, next_word in itertools.pairwise(sentence):
+                    vector = bilm.encoder([word])
                     for depth, layer in enumerate(layers):
                         states[depth] = layer.step(vector, states[depth])
                         vector = states[depth][1] + vector if depth else states[depth][1]
-                    target = bilm.vocabulary.find(told)
+                    target = bilm.vocabulary.find(next_word)
                     target = bilm.vocabulary.id("<UNK>") if target < 0 else target
                     totals[direction] -= float(bilm.softmax(vector)[0].log_softmax(0)[target])
                     count += 1
@@ -139,20 +139,20 @@ def plain_perplexity(bilm: BiLM, tokens: TokenFile) -> list[float]:
 
 def test_held_out_perplexity_is_that_of_a_plain_loop() -> None:
     recipe = replace(SMALL, vocabulary=14)  # so that some words are unknown
-    made = training(recipe)
+    made = make_training(recipe)
     made.run()
-    apart = text(7, seed=2)
+    apart = make_text(7, seed=2)
     found = HeldOutText(made.bilm, made.softmax, apart, ONE, rows=1, steps=4).perplexity()
-    expected = plain_perplexity(made.bilm, apart)
+    expected = compute_perplexity(made.bilm, apart)
     assert [math.exp(found.forward_loss), math.exp(found.backward_loss)] == pytest.approx(expected, rel=1e-5)
     assert found.average == pytest.approx(math.sqrt(expected[0] * expected[1]), rel=1e-5)
     assert found.words == len(apart) + 7
 
 
-def test_sentence_by_sentence_it_is_what_scores_say_in_rows_of_any_number() -> None:
-    made = training(replace(SMALL, softmax="adaptive"))
+def test_sentence_by_sentence_the_perplexity_is_that_of_scores_in_any_number_of_rows() -> None:
+    made = make_training(replace(SMALL, softmax="adaptive"))
     made.run()
-    apart = text(9, seed=2)
+    apart = make_text(9, seed=2)
     words = apart.vocabulary.words
     scores = made.bilm.score([[words[id] for id in apart.sentence(number)] for number in range(9)])
     count = len(apart) + 9
@@ -163,9 +163,9 @@ def test_sentence_by_sentence_it_is_what_scores_say_in_rows_of_any_number() -> N
 
 
 def test_the_best_weights_are_the_result_and_training_ends_when_nothing_gets_better() -> None:
-    tokens, apart = text(), text(20, seed=2)
+    tokens, apart = make_text(), make_text(20, seed=2)
     recipe = replace(SMALL, epochs=60, learning_rate=0.03, patience=4, dropout=0.0)
-    made = training(recipe, tokens, held_out=apart)
+    made = make_training(recipe, tokens, held_out=apart)
     record = made.run()
     assert record.step < 60 * made.streams.batches
     assert record.stale == 4
@@ -175,14 +175,14 @@ def test_the_best_weights_are_the_result_and_training_ends_when_nothing_gets_bet
     assert made.held_out.perplexity().average == pytest.approx(best, rel=1e-5)
 
 
-# What is told
+# Reports and log
 
 
-def test_reports_and_the_log_tell_how_it_goes(tmp_path: Path) -> None:
+def test_reports_and_the_log_have_the_progress(tmp_path: Path) -> None:
     seen: list[Progress] = []
-    tokens = text()
+    tokens = make_text()
     monitor = Monitor(seen.append, log=tmp_path / "log.jsonl")
-    made = training(replace(SMALL, log_every=4), tokens, held_out=text(9, seed=2), monitor=monitor)
+    made = make_training(replace(SMALL, log_every=4), tokens, held_out=make_text(9, seed=2), monitor=monitor)
     made.run()
     assert seen[-1].done == seen[-1].total == 2 * made.streams.batches * 20
     assert {"loss", "perplexity", "rate", "norm", "memory", "held-out"} <= seen[-1].values.keys()
@@ -197,7 +197,7 @@ def test_reports_and_the_log_tell_how_it_goes(tmp_path: Path) -> None:
     ]
 
 
-# What is kept
+# Checkpoints
 
 RUN = """
 import os, signal, sys
@@ -212,11 +212,11 @@ def run(folder, kill, more):
         true(self, batches)
     Pretraining._step = step
     monitor = Monitor(checkpoints=Checkpoints(folder, {{"a": 1}}), log=folder / "log.jsonl")
-    made = training(replace(SMALL, save_every=3, **more), held_out=text(9, seed=2), monitor=monitor)
+    made = make_training(replace(SMALL, save_every=3, **more), held_out=make_text(9, seed=2), monitor=monitor)
     made.run()
     torch.save(made.bilm.state_dict(), folder.with_suffix(".pt"))
 
-training().streams.batch(0)  # compiles what children would have to compile each for itself
+make_training().streams.batch(0)  # compiles what children would have to compile each for itself
 for name, more in MODELS.items():
     for folder, kill in (("whole", -1), ("killed", 2), ("killed", 8), ("killed", 26), ("killed", -1)):
         child = os.fork()  # a process of its own, without the wait for torch
@@ -231,8 +231,8 @@ MODELS: dict[str, dict[str, Any]] = {
 }
 
 
-def logged(folder: Path) -> list[tuple[Any, ...]]:
-    """The log without what depends on the clock."""
+def read_log(folder: Path) -> list[tuple[Any, ...]]:
+    """The log without times."""
     lines = [json.loads(line) for line in (folder / "log.jsonl").read_text().splitlines()]
     return [tuple(line.get(name) for name in ("step", "loss", "norm", "rate", "forward", "backward")) for line in lines]
 
@@ -242,28 +242,28 @@ def test_a_killed_run_goes_on_and_ends_in_the_same_bits(tmp_path: Path) -> None:
     code = RUN.format(tests=str(Path(__file__).parent))
     subprocess.run([sys.executable, "-c", code, str(tmp_path)], env={**os.environ, "OMP_NUM_THREADS": "1"}, check=True)
     for name in MODELS:
-        assert logged(tmp_path / f"{name}-killed") == logged(tmp_path / f"{name}-whole")
-        assert len(logged(tmp_path / f"{name}-whole")) > 30
+        assert read_log(tmp_path / f"{name}-killed") == read_log(tmp_path / f"{name}-whole")
+        assert len(read_log(tmp_path / f"{name}-whole")) > 30
         whole, killed = (torch.load(tmp_path / f"{name}-{how}.pt", weights_only=True) for how in ("whole", "killed"))
         for tensor in whole:
             assert torch.equal(whole[tensor], killed[tensor])
 
 
-def kept(folder: Path, tokens: TokenFile, identity: dict[str, Any] | None = None, **more: Any) -> Pretraining:
+def make_resumable(folder: Path, tokens: TokenFile, identity: dict[str, Any] | None = None, **more: Any) -> Pretraining:
     monitor = Monitor(checkpoints=Checkpoints(folder, identity or {"a": 1}))
-    return training(replace(SMALL, save_every=3, **more), tokens, monitor=monitor)
+    return make_training(replace(SMALL, save_every=3, **more), tokens, monitor=monitor)
 
 
 def test_an_interruption_keeps_the_state_and_the_next_run_goes_on(tmp_path: Path) -> None:
-    tokens = text()
-    whole = training(SMALL, tokens)
+    tokens = make_text()
+    whole = make_training(SMALL, tokens)
     whole.run()
     asked = iter([False] * 4 + [True] * 9)
     monitor = Monitor(checkpoints=Checkpoints(tmp_path, {}), is_interrupted=lambda: next(asked))
-    first = training(SMALL, tokens, monitor=monitor)
+    first = make_training(SMALL, tokens, monitor=monitor)
     assert first.run().step == 5
     assert first.stopped
-    second = training(SMALL, tokens, monitor=Monitor(checkpoints=Checkpoints(tmp_path, {})))
+    second = make_training(SMALL, tokens, monitor=Monitor(checkpoints=Checkpoints(tmp_path, {})))
     second.run()
     for one, other in zip(whole.bilm.parameters(), second.bilm.parameters()):
         assert torch.equal(one, other)
@@ -271,14 +271,14 @@ def test_an_interruption_keeps_the_state_and_the_next_run_goes_on(tmp_path: Path
 
 def test_the_folder_holds_one_checkpoint_and_the_best_weights(tmp_path: Path) -> None:
     monitor = Monitor(checkpoints=Checkpoints(tmp_path, {}))
-    made = training(replace(SMALL, save_every=3), held_out=text(9, seed=2), monitor=monitor)
+    made = make_training(replace(SMALL, save_every=3), held_out=make_text(9, seed=2), monitor=monitor)
     record = made.run()
     names = sorted(path.name for path in tmp_path.iterdir())
     assert names == [f"best-{record.best_step}.safetensors", "config.json", f"state-{record.step}.safetensors"]
 
 
 def test_a_full_disk_leaves_the_checkpoint_before_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    tokens = text()
+    tokens = make_text()
     save = checkpoint_module.save_file
     written = 0
 
@@ -292,39 +292,39 @@ def test_a_full_disk_leaves_the_checkpoint_before_it(tmp_path: Path, monkeypatch
 
     monkeypatch.setattr(checkpoint_module, "save_file", full_at_third)
     with pytest.raises(OSError, match="No space left") as found:
-        kept(tmp_path, tokens).run()
+        make_resumable(tmp_path, tokens).run()
     assert found.value.filename == str(tmp_path / "state-9.safetensors")
     assert sorted(path.name for path in tmp_path.iterdir()) == ["config.json", "state-6.safetensors"]
-    assert kept(tmp_path, tokens).run().step == 2 * training(SMALL, tokens).streams.batches
+    assert make_resumable(tmp_path, tokens).run().step == 2 * make_training(SMALL, tokens).streams.batches
 
 
 def test_a_checkpoint_of_another_training_is_refused(tmp_path: Path) -> None:
-    tokens = text()
-    kept(tmp_path, tokens, {"recipe": "elmo", "dim": 6}).run()
+    tokens = make_text()
+    make_resumable(tmp_path, tokens, {"recipe": "elmo", "dim": 6}).run()
     with pytest.raises(OptionError, match=r"of another training: it differs in dim\. Choose another folder"):
-        kept(tmp_path, tokens, {"recipe": "elmo", "dim": 7}).run()
+        make_resumable(tmp_path, tokens, {"recipe": "elmo", "dim": 7}).run()
     (tmp_path / "config.json").write_text('{"kind": "bilm-checkpoint"}')
     with pytest.raises(FormatError, match="this version of firth cannot read"):
-        kept(tmp_path, tokens).run()
+        make_resumable(tmp_path, tokens).run()
     (tmp_path / "config.json").write_text("{")
     with pytest.raises(FormatError, match="is not JSON"):
-        kept(tmp_path, tokens).run()
+        make_resumable(tmp_path, tokens).run()
 
 
-def test_a_broken_checkpoint_is_told(tmp_path: Path) -> None:
-    tokens = text()
-    kept(tmp_path, tokens).run()
+def test_a_broken_checkpoint_is_an_error(tmp_path: Path) -> None:
+    tokens = make_text()
+    make_resumable(tmp_path, tokens).run()
     next(tmp_path.glob("state-*")).write_bytes(b"nothing")
     with pytest.raises(FormatError, match="cannot be read"):
-        kept(tmp_path, tokens).run()
+        make_resumable(tmp_path, tokens).run()
 
 
 # What goes wrong
 
 
 def test_a_loss_that_is_no_number_ends_training_and_keeps_the_checkpoint_before(tmp_path: Path) -> None:
-    tokens = text()
-    made = kept(tmp_path, tokens)
+    tokens = make_text()
+    made = make_resumable(tmp_path, tokens)
     true = made._gradients
 
     def broken(batches: Any) -> torch.Tensor:
@@ -338,13 +338,13 @@ def test_a_loss_that_is_no_number_ends_training_and_keeps_the_checkpoint_before(
     assert json.loads((tmp_path / "config.json").read_text())["state"]["step"] == 3
 
 
-def test_a_runaway_learning_rate_is_told() -> None:
+def test_a_runaway_learning_rate_is_an_error() -> None:
     with pytest.raises(Diverged):
-        training(replace(SMALL, learning_rate=1e6, clip=0.0, epochs=20)).run()
+        make_training(replace(SMALL, learning_rate=1e6, clip=0.0, epochs=20)).run()
 
 
 def test_a_gpu_out_of_memory_names_the_cure(monkeypatch: pytest.MonkeyPatch) -> None:
-    made = training()
+    made = make_training()
 
     def full(batches: Any) -> torch.Tensor:
         raise torch.OutOfMemoryError("CUDA out of memory")
@@ -356,11 +356,11 @@ def test_a_gpu_out_of_memory_names_the_cure(monkeypatch: pytest.MonkeyPatch) -> 
 
 def test_a_batch_that_is_smaller_than_its_parts_is_refused() -> None:
     with pytest.raises(OptionError, match="4 rows cannot be split into 5 parts"):
-        training(replace(SMALL, accumulation=5))
+        make_training(replace(SMALL, accumulation=5))
 
 
 def test_minutes_end_a_training(monkeypatch: pytest.MonkeyPatch) -> None:
-    made = training(replace(SMALL, minutes=0.01))
+    made = make_training(replace(SMALL, minutes=0.01))
     record = made.run()
     assert record.step > 0
     assert record.seconds >= 0.6

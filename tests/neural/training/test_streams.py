@@ -1,4 +1,4 @@
-"""Rows of words without end: the batches of the original, and what holds for any text."""
+"""Streams of sentences: the batches of the original, and laws for any text."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ from firth.text.tokenize import Tokenizer
 LINES = Tokenizer(mode="whitespace")
 
 
-def tokens_of(lines: list[str]) -> TokenFile:
+def tokenize(lines: list[str]) -> TokenFile:
     return Corpus.of(["\n".join(lines)], tokenizer=LINES).tokens()
 
 
-def named(tokens: TokenFile, batch: StreamBatch) -> list[list[list[str]]]:
-    """What is read, as words, row by row, forwards and backwards."""
+def to_words(tokens: TokenFile, batch: StreamBatch) -> list[list[list[str]]]:
+    """The inputs as words, row by row, forward and backward."""
     names = [*tokens.vocabulary.words, "<S>", "</S>"]
     both = [batch.words[part].T.tolist() for part in (batch.forward, batch.backward)]
     return [[[names[word] for word in row] for row in rows] for rows in both]
@@ -29,7 +29,7 @@ def named(tokens: TokenFile, batch: StreamBatch) -> list[list[list[str]]]:
 
 def test_batches_are_those_of_the_original() -> None:
     """bilm-tf's own test: three sentences in two rows of three steps; its second batch is in the text's second pass."""
-    tokens = tokens_of(["the unknown .", "th .", "the"] * 2)
+    tokens = tokenize(["the unknown .", "th .", "the"] * 2)
     targets = tokens.vocabulary.ids(["the", "."])
     places = np.full(len(tokens.vocabulary) + 2, 2)  # <UNK>
     places[targets] = 3, 4
@@ -40,19 +40,19 @@ def test_batches_are_those_of_the_original() -> None:
     assert first.backward_targets.T.tolist() == [[4, 2, 3], [4, 2, 0]]
     assert second.forward_targets.T.tolist() == [[1, 3, 1], [3, 2, 4]]
     assert second.backward_targets.T.tolist() == [[0, 3, 0], [4, 2, 3]]
-    assert named(tokens, first) == [
+    assert to_words(tokens, first) == [
         [["<S>", "the", "unknown"], ["<S>", "th", "."]],
         [["</S>", ".", "unknown"], ["</S>", ".", "th"]],
     ]
-    assert named(tokens, second) == [
+    assert to_words(tokens, second) == [
         [[".", "<S>", "the"], ["<S>", "the", "unknown"]],
         [["the", "</S>", "the"], ["</S>", ".", "unknown"]],
     ]
     assert second.fresh.T.tolist() == [[False, True, False], [True, False, False]]
 
 
-def plain_rows(sentences: list[list[int]], rows: int, steps: int, batches: int, marks: tuple[int, int]) -> list:
-    """The rows by a plain loop: (read, told) forwards, as the original fills them, wrapping around at the end."""
+def fill_rows(sentences: list[list[int]], rows: int, steps: int, batches: int, marks: tuple[int, int]) -> list:
+    """The rows by a plain loop: (input, target) forward, as the original fills them, wrapping around at the end."""
     made: list[list[tuple[int, int]]] = [[] for _ in range(rows)]
     taken = 0
     for batch in range(batches):
@@ -71,7 +71,7 @@ def plain_rows(sentences: list[list[int]], rows: int, steps: int, batches: int, 
     st.integers(1, 5),
 )
 def test_rows_are_filled_as_a_plain_loop_fills_them(sentences: list[list[int]], rows: int, steps: int) -> None:
-    tokens = tokens_of([" ".join(f"w{word}" for word in sentence) for sentence in sentences])
+    tokens = tokenize([" ".join(f"w{word}" for word in sentence) for sentence in sentences])
     count = len(tokens.vocabulary)
     try:
         streams = Streams(tokens, np.arange(count + 2), rows=rows, steps=steps)
@@ -79,8 +79,8 @@ def test_rows_are_filled_as_a_plain_loop_fills_them(sentences: list[list[int]], 
         assert sum(len(sentence) + 1 for sentence in sentences) < rows * steps
         return
     numbers = [tokens.sentence(number).tolist() for number in range(len(sentences))]
-    expected = plain_rows(numbers, rows, steps, streams.batches, (count, count + 1))
-    turned = plain_rows([one[::-1] for one in numbers], rows, steps, streams.batches, (count + 1, count))
+    expected = fill_rows(numbers, rows, steps, streams.batches, (count, count + 1))
+    turned = fill_rows([one[::-1] for one in numbers], rows, steps, streams.batches, (count + 1, count))
     for number in range(streams.batches):
         batch = streams.batch(number)
         assert len(set(batch.words.tolist())) == len(batch.words)
@@ -95,34 +95,34 @@ def test_rows_are_filled_as_a_plain_loop_fills_them(sentences: list[list[int]], 
 @given(st.lists(st.integers(1, 9), min_size=1, max_size=30), st.integers(1, 4), st.integers(1, 5))
 @settings(max_examples=40)
 def test_a_whole_text_has_every_word_once(lengths: list[int], rows: int, steps: int) -> None:
-    tokens = tokens_of([" ".join(f"w{k}x{i}" for i in range(length)) for k, length in enumerate(lengths)])
+    tokens = tokenize([" ".join(f"w{k}x{i}" for i in range(length)) for k, length in enumerate(lengths)])
     streams = Streams(tokens, np.arange(len(tokens.vocabulary) + 2), rows=rows, steps=steps, whole=True)
     batches = list(streams.read(0, streams.batches))
     ends = [len(tokens.vocabulary) + 1] * len(lengths)
     starts = [len(tokens.vocabulary)] * len(lengths)
     for name, marks in (("forward_targets", ends), ("backward_targets", starts)):
-        told = [id for batch in batches for id in getattr(batch, name).flatten().tolist() if id >= 0]
-        assert sorted(told) == sorted(list(range(len(tokens.vocabulary))) + marks)
+        targets = [id for batch in batches for id in getattr(batch, name).flatten().tolist() if id >= 0]
+        assert sorted(targets) == sorted(list(range(len(tokens.vocabulary))) + marks)
 
 
 def test_the_order_of_sentences_is_drawn_anew_for_every_epoch_and_depends_on_the_seed_alone() -> None:
-    tokens = tokens_of([f"a{i} b{i} c{i}" for i in range(50)])
+    tokens = tokenize([f"a{i} b{i} c{i}" for i in range(50)])
     targets = np.arange(len(tokens.vocabulary) + 2)
 
-    def told(number: int, seed: int = 1, **more: object) -> list[int]:
+    def read_targets(number: int, seed: int = 1, **more: object) -> list[int]:
         streams = Streams(tokens, targets, rows=2, steps=10, seed=seed, shuffled=True, **more)  # type: ignore[arg-type]
         return streams.batch(number).forward_targets.flatten().tolist()
 
     assert Streams(tokens, targets, rows=2, steps=10).batches == 10
-    assert told(3) == told(3)
-    assert told(3) != told(13)
-    assert told(3) != told(3, seed=2)
-    epoch = [told(number) for number in range(10)]
-    assert len({word for batch in epoch for word in batch}) > 120  # all but what lies beyond the last batch
+    assert read_targets(3) == read_targets(3)
+    assert read_targets(3) != read_targets(13)
+    assert read_targets(3) != read_targets(3, seed=2)
+    epoch = [read_targets(number) for number in range(10)]
+    assert len({word for batch in epoch for word in batch}) > 120  # all but those after the last batch
 
 
 def test_the_rows_of_several_processes_are_the_rows_of_one() -> None:
-    tokens = tokens_of([f"a{i} b{i} c{i}" for i in range(50)])
+    tokens = tokenize([f"a{i} b{i} c{i}" for i in range(50)])
     targets = np.arange(len(tokens.vocabulary) + 2)
     whole = Streams(tokens, targets, rows=4, steps=5, shuffled=True).batch(2)
     parts = [Streams(tokens, targets, rows=4, steps=5, shuffled=True, mine=slice(a, a + 2)).batch(2) for a in (0, 2)]
@@ -131,7 +131,7 @@ def test_the_rows_of_several_processes_are_the_rows_of_one() -> None:
 
 
 def test_distinct_words_come_by_the_length_of_their_spelling() -> None:
-    tokens = tokens_of(["ccc a bb a ccc dddd a"])
+    tokens = tokenize(["ccc a bb a ccc dddd a"])
     lengths = np.array([len(word) for word in tokens.vocabulary] + [1, 1])
     words = Streams(tokens, np.arange(6), rows=1, steps=8, lengths=lengths).batch(0).words.numpy()
     assert lengths[words].tolist() == sorted(lengths[words])
@@ -139,13 +139,13 @@ def test_distinct_words_come_by_the_length_of_their_spelling() -> None:
 
 
 def test_one_endless_line_is_cut() -> None:
-    tokens = tokens_of([" ".join(f"w{i % 7}" for i in range(10 * LONGEST))])
+    tokens = tokenize([" ".join(f"w{i % 7}" for i in range(10 * LONGEST))])
     streams = Streams(tokens, np.arange(9), rows=4, steps=20)
     assert len(streams.edges) == 11
     assert streams.batches == (10 * LONGEST + 10) // 80
     assert np.diff(cut_long(np.array([0, 5, 5, 2500]), 1000)).tolist() == [5, 0, 1000, 1000, 495]
 
 
-def test_a_text_that_is_smaller_than_a_batch_is_told() -> None:
+def test_a_text_that_is_smaller_than_a_batch_is_an_error() -> None:
     with pytest.raises(OptionError, match="smaller than one batch: 4 words and sentence ends do not fill 8 rows of 5"):
-        Streams(tokens_of(["a b c"]), np.arange(5), rows=8, steps=5)
+        Streams(tokenize(["a b c"]), np.arange(5), rows=8, steps=5)

@@ -1,4 +1,4 @@
-"""Words of a text in training: the vectors that the encoder gives them, and their places in the softmax."""
+"""The vocabulary of a training text: vectors of its words, and their targets in the softmax."""
 
 from __future__ import annotations
 
@@ -34,13 +34,13 @@ def test_vectors_are_those_of_the_encoder_and_so_are_their_gradients(more: dict[
         assert torch.allclose(fast.to_dense() if fast.is_sparse else fast, slow, atol=1e-5)
 
 
-def test_targets_are_places_in_the_softmax_and_others_are_unknown() -> None:
+def test_targets_are_ids_in_the_softmax_and_other_words_are_unk() -> None:
     types = TrainingVocabulary(BiLM(Architecture.named("tiny"), vocabulary=PREDICTED), WORDS)
     named = dict(zip([*WORDS.words, "begin", "end"], types.targets.tolist()))
     assert (named["tea"], named["of"], named["a"], named["begin"], named["end"]) == (3, 4, 2, 0, 1)
 
 
-def test_a_softmax_without_unknown_words_is_told() -> None:
+def test_a_softmax_without_unk_is_an_error() -> None:
     bilm = BiLM(Architecture.named("tiny"), vocabulary=Vocabulary(["<S>", "</S>", "tea"]))
     with pytest.raises(OptionError, match="neither 'a' nor <UNK>"):
         TrainingVocabulary(bilm, WORDS)

@@ -1,8 +1,7 @@
-"""Documents in columns: CoNLL-2012, OntoGUM's three columns, archives and their parts."""
+"""Documents in the columns of CoNLL-2012 and OntoGUM."""
 
 from __future__ import annotations
 
-import tarfile
 from pathlib import Path
 
 import pytest
@@ -11,7 +10,6 @@ from hypothesis import strategies as st
 
 from firth.errors import FormatError, OptionError
 from firth.tasks.coref.data import Document, format_columns, read_documents, write_documents
-from firth.tasks.coref.sentence_ends import find_sentence_ends
 
 CONLL_2012 = """#begin document (bc/cctv/00/cctv_0000); part 000
 bc/cctv/00/cctv_0000   0   0   Mary    NNP  (TOP(S(NP*)   -   -   -   Ann   *   (4)
@@ -30,7 +28,7 @@ bc/cctv/00/cctv_0000   1   0      I    PRP       (TOP*)   -   -   -    -    *   
 """
 
 
-def written(folder: Path, text: str, name: str = "some.conll") -> Path:
+def write_file(folder: Path, text: str, name: str = "some.conll") -> Path:
     (folder / name).write_text(text, encoding="utf-8")
     return folder / name
 
@@ -41,7 +39,7 @@ def gum(*rows: str) -> str:
 
 
 def test_conll_2012_gives_sentences_clusters_speakers_and_genre(tmp_path: Path) -> None:
-    first, second = read_documents(written(tmp_path, CONLL_2012))
+    first, second = read_documents(write_file(tmp_path, CONLL_2012))
     assert first.sentences == (("Mary", "saw", "her", "sister"), ("I", "know"))
     assert first.clusters == (((0, 1), (2, 3)), ((2, 4),), ((4, 5),))
     assert first.speakers == ("Ann",) * 4 + ("Bob",) * 2
@@ -64,14 +62,14 @@ def test_three_columns_are_cut_into_sentences(tmp_path: Path) -> None:
         "T 2)",
         "! _",
     )
-    (document,) = read_documents(written(tmp_path, gum(*rows), "GUM_news_nasa.conll"))
+    (document,) = read_documents(write_file(tmp_path, gum(*rows), "GUM_news_nasa.conll"))
     assert [len(sentence) for sentence in document.sentences] == [5, 6]
     assert document.clusters == (((0, 1),), ((0, 3), (5, 6)), ((7, 10),))
     assert (document.name, document.genre) == ("GUM_news_nasa", "news")
 
 
 def test_a_mention_within_one_of_its_own_cluster_closes_first(tmp_path: Path) -> None:
-    (document,) = read_documents(written(tmp_path, gum("a (1", "b (1", "c 1)", "d 1)")))
+    (document,) = read_documents(write_file(tmp_path, gum("a (1", "b (1", "c 1)", "d 1)")))
     assert document.clusters == (((0, 4), (1, 3)),)
 
 
@@ -90,69 +88,20 @@ def test_a_mention_within_one_of_its_own_cluster_closes_first(tmp_path: Path) ->
         ("", r"some.conll: the file has no documents"),
     ],
 )
-def test_a_mistake_is_told_with_its_line(tmp_path: Path, text: str, problem: str) -> None:
+def test_an_error_names_its_line(tmp_path: Path, text: str, problem: str) -> None:
     with pytest.raises(FormatError, match=problem):
-        read_documents(written(tmp_path, text))
-
-
-def archive(folder: Path, count: int, splits: str | None = None) -> Path:
-    source = folder / "in"
-    source.mkdir()
-    for number in range(count):
-        written(source, gum(f"word{number} _"), f"doc{number:02}.conll")
-    written(source, "nothing to see", "README.txt")
-    if splits is not None:
-        written(source, splits, "splits.md")
-    with tarfile.open(folder / "all.tar.xz", "w:xz") as made:
-        made.add(source, "in")
-    return folder / "all.tar.xz"
-
-
-def names(path: Path | str) -> list[str]:
-    return [document.name for document in read_documents(path)]
-
-
-def test_parts_of_an_archive_are_those_of_its_splits(tmp_path: Path) -> None:
-    splits = "# Splits\n\n## dev\n\n  * doc01\n\n## train\n\n  * doc00\n  * doc02\n"
-    path = archive(tmp_path, 3, splits)
-    assert names(path) == names(tmp_path / "in") == ["doc00", "doc01", "doc02"]
-    assert names(f"{path}:dev") == names(f"{tmp_path / 'in'}:dev") == ["doc01"]
-    assert names(f"{path}:train") == ["doc00", "doc02"]
-    with pytest.raises(OptionError, match=r"splits.md has no split 'test'. There are: dev, train"):
-        read_documents(f"{path}:test")
-
-
-def test_parts_without_splits_are_tenths(tmp_path: Path) -> None:
-    path = archive(tmp_path, 12)
-    assert names(f"{path}:dev") == ["doc08"]
-    assert names(f"{path}:test") == ["doc09"]
-    assert len(names(f"{path}:train")) == 10
-    with pytest.raises(OptionError, match="the splits are train, dev and test, not 'held'"):
-        read_documents(f"{path}:held")
+        read_documents(write_file(tmp_path, text))
 
 
 def test_what_is_not_there_is_an_error(tmp_path: Path) -> None:
     with pytest.raises(OptionError, match="no such file, folder or archive"):
         read_documents(tmp_path / "none.conll")
-    written(tmp_path, "x", "notes.txt")
+    write_file(tmp_path, "x", "notes.txt")
     with pytest.raises(FormatError, match="no file with columns"):
         read_documents(tmp_path)
     (tmp_path / "latin.conll").write_bytes("# begin document\n0\té\t_\n".encode("latin-1"))
     with pytest.raises(FormatError, match=r"latin.conll:2: byte 0xe9 at column 3 is not UTF-8"):
         read_documents(tmp_path / "latin.conll")
-
-
-def test_an_archive_that_is_cut_short_is_an_error(tmp_path: Path) -> None:
-    whole = archive(tmp_path, 300).read_bytes()
-    (tmp_path / "cut.tar.xz").write_bytes(whole[: len(whole) * 2 // 3])
-    with pytest.raises(FormatError, match=r"cut.tar.xz: .*broken or truncated"):
-        read_documents(tmp_path / "cut.tar.xz")
-
-
-def test_of_ontonotes_the_truth_is_read_and_not_the_guesses(tmp_path: Path) -> None:
-    written(tmp_path, CONLL_2012, "a.v4_gold_conll")
-    written(tmp_path, "no columns at all", "a.v4_auto_conll")
-    assert len(read_documents(tmp_path)) == 2
 
 
 @st.composite
@@ -177,11 +126,6 @@ def test_what_is_written_is_read_again(tmp_path_factory: pytest.TempPathFactory,
     assert read_documents(path) == [document]
 
 
-def test_a_sentence_without_a_stop_is_cut_at_last() -> None:
-    assert find_sentence_ends(["word"] * 250, []) == [100, 200, 250]
-    assert find_sentence_ends(["word"] * 250, [[(90, 130)]]) == [130, 230, 250]
-
-
 def test_the_sets_at_hand_are_read_whole(data: Path) -> None:
     """LitBank has, as published, 29,103 mentions in 7,927 clusters, of which 5,763 stand alone."""
     folder = data / "data" / "tasks" / "coref"
@@ -198,11 +142,11 @@ def test_the_sets_at_hand_are_read_whole(data: Path) -> None:
 
 
 def test_a_mention_that_begins_as_one_cluster_and_ends_as_another_is_left_out(tmp_path: Path) -> None:
-    (document,) = read_documents(written(tmp_path, gum("a (2", "b (3)", "c 3)", "d (2)", "e (3)")))
+    (document,) = read_documents(write_file(tmp_path, gum("a (2", "b (3)", "c 3)", "d (2)", "e (3)")))
     assert document.clusters == (((1, 2), (4, 5)), ((3, 4),))
     twice = gum("a (2", "b (4", "c 3)", "d 5)")
     with pytest.raises(FormatError, match=r"some.conll:4: a mention of 3 ends that did not begin"):
-        read_documents(written(tmp_path, twice))
+        read_documents(write_file(tmp_path, twice))
 
 
 def test_the_document_of_ontogum_that_has_such_a_slip_is_read(data: Path) -> None:

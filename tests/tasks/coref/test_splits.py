@@ -1,0 +1,86 @@
+"""Folders and archives of documents, and their splits."""
+
+from __future__ import annotations
+
+import tarfile
+from pathlib import Path
+
+import pytest
+
+from firth.errors import FormatError, OptionError
+from firth.tasks.coref.data import read_documents
+
+CONLL_2012 = """#begin document (bc/cctv/00/cctv_0000); part 000
+bc/cctv/00/cctv_0000   0   0   Mary    NNP  (TOP(S(NP*)   -   -   -   Ann   *   (4)
+bc/cctv/00/cctv_0000   0   1    saw    VBD        (VP*    -   -   -   Ann   *    -
+bc/cctv/00/cctv_0000   0   2    her   PRP$        (NP*    -   -   -   Ann   *   (7|(4)
+bc/cctv/00/cctv_0000   0   3  sister    NN         *)))   -   -   -   Ann   *    7)
+
+bc/cctv/00/cctv_0000   0   0      I    PRP        (TOP*   -   -   -   Bob   *   (9)
+bc/cctv/00/cctv_0000   0   1   know    VBP           *)   -   -   -   Bob   *    -
+
+#end document
+#begin document (bc/cctv/00/cctv_0000); part 001
+bc/cctv/00/cctv_0000   1   0      I    PRP       (TOP*)   -   -   -    -    *   (0)
+
+#end document
+"""
+
+
+def write_file(folder: Path, text: str, name: str = "some.conll") -> Path:
+    (folder / name).write_text(text, encoding="utf-8")
+    return folder / name
+
+
+def gum(*rows: str) -> str:
+    lines = [f"{number}\t{row.replace(' ', chr(9))}" for number, row in enumerate(rows)]
+    return "\n".join(["# begin document ", *lines, "# end document", ""])
+
+
+def archive(folder: Path, count: int, splits: str | None = None) -> Path:
+    source = folder / "in"
+    source.mkdir()
+    for number in range(count):
+        write_file(source, gum(f"word{number} _"), f"doc{number:02}.conll")
+    write_file(source, "nothing to see", "README.txt")
+    if splits is not None:
+        write_file(source, splits, "splits.md")
+    with tarfile.open(folder / "all.tar.xz", "w:xz") as made:
+        made.add(source, "in")
+    return folder / "all.tar.xz"
+
+
+def names(path: Path | str) -> list[str]:
+    return [document.name for document in read_documents(path)]
+
+
+def test_parts_of_an_archive_are_those_of_its_splits(tmp_path: Path) -> None:
+    splits = "# Splits\n\n## dev\n\n  * doc01\n\n## train\n\n  * doc00\n  * doc02\n"
+    path = archive(tmp_path, 3, splits)
+    assert names(path) == names(tmp_path / "in") == ["doc00", "doc01", "doc02"]
+    assert names(f"{path}:dev") == names(f"{tmp_path / 'in'}:dev") == ["doc01"]
+    assert names(f"{path}:train") == ["doc00", "doc02"]
+    with pytest.raises(OptionError, match=r"splits.md has no split 'test'. There are: dev, train"):
+        read_documents(f"{path}:test")
+
+
+def test_parts_without_splits_are_tenths(tmp_path: Path) -> None:
+    path = archive(tmp_path, 12)
+    assert names(f"{path}:dev") == ["doc08"]
+    assert names(f"{path}:test") == ["doc09"]
+    assert len(names(f"{path}:train")) == 10
+    with pytest.raises(OptionError, match="the splits are train, dev and test, not 'held'"):
+        read_documents(f"{path}:held")
+
+
+def test_an_archive_that_is_cut_short_is_an_error(tmp_path: Path) -> None:
+    whole = archive(tmp_path, 300).read_bytes()
+    (tmp_path / "cut.tar.xz").write_bytes(whole[: len(whole) * 2 // 3])
+    with pytest.raises(FormatError, match=r"cut.tar.xz: .*broken or truncated"):
+        read_documents(tmp_path / "cut.tar.xz")
+
+
+def test_of_ontonotes_the_gold_files_are_read_and_not_the_predictions(tmp_path: Path) -> None:
+    write_file(tmp_path, CONLL_2012, "a.v4_gold_conll")
+    write_file(tmp_path, "no columns at all", "a.v4_auto_conll")
+    assert len(read_documents(tmp_path)) == 2
