@@ -137,7 +137,7 @@ def main() -> None:
         source, target = np.ones(30_000_000, np.float32), np.ones(30_000_000, np.float32)
         copied = 2 * source.nbytes / seconds(lambda: np.copyto(target, source))
         print(f"a matrix product: {flops / 1e9:.0f} G operations/s; a copy: {copied / 1e9:.1f} GB/s read and written")
-        print(f"\n{'ns a center':22} {'dim':>4}{'as it is':>10}{'near':>10}{'arithm.':>10}{'rows':>10}{'limits':>10}")
+        print(f"\n{'ns a center':22} {'dim':>4}{'measured':>10}{'cached':>10}{'arithm.':>10}{'rows':>10}{'limits':>10}")
         for dim in (100, 300):
             workload = Workload(path, dim)
             bits = np.random.default_rng(1).integers(0, 2**64, 200_000, np.uint64)

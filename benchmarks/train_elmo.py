@@ -100,8 +100,8 @@ def measure(preset: str, tokens: TokenFile, steps: int, rounds: int) -> None:
     batches = [ours.streams.batch(number) for number in range(1 + 2 * rounds * steps)]
 
     def our_step(batch: StreamBatch) -> float:
-        ours._step((batch,))
-        return float(ours.waiting[-1][0])
+        ours._step((ours._prepare(batch, ours.record.step),))
+        return float(ours.pending[-1][0])
 
     def their_step(batch: StreamBatch, number: int = 0) -> float:
         return theirs.step(batch, number)

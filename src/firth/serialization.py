@@ -1,4 +1,4 @@
-"""What an artifact is made of when it lies on disk: settings, arrays and word lists, and nothing that can run."""
+"""The parts of a saved artifact: settings, arrays and word lists; nothing executable."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from firth.text.vocabulary import Vocabulary
 
 @dataclass(frozen=True)
 class Parts:
-    """One artifact, taken apart. `config` must be plain JSON; `vocabularies` become one text file each.
+    """The parts of one artifact. `config` must be plain JSON; each vocabulary becomes a text file.
 
     The list called "vocab" is the artifact's own vocabulary; other lists (labels, contexts, documents) have other
     names.
@@ -27,12 +27,12 @@ class Parts:
 
     @property
     def nbytes(self) -> int:
-        """The size of the arrays."""
+        """The size of the arrays in bytes."""
         return sum(np.asarray(array).nbytes for array in self.arrays.values())
 
 
 class Artifact(Protocol):
-    """A finished value that can be saved: it knows how to be taken apart and put together again."""
+    """A value that can be saved: it converts to parts and from parts."""
 
     def to_parts(self) -> Parts: ...
 

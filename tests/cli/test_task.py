@@ -81,7 +81,8 @@ def test_info_knows_a_task(answer: Callable[..., Any], folder: Path) -> None:
 def test_mistakes_are_one_line(mistake: Callable[..., str], folder: Path) -> None:
     lines = str(folder / "lines.tsv")
     assert "no-such-vectors" in mistake("task", "sentiment", "--train", lines, "--embedding", "no-such-vectors", *SMALL)
-    assert "words become nothing" in mistake("task", "sentiment", "--train", lines, "--embedding", "none", *SMALL)
+    problem = mistake("task", "sentiment", "--train", lines, "--embedding", "none", *SMALL)
+    assert "the network's input has no vectors" in problem
     assert "hidden is 0" in mistake("task", "sentiment", "--train", lines, *WORDS, "--hidden", "0")
     assert "No such file" in mistake("task", "sentiment", "--train", "gone.txt", *WORDS, *SMALL)
 

@@ -76,24 +76,24 @@ def test_a_round_trip_changes_no_bit(tmp_path_factory, cells):
 
 def test_a_file_that_ends_inside_a_record_is_refused(tmp_path):
     (tmp_path / "c.bin").write_bytes(BYTES[:-1])
-    with pytest.raises(FormatError, match="79 bytes are no whole number of records"):
+    with pytest.raises(FormatError, match="79 bytes are not a whole number of records"):
         Records(tmp_path / "c.bin", WORDS)
     (tmp_path / "c.bin.gz").write_bytes(gzip.compress(BYTES[:-1]))
-    with pytest.raises(FormatError, match="79 bytes are no whole number of records"):
+    with pytest.raises(FormatError, match="79 bytes are not a whole number of records"):
         list(Records(tmp_path / "c.bin.gz", WORDS))
 
 
 @pytest.mark.parametrize("record", [(0, 1, 1.0), (4, 1, 1.0), (-1, 1, 1.0), (1, 4, 1.0), (1, 2**31 - 1, 1.0)])
 def test_an_id_beyond_the_words_is_refused_with_its_place(tmp_path, record):
     (tmp_path / "c.bin").write_bytes(BYTES + struct.pack("<iid", *record))
-    with pytest.raises(FormatError, match=r"byte 80: the (row|column) -?\d+ is no id from 1 to 3"):
+    with pytest.raises(FormatError, match=r"byte 80: the (row|column) -?\d+ is not an id from 1 to 3"):
         glove_binary.read(tmp_path / "c.bin", WORDS)
 
 
 @pytest.mark.parametrize("value", [0.0, -1.0, float("nan"), float("inf"), -float("inf")])
 def test_a_count_without_a_logarithm_is_refused_with_its_place(tmp_path, value):
     (tmp_path / "c.bin").write_bytes(struct.pack("<iid", 1, 2, value) + BYTES)
-    with pytest.raises(FormatError, match=r"byte 0: the count .* is no number above 0"):
+    with pytest.raises(FormatError, match=r"byte 0: the count .* is not a number above 0"):
         glove_binary.read(tmp_path / "c.bin", WORDS)
 
 
@@ -138,13 +138,13 @@ def test_words_and_their_counts_make_a_round_trip(tmp_path):
 @pytest.mark.parametrize("line", [b"water", b"water x", b" 3", b"water 3 ", b"\n", b"water " + b"9" * 30])
 def test_a_line_that_is_no_word_and_count_is_named(tmp_path, line):
     (tmp_path / "vocab.txt").write_bytes(b"ice 5\n" + line + b"\n")
-    with pytest.raises(FormatError, match=r"vocab.txt:2: expected a word, a blank and a count"):
+    with pytest.raises(FormatError, match=r"vocab.txt:2: expected a word, a space and a count"):
         glove_binary.read_words(tmp_path / "vocab.txt")
 
 
 def test_a_word_that_stands_twice_is_refused(tmp_path):
     (tmp_path / "vocab.txt").write_text("ice 5\nsteam 4\nice 3\n")
-    with pytest.raises(FormatError, match="'ice' stands there twice"):
+    with pytest.raises(FormatError, match="'ice' is listed twice"):
         glove_binary.read_words(tmp_path / "vocab.txt")
 
 

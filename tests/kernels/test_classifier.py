@@ -48,14 +48,14 @@ def loss_of(inputs: np.ndarray, outputs: np.ndarray, loss: int, label: int) -> f
     scores = outputs[:, :DIM].astype(float) @ inputs[[0, 3, 3, 5], :DIM].astype(float).mean(axis=0)
     if loss == kernel.SOFTMAX:
         return float(np.log(np.exp(scores).sum()) - scores[label])
-    if loss == kernel.EACH:
+    if loss == kernel.ONE_VS_ALL:
         return float(np.logaddexp(0, np.where(np.arange(LABELS) == label, -scores, scores)).sum())
     starts, nodes, turns = tree()
     path = slice(starts[label], starts[label + 1])
     return float(np.logaddexp(0, np.where(turns[path] == 1, -1, 1) * scores[nodes[path]]).sum())
 
 
-@pytest.mark.parametrize("loss", [kernel.SOFTMAX, kernel.TREE, kernel.EACH])
+@pytest.mark.parametrize("loss", [kernel.SOFTMAX, kernel.HIERARCHICAL_SOFTMAX, kernel.ONE_VS_ALL])
 def test_a_step_is_the_rate_times_the_gradient(loss: int) -> None:
     inputs, outputs = network()
     before = inputs.copy(), outputs.copy()
@@ -77,7 +77,7 @@ def test_a_step_is_the_rate_times_the_gradient(loss: int) -> None:
 def test_negative_sampling_pulls_the_label_and_pushes_the_negatives() -> None:
     inputs, outputs = network()
     before_inputs, before = inputs.copy(), outputs.copy()
-    value, _ = step(inputs, outputs, kernel.NOISE, 1e-3)
+    value, _ = step(inputs, outputs, kernel.NEGATIVE_SAMPLING, 1e-3)
     hidden = before_inputs[[0, 3, 3, 5]].mean(axis=0)
     change = (outputs - before) @ hidden
     assert change[2] > 0
@@ -92,7 +92,7 @@ def test_negative_sampling_pulls_the_label_and_pushes_the_negatives() -> None:
 
 def test_the_compiled_step_agrees_with_its_python_body() -> None:
     noise, ends = random_kernel.alias_table(COUNTS.astype(float)), np.array([len(LINE)])
-    for loss in (kernel.SOFTMAX, kernel.TREE, kernel.EACH):
+    for loss in (kernel.SOFTMAX, kernel.HIERARCHICAL_SOFTMAX, kernel.ONE_VS_ALL):
         results = []
         for function in (kernel.train_lines, kernel.train_lines.py_func):
             inputs, outputs = network()
@@ -117,7 +117,7 @@ def test_lines_without_labels_or_without_words_teach_nothing() -> None:
 def test_runs_of_words_skip_labels() -> None:
     rows, labels, hashes = np.zeros(40, np.int64), np.zeros(9, np.int32), np.zeros(9, np.uint64)
     everything = np.empty(0, np.int64)
-    found = kernel.gather(LINE, table(), 2, 7, everything, WORDS, rows, labels, hashes)
+    found = kernel.collect_rows(LINE, table(), 2, 7, everything, WORDS, rows, labels, hashes)
     numbers = [977 * word for word in (0, 3, 3, 5)]
     runs = [WORDS + (a * 116049371 + b) % 2**64 % 7 for a, b in zip(numbers, numbers[1:])]  # noqa: RUF007
     assert found == (7, 1)
@@ -125,7 +125,7 @@ def test_runs_of_words_skip_labels() -> None:
     assert labels[0] == 2
     pruned = np.full(7, -1)
     pruned[runs[0] - WORDS] = 4
-    found = kernel.gather(LINE, table(), 2, 7, pruned, WORDS, rows, labels, hashes)
+    found = kernel.collect_rows(LINE, table(), 2, 7, pruned, WORDS, rows, labels, hashes)
     assert rows[4 : found[0]].tolist() == [WORDS + 4] * runs.count(runs[0])
 
 
@@ -133,7 +133,7 @@ def test_words_are_cut_at_ascii_white_space_and_zero_bytes() -> None:
     text = "tea\tcup \x0bcaf\u00e9\0x\r\n\n a\u00a0b\nlast".encode()
     blob = np.frombuffer(text, np.uint8)
     starts, ends, lines = np.zeros(20, np.int64), np.zeros(20, np.int64), np.zeros(20, np.int64)
-    words, count = kernel.cut_words(blob, starts, ends, lines)
+    words, count = kernel.split_words(blob, starts, ends, lines)
     cut = [text[start:end].decode() for start, end in zip(starts[:words], ends[:words])]
     assert cut == ["tea", "cup", "café", "x", "", "", "a\u00a0b", "", "last"]
     assert lines[:count].tolist() == [5, 6, 8]

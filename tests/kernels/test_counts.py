@@ -89,7 +89,7 @@ def test_used_columns_come_back_sorted_with_their_cells(used):
     for k, column in enumerate(sorted(used, key=lambda n: n * 7919 % 9973)):
         columns[k] = column
         cells[column] = column + 1
-    kernel.close_row(cells, low, high, columns, values, 0, len(used))
+    kernel.flush_row(cells, low, high, columns, values, 0, len(used))
     assert columns[: len(used)].tolist() == sorted(used)
     assert values.tolist() == [column + 1 for column in sorted(used)]
     assert not cells.any()
@@ -102,7 +102,7 @@ def closed_up(start: int, stop: int, sentence: int, keep_places: bool) -> tuple[
     sentences = np.array([0, 2, 2, 5], np.uint64)  # the second sentence is empty
     kept = np.array([10, -1, 12, 13], np.int32)
     text = np.zeros(10, np.int32)
-    filled, sentence = kernel.close_up(ids, start, stop, sentences, sentence, kept, keep_places, text, 0)
+    filled, sentence = kernel.filter_text(ids, start, stop, sentences, sentence, kept, keep_places, text, 0)
     return text[:filled].tolist(), sentence
 
 

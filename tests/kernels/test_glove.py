@@ -168,7 +168,7 @@ def test_an_inverse_root_has_four_digits(number: float):
 def test_pieces_hold_all_cells_of_their_tile_in_equal_shares(counts: list[int], size: int):
     tiles = np.array(counts)
     firsts, starts = np.empty(len(tiles) + 1, np.int64), np.full(tiles.sum() + len(tiles) + 2, -1)
-    pieces = kernel.cut_pieces(tiles, size, firsts, starts)
+    pieces = kernel.split_tiles(tiles, size, firsts, starts)
     lengths = np.diff(starts[: pieces + 1])
     for tile, count in enumerate(counts):
         inside = lengths[firsts[tile] : firsts[tile + 1]]

@@ -34,10 +34,10 @@ TEXT = [1, 3, 4, 3, 2, 1, 4, 4, 3, 2, 1, 3, 4, 2]
 
 
 def test_a_frame_opens_and_closes_every_sentence_and_leaves_out_what_is_gone():
-    table = np.array([3, 4, kernel.GONE], np.uint32)
+    table = np.array([3, 4, kernel.DROPPED], np.uint32)
     out = np.empty(20, np.uint32)
     ids, sentences = np.array([0, 1, 2, 2, 0], np.uint32), np.array([7, 10, 11, 12], np.uint64)
-    size = kernel.frame(ids, sentences, table, BEGIN, END, out)
+    size = kernel.frame_sentences(ids, sentences, table, BEGIN, END, out)
     assert out[:size].tolist() == [1, 3, 4, 2, 1, 2, 1, 3, 2]
 
 
@@ -46,7 +46,7 @@ def test_a_child_is_found_where_it_is_and_nowhere_else():
     for node, gram in enumerate(nodes[: len(starts) - 1]):
         for word in range(5):
             expected = nodes.index((*gram, word)) if (*gram, word) in nodes else kernel.NONE
-            assert kernel.child(starts, words, node, np.uint32(word)) == expected
+            assert kernel.find_child(starts, words, node, np.uint32(word)) == expected
 
 
 def test_extending_finds_the_longer_n_gram_at_every_place():
@@ -66,11 +66,11 @@ def test_reduced_and_merged_runs_are_the_counts(one, other):
     runs = []
     for values in (one, other):
         keys, counts = np.array(sorted(values), np.uint64), np.empty(len(values), np.int64)
-        size = kernel.reduce(keys, counts)
+        size = kernel.count_sorted(keys, counts)
         runs += [keys[:size], counts[:size]]
         assert dict(zip(keys[:size].tolist(), counts[:size].tolist())) == Counter(values)
     keys, counts = np.empty(len(one) + len(other), np.uint64), np.empty(len(one) + len(other), np.int64)
-    size = kernel.merge(*runs, keys, counts)
+    size = kernel.merge_counts(*runs, keys, counts)
     assert keys[:size].tolist() == sorted(set(one + other))
     assert dict(zip(keys[:size].tolist(), counts[:size].tolist())) == Counter(one + other)
 
@@ -93,11 +93,11 @@ def test_links_lead_to_the_n_gram_without_its_first_word_and_count_its_left_neig
     suffixes = np.full(len(nodes), kernel.NONE)
     edges = [0, 5, 5 + sum(len(gram) == 2 for gram in nodes)]
     for first, last in itertools.pairwise(edges):
-        kernel.link(starts, words, first, last, suffixes)
+        kernel.link_suffixes(starts, words, first, last, suffixes)
     for node in range(5, len(nodes)):
         assert nodes[suffixes[node]] == nodes[node][1:]
     counts, adjusted = np.arange(100, 100 + len(nodes)), np.empty(len(nodes), np.int64)
-    kernel.continue_counts(starts, suffixes, 5, BEGIN, counts, adjusted)
+    kernel.adjust_counts(starts, suffixes, 5, BEGIN, counts, adjusted)
     for node, gram in enumerate(nodes):
         before = len({other[0] for other in nodes if other[1:] == gram})
         keeps = len(gram) == 3 or (gram[0] == BEGIN and len(gram) > 1)
@@ -133,7 +133,7 @@ def test_scores_are_longest_n_grams_and_backoffs():
 @given(some.lists(some.integers(0, 2**40)))
 def test_keys_are_sorted(values):
     keys = np.array(values, np.uint64)
-    found = kernel.sort(keys.copy(), np.empty_like(keys), max(values, default=0))
+    found = kernel.sort_keys(keys.copy(), np.empty_like(keys), max(values, default=0))
     assert found.tolist() == sorted(values)
 
 

@@ -57,6 +57,6 @@ def test_sentences_are_printed_as_lines() -> None:
     blob, starts, stops = np.frombuffer(b"teacup", np.uint8), np.array([0, 3]), np.array([3, 6])
     ids, ends = laid([[0, 1], [], [1]])
     out = np.empty(30, np.uint8)
-    used = kernel.print_words(ids, ends, blob, starts, stops, out)
+    used = kernel.write_words(ids, ends, blob, starts, stops, out)
     assert out[:used].tobytes() == b"tea cup\n\ncup\n"
-    assert kernel.print_words(ids, ends, blob, starts, stops, out[:0]) == used
+    assert kernel.write_words(ids, ends, blob, starts, stops, out[:0]) == used

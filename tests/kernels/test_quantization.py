@@ -33,7 +33,7 @@ def test_the_compiled_kernel_agrees_with_its_python_body() -> None:
 def test_centroids_move_to_the_mean_of_their_points() -> None:
     points, codes = random_points(1000, 4), (np.arange(1000) % 200).astype(np.uint8)
     table = np.full((2, 256), 7, np.float32)
-    kernel.move(points, 1, 2, codes, table, np.empty((2, 256)), np.empty(256, np.int64))
+    kernel.update_centroids(points, 1, 2, codes, table, np.empty((2, 256)), np.empty(256, np.int64))
     for code in range(200):
         np.testing.assert_allclose(table[:, code], points[codes == code, 1:3].mean(axis=0), rtol=1e-5, atol=1e-6)
     assert np.all(table[:, 200:] == 7)
@@ -42,7 +42,7 @@ def test_centroids_move_to_the_mean_of_their_points() -> None:
 def test_an_empty_centroid_takes_half_of_a_full_one() -> None:
     table, counts = np.zeros((1, 256), np.float32), np.zeros(256, np.int64)
     table[0, 0], counts[0] = 5, 100_000
-    kernel.split(1, table, counts, 100_000, np.uint64(1))
+    kernel.split_centroids(1, table, counts, 100_000, np.uint64(1))
     assert counts.sum() == 100_000
     assert counts.min() >= 1
     np.testing.assert_allclose(table, 5, atol=1e-4)
@@ -70,7 +70,7 @@ def test_few_different_points_are_kept_as_they_are() -> None:
 
 def test_a_row_of_zeros_has_no_direction_and_stays() -> None:
     rows, norms = np.array([[3, 4], [0, 0]], np.float32), np.empty(2, np.float32)
-    kernel.norms_of(rows, norms)
-    kernel.scale_down(rows, norms)
+    kernel.compute_norms(rows, norms)
+    kernel.normalize_rows(rows, norms)
     assert norms.tolist() == [5, 0]
     np.testing.assert_allclose(rows, [[0.6, 0.8], [0, 0]])

@@ -170,7 +170,7 @@ def test_the_heap_keeps_the_largest() -> None:
     heap = np.full(7, -np.inf, np.float32)
     for value in values:
         if value > heap[0]:
-            kernel.sift(heap, value)
+            kernel.replace_smallest(heap, value)
     np.testing.assert_array_equal(np.sort(heap), np.sort(values)[-7:])
 
 

@@ -18,7 +18,7 @@ from firth.kernels.simd_float import (
     maximum,
     power_of_two,
     prefetch,
-    rounded,
+    rint,
     splat,
     store,
     total,
@@ -32,8 +32,8 @@ def every_word(numbers, out):
     store(out, 0, 0, a + b * c - a / (c * c + 1.0))
     store(out, 1, 0, maximum(a, b))
     store(out, 2, 0, choose(a, b, c))
-    store(out, 3, 0, rounded(a * np.float32(3.0)))
-    store(out, 4, 0, power_of_two(rounded(b)))
+    store(out, 3, 0, rint(a * np.float32(3.0)))
+    store(out, 4, 0, power_of_two(rint(b)))
     store(out, 5, 0, totals(a, b, c, a + b, b + c, c + a, a - b, b - c, c - a, a * b, b * c, c * a))
     store(out, 6, 0, splat(7.0) - 2.0 * a)
     prefetch(numbers, 2)

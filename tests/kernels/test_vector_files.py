@@ -1,124 +1,13 @@
-"""Numbers must be read as NumPy reads them and written so that they come back, bit for bit."""
+"""Rows of vector files, as text and as raw floats."""
 
 from __future__ import annotations
 
 import numpy as np
-import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
-from firth.kernels import decimals, vector_files
-
-FORMS = ["{!r}", "{:.6f}", "{:.9g}", "{:.18e}", "{:.17g}", "{:+.4e}", "{:.0f}.", "{:.30f}", "{:E}"]
+from firth.kernels import vector_files
 
 
-def as_read(text: str) -> tuple[np.float32, int, int]:
-    blob = np.frombuffer(text.encode(), np.uint8)
-    return decimals.read_number(blob, 0, len(blob))
-
-
-def as_written(value: np.float32) -> str:
-    out = np.zeros(decimals.LONGEST + 8, np.uint8)
-    size = decimals.write_number(value, out, 0)
-    assert size <= decimals.LONGEST
-    return out[:size].tobytes().decode()
-
-
-def same_bits(a: np.float32, b: np.float32) -> bool:
-    return np.float32(a).tobytes() == np.float32(b).tobytes()
-
-
-def rounded(text: str) -> np.float32:
-    with np.errstate(over="ignore"):
-        return np.float64(float(text)).astype(np.float32)
-
-
-@settings(deadline=None)  # the first call compiles
-@given(st.floats(allow_nan=False, allow_infinity=False), st.sampled_from(FORMS))
-def test_a_number_in_any_printed_form_is_read_as_numpy_reads_it(value: float, form: str) -> None:
-    text = form.format(value)
-    found, after, status = as_read(text)
-    assert after == len(text)
-    assert status == decimals.HARD or (status == decimals.GOOD and same_bits(found, rounded(text)))
-
-
-@settings(deadline=None)  # the first call compiles
-@given(st.floats(width=32, allow_nan=False), st.sampled_from(FORMS))
-def test_a_float32_in_any_printed_form_is_read_as_numpy_reads_it(value: float, form: str) -> None:
-    text = form.format(value) if np.isfinite(value) else str(value)
-    found, _, status = as_read(text)
-    assert status == decimals.HARD or same_bits(found, rounded(text))
-
-
-def test_hard_numbers_are_rare_among_the_numbers_that_files_hold() -> None:
-    rng = np.random.default_rng(1)
-    values = rng.standard_normal(3000) * 10.0 ** rng.integers(-12, 6, 3000)
-    texts = [form.format(value) for value in values.tolist() for form in FORMS[:5]]
-    found = [as_read(text) for text in texts]
-    assert sum(status == decimals.HARD for *_, status in found) < 5
-    assert all(same_bits(value, rounded(text)) for text, (value, _, status) in zip(texts, found) if status == 0)
-
-
-def test_a_decimal_in_the_middle_of_two_floats_is_left_to_exact_arithmetic() -> None:
-    middle = (float(np.float32(1)) + float(np.nextafter(np.float32(1), np.float32(2)))) / 2
-    assert as_read(f"{middle:.60f}1")[2] == decimals.HARD
-
-
-@pytest.mark.parametrize(
-    "text, value",
-    [
-        ("1", 1.0),
-        ("-0", -0.0),
-        ("+.5", 0.5),
-        ("5.", 5.0),
-        ("1e2", 100.0),
-        ("1E+2", 100.0),
-        ("0e999999999999999999", 0.0),
-        ("nan", np.nan),
-        ("NaN", np.nan),
-        ("inf", np.inf),
-        ("-INF", -np.inf),
-        ("Infinity", np.inf),
-        ("1e39", np.inf),
-        ("1e-60", 0.0),
-    ],
-)
-def test_odd_spellings_of_numbers(text: str, value: float) -> None:
-    found, after, status = as_read(text)
-    assert status == decimals.GOOD
-    assert after == len(text)
-    assert np.isnan(found) if np.isnan(value) else same_bits(found, np.float32(value))
-
-
-@pytest.mark.parametrize(
-    "text", ["", "-", ".", "e5", "1e", "1e+", "1.2.3", "1x", "0x10", "1_0", "na", "infinit", "--1"]
-)
-def test_what_is_no_number_is_refused(text: str) -> None:
-    assert as_read(text)[2] == decimals.BAD
-
-
-@settings(deadline=None)  # the first call compiles
-@given(st.integers(0, 2**32 - 1))
-def test_every_float32_comes_back_from_its_own_text(bits: int) -> None:
-    value = np.array([bits], np.uint32).view(np.float32)[0]
-    text = as_written(value)
-    assert np.isnan(rounded(text)) if np.isnan(value) else same_bits(rounded(text), value)
-
-
-@settings(deadline=None)  # the first call compiles
-@given(st.floats(width=32, min_value=2**-20, max_value=2**20))
-def test_the_text_of_a_float32_is_as_short_as_it_can_be(value: float) -> None:
-    shortest = np.format_float_positional(np.float32(value), unique=True)
-    assert len(as_written(np.float32(value)).rstrip("0")) <= len(shortest.rstrip("0"))
-
-
-def test_written_numbers_look_like_numbers_that_people_write() -> None:
-    values = [0.1, -2.5, 3.0, 1e-7, 123456.0, 1e30, 0.0001, -0.0, np.inf, -np.inf]
-    texts = ["0.1", "-2.5", "3.0", "1e-07", "123456.0", "1e+30", "0.0001", "-0.0", "inf", "-inf"]
-    assert [as_written(np.float32(value)) for value in values] == texts
-
-
-def lines(text: bytes, dim: int) -> tuple[list[bytes], np.ndarray, bool]:
+def read_lines(text: bytes, dim: int) -> tuple[list[bytes], np.ndarray, bool]:
     blob = np.frombuffer(text, np.uint8)
     rows = np.zeros((text.count(b"\n") + 2, dim), np.float32)
     starts, ends = np.zeros(len(rows), np.int64), np.zeros(len(rows), np.int64)
@@ -128,19 +17,10 @@ def lines(text: bytes, dim: int) -> tuple[list[bytes], np.ndarray, bool]:
 
 
 def test_lines_are_split_from_the_right_where_words_hold_blanks() -> None:
-    words, rows, broken = lines(b"tea 1 2\n. . . 3 4\nat  home\t5  6 \r\n\n 7 8 9", 2)
+    words, rows, broken = read_lines(b"tea 1 2\n. . . 3 4\nat  home\t5  6 \r\n\n 7 8 9", 2)
     assert words == [b"tea", b". . .", b"at  home"]
     assert rows.tolist() == [[1, 2], [3, 4], [5, 6]]
     assert broken  # " 7 8 9" has one number too many
-
-
-def test_the_compiled_reader_agrees_with_its_python_body() -> None:
-    texts = ["1.25", "-7e-3", "nan", "12345678901234567890", "0.1x", ""]
-    for text in texts:
-        blob = np.frombuffer(text.encode(), np.uint8)
-        compiled, plain = as_read(text), decimals.read_number.py_func(blob, 0, len(blob))
-        assert compiled[1:] == plain[1:]
-        assert np.isnan(compiled[0]) if np.isnan(plain[0]) else compiled[0] == plain[0]
 
 
 def test_binary_rows_are_found_with_and_without_newlines() -> None:
@@ -153,3 +33,28 @@ def test_binary_rows_are_found_with_and_without_newlines() -> None:
         raw = np.zeros((count, 8), np.uint8)
         vector_files.copy_binary(blob, ends[:count], raw)
         assert raw.view("<f4").tolist() == [[1.5, -2.0]] * 2
+
+
+def test_rows_come_back_from_the_lines_that_were_written() -> None:
+    words, rows = b"teaice", np.array([[1.5, -2.0], [0.1, 3e-9]], np.float32)
+    starts, ends = np.array([0, 3]), np.array([3, 6])
+    out = np.zeros(vector_files.max_line_bytes(starts, ends, 2, 1), np.uint8)
+    size = vector_files.write_lines(np.frombuffer(words, np.uint8), starts, ends, rows, (10,), out)
+    assert out[:size].tobytes() == b"tea 1.5 -2.0\nice 0.1 3e-09\n"
+    found, numbers, broken = read_lines(out[:size].tobytes(), 2)
+    assert found == [b"tea", b"ice"]
+    assert numbers.tolist() == rows.tolist()
+    assert not broken
+
+
+def test_dictionary_entries_are_bytes_a_count_and_a_kind() -> None:
+    entries = ((b"tea", 70000, 0), (b"__label__hot", 2, 1))
+    text = b"".join(word + b"\0" + count.to_bytes(8, "little") + bytes([kind]) for word, count, kind in entries)
+    blob = np.frombuffer(text, np.uint8)
+    starts, ends, counts = (np.zeros(2, np.int64) for _ in range(3))
+    kinds = np.zeros(2, np.int8)
+    assert vector_files.scan_dictionary(blob, 0, starts, ends, counts, kinds) == len(text)
+    assert [text[a:b] for a, b in zip(starts, ends)] == [b"tea", b"__label__hot"]
+    assert counts.tolist() == [70000, 2]
+    assert kinds.tolist() == [0, 1]
+    assert vector_files.scan_dictionary(blob[:-1], 0, starts, ends, counts, kinds) == -1

@@ -52,7 +52,7 @@ def test_long_runs_of_ties_are_ordered_by_their_bytes() -> None:
 @pytest.mark.parametrize("number", [0, 7, 10, 999_999_999_999_999_999])
 def test_counts_are_printed_and_read_back(number: int) -> None:
     out = np.empty(100, np.uint8)
-    used = kernel.print_counts(*pack(["a\tb\n\\"]), np.array([number], np.int64), out)
+    used = kernel.write_counts(*pack(["a\tb\n\\"]), np.array([number], np.int64), out)
     assert out[:used].tobytes() == b"a\tb\\n\\\\\t%d\n" % number
     starts, ends, counts = (np.empty(1, np.int64) for _ in range(3))
     assert kernel.scan_counts(out[:used], starts, ends, counts) == -1

@@ -72,7 +72,7 @@ def make_long_text() -> TokenLists:
 
 
 @pytest.mark.parametrize("gaps", ["close", "keep"])
-def test_threads_pieces_and_spilling_do_not_change_a_bit(gaps, tmp_path):
+def test_threads_chunks_and_spilling_do_not_change_a_bit(gaps, tmp_path):
     lists = make_long_text()
     recipe = Counts(window=7, weighting="harmonic", min_count=3, gaps=gaps, spill_folder=str(tmp_path))
     plain = recipe.fit(lists, runtime=Runtime(1)).matrix
@@ -110,7 +110,7 @@ def test_one_over_distance_is_exact_up_to_a_window_of_22_and_close_beyond():
     np.testing.assert_allclose(weights[1:] / one, 1 / np.arange(1, 101), rtol=1e-7)
 
 
-def test_sizes_are_said_as_people_say_them():
+def test_a_size_is_a_number_with_or_without_a_unit():
     assert [parse_size(size) for size in ("1.5 MB", "7", " 2GB ", 12)] == [1_500_000, 7, 2 * 10**9, 12]
 
 

@@ -33,7 +33,7 @@ def test_probabilities_of_a_word_sum_to_one():
     assert counts.probabilities("ice", "gas").tolist() == [0.0]
 
 
-def test_ratios_say_what_they_cannot_say():
+def test_an_undefined_ratio_has_a_note_with_the_reason():
     found = count_ice_and_steam().ratio("ice", "steam", ["water", "solid", "gas", "fashion", "vapour"])
     assert found.lines == (
         Ratio("water", 0.25, 1 / 3, 0.75),
@@ -46,7 +46,7 @@ def test_ratios_say_what_they_cannot_say():
         count_ice_and_steam().ratio("ice", "stream", ["water"])
 
 
-def test_a_word_without_company_has_no_probabilities():
+def test_a_word_without_contexts_has_no_probabilities():
     lonely = fit_matrix(Counts(), TokenLists.of([[["alone"], ["two", "words"]]]))
     with pytest.raises(OptionError, match="nothing was counted near 'alone'"):
         lonely.probabilities("alone")

@@ -20,7 +20,7 @@ from firth.text.tokenize import Tokenizer
 WHITESPACE = Tokenizer(mode="whitespace", normalizer=None)
 
 
-def corpus_of(sentences: Sequence[Sequence[str]]) -> Corpus:
+def make_corpus(sentences: Sequence[Sequence[str]]) -> Corpus:
     return Corpus.of(["\n".join(" ".join(words) for words in sentences)], tokenizer=WHITESPACE)
 
 
@@ -85,7 +85,7 @@ texts = some.lists(
 @given(texts, some.integers(1, 5), some.booleans(), some.sampled_from([(0,), (0, 1), (0, 0, 1), (0, 1, 1, 2)]))
 def test_probabilities_equal_the_reference_and_sum_to_one(sentences, order, interpolate, prune):
     prune = prune[:order]
-    model = Ngram(order=order, prune=prune, interpolate_unigrams=interpolate).fit(corpus_of(sentences))
+    model = Ngram(order=order, prune=prune, interpolate_unigrams=interpolate).fit(make_corpus(sentences))
     reference = Reference(sentences, order, prune, interpolate)
     contexts = {(), ("<s>",), ("a", "b", "zebra"), ("zebra",)}
     contexts |= {gram[:-1] for n in range(2, reference.order + 1) for gram in itertools.islice(reference.counts[n], 20)}
@@ -101,7 +101,7 @@ def test_a_larger_text_has_estimated_discounts_and_equals_the_reference():
     rng = np.random.default_rng(3)
     words = [f"w{i}" for i in range(2000)]
     sentences = [[words[int(i)] for i in rng.zipf(1.3, rng.integers(2, 12)) % 2000] for _ in range(400)]
-    model = Ngram(order=3).fit(corpus_of(sentences))
+    model = Ngram(order=3).fit(make_corpus(sentences))
     assert model.metadata["fallback_discounts"] == []
     reference = Reference(sentences, 3)
     for context in itertools.islice(reference.counts[2], 0, 400, 40):
@@ -118,7 +118,7 @@ def test_a_bigram_by_hand():
     2.5 / 5 / 5 = 0.1, and a, b, c get 0.5 / 5 more, </s> gets (2 - 1) / 5 more.
     After a: A = 2, left 1 / 2; p(b | a) = 0.5 / 2 + 0.5 * 0.2 = 0.35.
     """
-    model = Ngram(order=2).fit(corpus_of([["a", "b"], ["a", "c"]]))
+    model = Ngram(order=2).fit(make_corpus([["a", "b"], ["a", "c"]]))
     assert model.probability("a") == pytest.approx(0.2)
     assert model.probability("</s>") == pytest.approx(0.3)
     assert model.probability("zebra") == pytest.approx(0.1)
@@ -129,7 +129,7 @@ def test_a_bigram_by_hand():
 
 def test_a_word_that_follows_many_words_beats_one_that_follows_its_partner_only():
     sentences = [["san", "francisco"]] * 6 + [[word, "cup"] for word in "abcd"]
-    model = Ngram(order=2).fit(corpus_of(sentences))
+    model = Ngram(order=2).fit(make_corpus(sentences))
     assert model.probability("cup", ["new"]) > model.probability("francisco", ["new"])
     assert model.probability("francisco", ["san"]) > 0.5
 
@@ -144,4 +144,4 @@ def test_discounts_are_those_of_chen_and_goodman_or_none_where_counts_of_counts_
 
 def test_without_a_fallback_a_tiny_text_is_an_error_that_says_what_to_do():
     with pytest.raises(OptionError, match=r"discounts of order 1 cannot be estimated.*discount_fallback"):
-        Ngram(order=2, discount_fallback=None).fit(corpus_of([["a", "b"]]))
+        Ngram(order=2, discount_fallback=None).fit(make_corpus([["a", "b"]]))

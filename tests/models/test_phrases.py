@@ -19,12 +19,12 @@ from firth.text.tokenize import Tokenizer
 TEXT = ["the new york times", "new york wakes", "the times change", "old york sleeps"] * 4
 
 
-def plain(texts: list[str]) -> Corpus:
+def make_corpus(texts: list[str]) -> Corpus:
     return Corpus.of(texts, tokenizer=Tokenizer(mode="whitespace"))
 
 
 def test_a_score_is_that_of_the_paper() -> None:
-    model = Phrases(threshold=0, delta=2, passes=1).fit(plain(TEXT))
+    model = Phrases(threshold=0, delta=2, passes=1).fit(make_corpus(TEXT))
     scores = {phrase.name: phrase for phrase in model.top(100)}
     # new 8 times, york 12 times, new york 8 times, 52 words
     assert scores["new_york"].count == 8
@@ -35,14 +35,18 @@ def test_a_score_is_that_of_the_paper() -> None:
 
 def test_a_pair_needs_a_score_above_the_threshold() -> None:
     exact = (8 - 2) / (8 * 12) * 52
-    assert "new_york" in {phrase.name for phrase in Phrases(threshold=exact * 0.999, delta=2).fit(plain(TEXT)).top(99)}
-    assert "new_york" not in {phrase.name for phrase in Phrases(threshold=exact, delta=2).fit(plain(TEXT)).top(99)}
+    assert "new_york" in {
+        phrase.name for phrase in Phrases(threshold=exact * 0.999, delta=2).fit(make_corpus(TEXT)).top(99)
+    }
+    assert "new_york" not in {
+        phrase.name for phrase in Phrases(threshold=exact, delta=2).fit(make_corpus(TEXT)).top(99)
+    }
 
 
 def test_a_second_pass_makes_longer_phrases() -> None:
     text = [f"a{i} new york times b{i}" for i in range(10)]
     text += [f"c{i} {word} d{i}" for i in range(5) for word in ("new", "york", "times")]
-    once, twice = (Phrases(threshold=1.5, delta=2, passes=passes).fit(plain(text)) for passes in (1, 2))
+    once, twice = (Phrases(threshold=1.5, delta=2, passes=passes).fit(make_corpus(text)) for passes in (1, 2))
     assert once.apply(["new", "york", "times"]) == ["new_york", "times"]
     assert twice.apply(["new", "york", "times"]) == ["new_york_times"]
     assert len(once.joins) == 1
@@ -51,12 +55,12 @@ def test_a_second_pass_makes_longer_phrases() -> None:
 
 def test_a_falling_threshold_finds_more_in_later_passes() -> None:
     text = ["new york times are good", "new york is far", "times are bad"] * 10
-    flat = Phrases(threshold=3, delta=2, passes=2).fit(plain(text))
-    falling = Phrases(threshold=3, delta=2, passes=2, threshold_factor=0.1).fit(plain(text))
+    flat = Phrases(threshold=3, delta=2, passes=2).fit(make_corpus(text))
+    falling = Phrases(threshold=3, delta=2, passes=2, threshold_factor=0.1).fit(make_corpus(text))
     assert len(falling) > len(flat)
 
 
-def reference(sentences: list[list[str]], threshold: float, delta: int, passes: int) -> list[list[str]]:
+def join_by_hand(sentences: list[list[str]], threshold: float, delta: int, passes: int) -> list[list[str]]:
     """word2phrase, as straight as it can be written."""
     for _ in range(passes):
         words = Counter(word for sentence in sentences for word in sentence)
@@ -84,9 +88,9 @@ def test_a_text_is_joined_as_the_plain_algorithm_does_it(tmp_path: Path, threads
     for length in rng.integers(0, 15, 2000).tolist():
         words = [f"w{word}" for word in (rng.zipf(1.3, length) % 40).tolist()]
         sentences.append(words + ["once", "upon", "a", "time"] * (length % 3) + words[::2])
-    corpus, runtime = plain([" ".join(sentence) for sentence in sentences]), Runtime(threads)
+    corpus, runtime = make_corpus([" ".join(sentence) for sentence in sentences]), Runtime(threads)
     model = Phrases(threshold=1.5, delta=3, passes=3).fit(corpus, runtime=runtime)
-    wanted = reference(sentences, 1.5, 3, 3)
+    wanted = join_by_hand(sentences, 1.5, 3, 3)
     assert [model.apply(sentence) for sentence in sentences] == wanted
     again = model.rewrite(corpus, tmp_path / "joined.txt.gz", runtime=runtime)
     assert list(again.sentences()) == [sentence for sentence in wanted if sentence]
@@ -95,27 +99,27 @@ def test_a_text_is_joined_as_the_plain_algorithm_does_it(tmp_path: Path, threads
 
 def test_a_phrase_that_is_a_word_already_is_that_word() -> None:
     text = ["new york", "new_york is large", "he likes new_york"] * 6
-    model = Phrases(threshold=0, delta=2, passes=1).fit(plain(text))
+    model = Phrases(threshold=0, delta=2, passes=1).fit(make_corpus(text))
     assert model.apply(["new", "york"]) == ["new_york"]
     assert model.vocabulary.words.count("new_york") == 1
 
 
 def test_phrases_join_a_corpus_that_they_were_not_found_in(tmp_path: Path) -> None:
-    model = Phrases(threshold=1, delta=2, passes=1).fit(plain(TEXT))
-    joined = model.rewrite(plain(["we saw new york again", "", "york new"]), tmp_path / "joined.txt")
+    model = Phrases(threshold=1, delta=2, passes=1).fit(make_corpus(TEXT))
+    joined = model.rewrite(make_corpus(["we saw new york again", "", "york new"]), tmp_path / "joined.txt")
     assert (tmp_path / "joined.txt").read_text() == "we saw new_york again\nyork new\n"
     assert joined.vocabulary.find("new_york") >= 0
 
 
 def test_phrases_come_back_from_their_folder(tmp_path: Path) -> None:
-    model = Phrases(threshold=1, delta=2).fit(plain(TEXT))
+    model = Phrases(threshold=1, delta=2).fit(make_corpus(TEXT))
     save(model, tmp_path / "phrases")
     again = load(tmp_path / "phrases")
     assert isinstance(again, PhraseModel)
     assert again.top(99) == model.top(99)
     assert again.apply(TEXT[0].split()) == model.apply(TEXT[0].split())
     assert again.metadata["recipe"] == model.metadata["recipe"]
-    none = Phrases().fit(plain(TEXT))
+    none = Phrases().fit(make_corpus(TEXT))
     save(none, tmp_path / "none")
     assert len(load(tmp_path / "none")) == len(none) == 0
     assert load(tmp_path / "none").apply(["new", "york"]) == ["new", "york"]
@@ -125,4 +129,4 @@ def test_bad_options_and_empty_texts_are_errors() -> None:
     with pytest.raises(OptionError, match="must not contain whitespace"):
         Phrases(joiner=" ")
     with pytest.raises(OptionError, match="holds no words"):
-        Phrases().fit(plain([""]))
+        Phrases().fit(make_corpus([""]))

@@ -17,21 +17,23 @@ from firth.vectors.rows import DenseRows, ProductRows
 from firth.vectors.subwords import Output, SubwordVectors
 
 
-def rows_of(count: int, dim: int, seed: int = 0) -> np.ndarray:
+def make_rows(count: int, dim: int, seed: int = 0) -> np.ndarray:
     rng = np.random.default_rng(seed)
     return (rng.standard_normal((count, dim)) * rng.gamma(2, 1, (count, 1))).astype(np.float32)
 
 
-def words_of(count: int) -> Vocabulary:
+def make_vocabulary(count: int) -> Vocabulary:
     return Vocabulary(["</s>", *(f"word{i}" for i in range(1, count))], range(2 * count, count, -1))
 
 
-def model(
+def make_model(
     kind: str = "skipgram", loss: str = "ns", dim: int = 16, words: int = 300, buckets: int = 500
 ) -> SubwordVectors:
     labels = Vocabulary(["__label__a", "__label__b"], [4, 3]) if kind == "supervised" else None
-    output = Output(DenseRows(rows_of(2 if labels else words, dim, seed=1)), labels, kind, loss)  # type: ignore[arg-type]
-    return SubwordVectors(words_of(words), rows_of(words + buckets, dim), Subwords(3, 4, buckets), output=output)
+    output = Output(DenseRows(make_rows(2 if labels else words, dim, seed=1)), labels, kind, loss)  # type: ignore[arg-type]
+    return SubwordVectors(
+        make_vocabulary(words), make_rows(words + buckets, dim), Subwords(3, 4, buckets), output=output
+    )
 
 
 def cosine(a: np.ndarray, b: np.ndarray) -> np.ndarray:
@@ -41,7 +43,7 @@ def cosine(a: np.ndarray, b: np.ndarray) -> np.ndarray:
 @pytest.mark.parametrize("norms", [False, True])
 @pytest.mark.parametrize(("dim", "dsub", "worst"), [(16, 1, 0.999), (16, 2, 0.97), (15, 2, 0.97), (9, 4, 0.7)])
 def test_quantized_rows_point_almost_where_the_rows_do(dim: int, dsub: int, worst: float, norms: bool) -> None:
-    rows = rows_of(3000, dim)
+    rows = make_rows(3000, dim)
     small = quantize_rows(rows, dsub, norms)
     assert small.codes.shape == (3000, -(-dim // dsub))
     assert (small.norm_codes is not None) == norms
@@ -49,13 +51,13 @@ def test_quantized_rows_point_almost_where_the_rows_do(dim: int, dsub: int, wors
 
 
 def test_the_norm_of_a_row_survives() -> None:
-    rows = rows_of(3000, 16)
+    rows = make_rows(3000, 16)
     norms = np.linalg.norm(quantize_rows(rows).take(range(3000)), axis=1)
     np.testing.assert_allclose(norms, np.linalg.norm(rows, axis=1), rtol=0.15, atol=0.1)
 
 
 def test_codes_do_not_depend_on_threads_and_repeat_with_the_seed() -> None:
-    rows = rows_of(70_000, 4)
+    rows = make_rows(70_000, 4)
     one, two = (quantize_rows(rows, runtime=Runtime(threads)) for threads in (1, 2))
     other = quantize_rows(rows, seed=2, runtime=Runtime(2))
     assert np.array_equal(one.codes, two.codes)
@@ -65,21 +67,21 @@ def test_codes_do_not_depend_on_threads_and_repeat_with_the_seed() -> None:
 
 
 def test_fewer_rows_than_centroids_are_kept_almost_exactly() -> None:
-    rows = rows_of(100, 6)
+    rows = make_rows(100, 6)
     np.testing.assert_allclose(quantize_rows(rows).take(range(100)), rows, rtol=1e-4, atol=1e-5)
 
 
 def test_rows_that_are_no_numbers_are_named() -> None:
-    rows = rows_of(300, 4)
+    rows = make_rows(300, 4)
     rows[17, 2] = np.nan
     with pytest.raises(OptionError, match="row 17 has the norm nan"):
         quantize_rows(rows)
     with pytest.raises(OptionError, match="dsub is 9, but must be between 1 and the dimension of the rows, 4"):
-        quantize_rows(rows_of(300, 4), dsub=9)
+        quantize_rows(make_rows(300, 4), dsub=9)
 
 
 def test_pruning_keeps_the_longest_rows_and_the_end_of_a_sentence() -> None:
-    made = model()
+    made = make_model()
     made.rows.array[0] = 0  # type: ignore[attr-defined]
     small = prune(made, 200)
     norms = np.linalg.norm(made.rows.take(range(800)), axis=1)
@@ -98,7 +100,7 @@ def test_pruning_keeps_the_longest_rows_and_the_end_of_a_sentence() -> None:
 
 
 def test_pruning_twice_is_pruning_once() -> None:
-    made = model()
+    made = make_model()
     once, twice = prune(made, 100), prune(prune(made, 300), 100)
     assert once.vocabulary == twice.vocabulary
     assert once.subwords.pruned == twice.subwords.pruned
@@ -114,7 +116,7 @@ def test_pruning_twice_is_pruning_once() -> None:
 def test_a_quantized_model_comes_back_from_its_file(
     tmp_path: Path, kind: str, cutoff: int | None, output: bool
 ) -> None:
-    small = quantize(model(kind), cutoff, output=output)
+    small = quantize(make_model(kind), cutoff, output=output)
     for name in ("a.ftz", "folder"):
         save(small, tmp_path / name)
         again = load(tmp_path / name)
@@ -126,7 +128,7 @@ def test_a_quantized_model_comes_back_from_its_file(
 
 
 def test_the_loss_is_told_and_is_small() -> None:
-    made = model()
+    made = make_model()
     small = quantize(made, dsub=1)
     told = small.metadata["quantized"]
     measured = cosine(made.matrix.astype(float), small.matrix.astype(float))
@@ -143,7 +145,7 @@ def test_fasttext_opens_our_small_models_and_has_the_same_vectors(
     tmp_path: Path, kind: str, loss: str, cutoff: int | None
 ) -> None:
     fasttext = pytest.importorskip("fasttext")
-    small = quantize(model(kind, loss), cutoff, dsub=3)
+    small = quantize(make_model(kind, loss), cutoff, dsub=3)
     save(small, tmp_path / "small.ftz")
     theirs = fasttext.load_model(str(tmp_path / "small.ftz"))
     for word in [*small.vocabulary[:20], "word9999", "unseen"]:

@@ -35,8 +35,8 @@ def sequences(length: int, labels: list[str], scheme: Scheme) -> list[tuple[int,
     tags = tag_list(labels, scheme)
     found = []
     for ids in product(range(len(tags)), repeat=length):
-        told = [None, *(tags[id] for id in ids), None]
-        if all(may_follow(before, after, scheme) for before, after in pairwise(told)):
+        sequence = [None, *(tags[id] for id in ids), None]
+        if all(may_follow(before, after, scheme) for before, after in pairwise(sequence)):
             found.append(ids)
     return found
 

@@ -124,7 +124,7 @@ def test_words_learnt_from_nothing_share_a_vector_when_they_are_rare() -> None:
 
 
 def test_an_embedding_of_nothing_is_refused(bilm: BiLM) -> None:
-    with pytest.raises(OptionError, match="words become nothing"):
+    with pytest.raises(OptionError, match="the network's input has no vectors"):
         Inputs(Embedding())
-    with pytest.raises(OptionError, match="words become nothing"):
+    with pytest.raises(OptionError, match="the network's input has no vectors"):
         Inputs(Embedding(elmo="b", at="output"), Sources(bilm=bilm))

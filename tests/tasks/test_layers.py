@@ -32,9 +32,9 @@ def test_both_ways_to_read_say_the_same_and_have_the_same_gradients(vectors: tor
     found = []
     for read in (run_packed, run_directions):
         layer.zero_grad()
-        said = read(layer, vectors, LENGTHS) * inside
-        said.square().sum().backward()
-        found.append([said.detach(), *(one.grad.clone() for one in layer.parameters() if one.grad is not None)])
+        hidden = read(layer, vectors, LENGTHS) * inside
+        hidden.square().sum().backward()
+        found.append([hidden.detach(), *(one.grad.clone() for one in layer.parameters() if one.grad is not None)])
     assert len(found[0]) == 9
     for one, other in zip(*found):
         torch.testing.assert_close(one, other, atol=1e-5, rtol=1e-5)
@@ -54,17 +54,17 @@ def test_a_sentence_is_read_alike_alone_and_beside_longer_ones(kind: str, vector
 def test_an_empty_sentence_says_nothing(kind: str, vectors: torch.Tensor) -> None:
     reader = Bidirectional(5, 6, kind=kind)  # type: ignore[arg-type]
     lengths = torch.tensor([4, 0, 0])
-    said = reader(vectors, lengths)
-    assert said[0].any()
-    assert not said[1:].any()
-    assert not final_states(said, lengths)[1:].any()
+    hidden = reader(vectors, lengths)
+    assert hidden[0].any()
+    assert not hidden[1:].any()
+    assert not final_states(hidden, lengths)[1:].any()
 
 
 def test_the_ends_are_what_each_direction_says_last() -> None:
     layer = nn.LSTM(2, 3, batch_first=True, bidirectional=True)
     given = torch.randn(1, 4, 2)
-    said, (final, _) = layer(given)
-    torch.testing.assert_close(final_states(said, torch.tensor([4])), torch.cat([final[0], final[1]], 1))
+    hidden, (final, _) = layer(given)
+    torch.testing.assert_close(final_states(hidden, torch.tensor([4])), torch.cat([final[0], final[1]], 1))
 
 
 def test_a_forget_gate_begins_open() -> None:

@@ -1,4 +1,4 @@
-"""Spans and the tags that tell them."""
+"""Spans and their tags."""
 
 from __future__ import annotations
 
@@ -33,8 +33,8 @@ def separate_spans(draw: some.DrawFn) -> tuple[list[Span], int]:
 
 
 @given(separate_spans(), some.sampled_from(["BIO", "BIOES"]))
-def test_spans_come_back_from_their_tags(told: tuple[list[Span], int], scheme: Scheme) -> None:
-    found, length = told
+def test_spans_come_back_from_their_tags(spans_and_length: tuple[list[Span], int], scheme: Scheme) -> None:
+    found, length = spans_and_length
     tags = encode_tags(found, length, scheme)
     assert decode_spans(tags) == found
     begin, follow, end = allowed_transitions(tag_list(["LOC", "PER"], scheme), scheme)

@@ -36,14 +36,14 @@ from firth.files import Name, write_bytes
 from firth.formats.reading import BlockReader, open_blocks
 from firth.kernels import arpa as lines
 from firth.kernels import ngram as kernel
-from firth.kernels.vector_files import gather
+from firth.kernels.vector_files import copy_words
 from firth.kernels.words import index
 from firth.models.ngram_model import SPELLINGS, NgramModel
 from firth.progress import Progress, Report, silent
-from firth.text.vocabulary import Vocabulary, to_bytes, to_word
+from firth.text.vocabulary import Vocabulary, to_word
 
 LONGEST_LINE = 1 << 20
-ROOM = 1 << 17  # n-grams that are read or bytes that are written at a time
+ROOM = 1 << 17  # n-grams per block
 MOST_ORDERS = 1000
 NO_UNKNOWN = -100.0
 BLANKS = np.frombuffer(b" \t\r\n", np.uint8)
@@ -63,7 +63,7 @@ Parse = Callable[[NDArray[np.uint8], int], tuple[int, int, int]]  # (block, plac
 
 
 def read(path: Name, *, report: Report = silent) -> NgramModel:
-    """The model in an ARPA file, packed or not.
+    """The model in an ARPA file, compressed or not.
 
     >>> import os, tempfile
     >>> text = "ngram 1=3\\n\\n\\\\1-grams:\\n-99\\t<s>\\n-0.3\\t</s>\\n-0.3\\ttea\\n\\n\\\\end\\\\\\n"
@@ -74,21 +74,21 @@ def read(path: Name, *, report: Report = silent) -> NgramModel:
     NgramModel(order 1: 4 words)
     """
     with open_blocks(path) as source:
-        reader = _Reader(path, whole_lines(path, source), report)
+        reader = _Reader(path, iterate_lines(path, source), report)
         promised = read_header(reader)
         vocabulary, log10, backoffs = read_words(reader, promised[0])
         trie = _Trie(vocabulary, log10, backoffs)
         for n, count in enumerate(promised[1:], 2):
             trie.add(*read_ngrams(reader, n, count, trie))
         if (line := reader.text_line()) != b"\\end\\":
-            raise reader.error(f"expected \\end\\ after the {len(promised)}-grams, found {show(line)}")
+            raise reader.error(f"expected \\end\\ after the {len(promised)}-grams, found {_quote_line(line)}")
     return trie.model()
 
 
-def whole_lines(path: Name, source: BlockReader) -> Iterator[NDArray[np.uint8]]:
-    """A file in blocks that end with a line's end; the last line gets one where it has none."""
+def iterate_lines(path: Name, source: BlockReader) -> Iterator[NDArray[np.uint8]]:
+    """Blocks of whole lines; a missing newline at the end of the file is added."""
     left = np.empty(0, np.uint8)
-    while (block := source.more(left)) is not None:
+    while (block := source.read(left)) is not None:
         cut = block.tobytes().rfind(b"\n") + 1
         if len(block) - cut > LONGEST_LINE:
             raise FormatError(path, f"a line is longer than {LONGEST_LINE:,} bytes", cure="This is not an ARPA file")
@@ -100,7 +100,7 @@ def whole_lines(path: Name, source: BlockReader) -> Iterator[NDArray[np.uint8]]:
 
 
 class _Reader:
-    """Where the reading of a file stands: its blocks, the place in the block and the number of the line."""
+    """The read position in a file: its blocks, the offset in the current block and the line number."""
 
     def __init__(self, path: Name, blocks: Iterator[NDArray[np.uint8]], report: Report) -> None:
         self.path, self.blocks, self.report = path, blocks, report
@@ -136,9 +136,9 @@ class _Reader:
         return None
 
     def section(self, n: int, promised: int, parse: Parse) -> None:
-        """Hands the lines of one section to `parse`, block by block, and checks their number."""
+        """Parses the lines of one section block by block and checks their number."""
         if (line := self.text_line()) != b"\\%d-grams:" % n:
-            raise self.error(f"expected \\{n}-grams: as the header promised, found {show(line)}")
+            raise self.error(f"expected \\{n}-grams: as the header promised, found {_quote_line(line)}")
         found = 0
         while self.has_more():
             place, rows, problem = parse(self.block, self.at)
@@ -163,7 +163,7 @@ class _Reader:
         return self.error(PROBLEMS[problem].format(*fields[:1], **values))
 
     def _simplify(self) -> None:
-        """Rewrites the numbers of the line at hand in few digits; one like 1e-400 is too hard for a kernel."""
+        """Rewrites the numbers of the current line with few digits; the kernel cannot parse ones like 1e-400."""
         _, after = lines.line_end(self.block, self.at)
         fields = self.peek().split()
         for i in (0, -1):
@@ -173,21 +173,21 @@ class _Reader:
         self.block, self.at = np.concatenate([line, self.block[after:]]), 0
 
 
-def show(line: bytes | None) -> str:
-    """A line for a message, cut where it is long."""
+def _quote_line(line: bytes | None) -> str:
+    """Quotes the start of a line for an error message."""
     return "the end of the file" if line is None else repr(to_word(line[:60]))
 
 
 def read_header(reader: _Reader) -> list[int]:
-    r"""How many n-grams of each order the lines after \data\ promise."""
+    r"""The number of n-grams of each order, from the lines after \data\."""
     if (line := reader.text_line()) != b"\\data\\":
-        raise reader.error(f"expected \\data\\, found {show(line)}", "This is not an ARPA file")
+        raise reader.error(f"expected \\data\\, found {_quote_line(line)}", "This is not an ARPA file")
     promised: list[int] = []
     while reader.has_more() and not (line := reader.peek()).startswith(b"\\"):
         reader.skip()
         found = PROMISE.fullmatch(line)
         if line and (found is None or int(found[1]) != len(promised) + 1 or len(promised) == MOST_ORDERS):
-            raise reader.error(f"expected 'ngram {len(promised) + 1}=' and a number, found {show(line)}")
+            raise reader.error(f"expected 'ngram {len(promised) + 1}=' and a number, found {_quote_line(line)}")
         if found is not None:
             promised.append(int(found[2]))
     if not promised or promised[0] == 0:
@@ -196,7 +196,7 @@ def read_header(reader: _Reader) -> list[int]:
 
 
 def read_words(reader: _Reader, promised: int) -> tuple[Vocabulary, Numbers, Numbers]:
-    """The single words, with <unk> added where it is missing; <s> and </s> must be there."""
+    """The 1-grams, with <unk> added if it is missing; <s> and </s> are required."""
     words: list[NDArray[np.uint8]] = []
     sizes: list[Ids] = []
     numbers: list[tuple[Numbers, Numbers]] = []
@@ -207,7 +207,7 @@ def read_words(reader: _Reader, promised: int) -> tuple[Vocabulary, Numbers, Num
         place, rows, problem = lines.read_words(block, at, 0, starts, ends, log10, backoffs)
         sizes.append((ends - starts)[:rows])
         words.append(np.empty(sizes[-1].sum(), np.uint8))
-        gather(block, starts[:rows], ends[:rows], words[-1])
+        copy_words(block, starts[:rows], ends[:rows], words[-1])
         numbers.append((log10[:rows].copy(), backoffs[:rows].copy()))
         return place, rows, problem
 
@@ -226,7 +226,7 @@ def _check_words(reader: _Reader, vocabulary: Vocabulary) -> None:
     slots = np.zeros(1 << max(4, (2 * len(vocabulary)).bit_length()), np.uint64)
     if index(vocabulary.blob, vocabulary.starts, vocabulary.ends, slots):
         twice = next(i for i, found in enumerate(vocabulary.ids(vocabulary).tolist()) if found != i)
-        raise reader.error(f"the word {vocabulary[twice]!r} stands among the 1-grams twice")
+        raise reader.error(f"the word {vocabulary[twice]!r} is listed twice among the 1-grams")
     for name in ("<s>", "</s>"):
         if not any(spelling in vocabulary for spelling in SPELLINGS[name]):
             raise reader.error(f"{name} is not among the 1-grams", "Every sentence begins with <s> and ends with </s>")
@@ -244,11 +244,11 @@ class _Trie:
 
     @property
     def base(self) -> int:
-        """The first node of the longest n-grams."""
+        """The first node of the highest order."""
         return sum(self.levels[:-1])
 
     def add(self, keys: NDArray[np.uint64], log10: Numbers, backoffs: Numbers) -> None:
-        """Adds a level: n-grams by rising key."""
+        """Adds an order: n-grams by rising key."""
         children, words = np.empty(self.levels[-1] + 1, np.int64), np.empty(len(keys), np.uint32)
         kernel.unpack(keys, len(self.vocabulary), len(self.words), children, words)
         self.starts = np.concatenate([self.starts[:-1], children])
@@ -257,7 +257,7 @@ class _Trie:
         self.levels.append(len(keys))
 
     def model(self) -> NgramModel:
-        """The finished model; orders without n-grams at its end are left out."""
+        """The finished model, without empty highest orders."""
         levels = list(self.levels)
         while levels[-1] == 0:
             levels.pop()
@@ -267,7 +267,7 @@ class _Trie:
 
 
 def read_ngrams(reader: _Reader, n: int, promised: int, trie: _Trie) -> tuple[NDArray[np.uint64], Numbers, Numbers]:
-    """The n-grams of one section of two words or more, sorted as the trie needs them."""
+    """The n-grams of one order above 1, sorted by key."""
     vocabulary = trie.vocabulary
     names = (vocabulary.blob, vocabulary.starts, vocabulary.ends, vocabulary.slots)
     runs = [(np.empty(0, np.uint64), np.empty(0, np.float32), np.empty(0, np.float32))]
@@ -289,32 +289,32 @@ def read_ngrams(reader: _Reader, n: int, promised: int, trie: _Trie) -> tuple[ND
     repeats = np.flatnonzero(keys[1:] == keys[:-1])
     if len(repeats):
         reader.line -= len(keys) - 1 - int(order[repeats + 1].min())
-        raise reader.error(f"this {n}-gram stands in the file twice")
+        raise reader.error(f"this {n}-gram is listed twice")
     return keys, log10[order], backoffs[order]
 
 
 def write(model: NgramModel, path: Name, *, report: Report = silent) -> None:
-    """Writes a model as an ARPA file, packed as the name ends. Numbers have the fewest digits that keep every bit."""
+    """Writes an ARPA file, compressed by the ending of its name. Numbers have the fewest digits that keep every bit."""
     vocabulary = model.vocabulary
     packed = np.empty(int((vocabulary.ends - vocabulary.starts).sum()), np.uint8)
-    gather(vocabulary.blob, vocabulary.starts, vocabulary.ends, packed)
+    copy_words(vocabulary.blob, vocabulary.starts, vocabulary.ends, packed)
     if np.isin(packed, BLANKS).any() or np.any(vocabulary.starts == vocabulary.ends):
-        raise FormatError(path, "a word of the model is empty or holds a blank, which this format cannot say")
+        raise FormatError(path, "a word of the model is empty or contains a space, which this format cannot store")
     if int(model.words.max()) >= len(vocabulary):
-        raise FormatError(path, "the model names words that its vocabulary does not have", cure="Make it again")
+        raise FormatError(path, "the model has word ids beyond its vocabulary", cure="Train it again")
     with write_bytes(path) as file:
         counts = "".join(f"ngram {n}={count}\n" for n, count in model.counts.items())
         file.write(b"\\data\\\n" + counts.encode())
         for n in model.counts:
             file.write(b"\n\\%d-grams:\n" % n)
-            for done, chunk in _lines(model, n):
+            for done, chunk in _format_ngrams(model, n):
                 file.write(chunk)
                 report(Progress(f"writing {n}-grams", done, model.levels[n - 1], "n-grams"))
         file.write(b"\n\\end\\\n")
 
 
-def _lines(model: NgramModel, n: int) -> Iterator[tuple[int, bytes]]:
-    """The lines of one section in pieces, each with the number of lines up to its end."""
+def _format_ngrams(model: NgramModel, n: int) -> Iterator[tuple[int, bytes]]:
+    """The lines of one section in chunks, each with the number of lines so far."""
     vocabulary = model.vocabulary
     edges = np.cumsum([0, *model.levels])
     names = (vocabulary.blob, vocabulary.starts, vocabulary.ends)
@@ -323,10 +323,5 @@ def _lines(model: NgramModel, n: int) -> Iterator[tuple[int, bytes]]:
     out = np.empty(max(ROOM * 16, n * (longest + 1) + 64), np.uint8)
     node, last, path = int(edges[n - 1]), int(edges[n]), edges[:n].copy()
     while node < last:
-        node, size, is_hard = lines.write_ngrams(node, last, path, edges[:n], *names, *trie, out)
+        node, size = lines.write_ngrams(node, last, path, edges[:n], *names, *trie, out)
         yield node - int(edges[n - 1]), out[:size].tobytes()
-        if is_hard:
-            words = b" ".join(to_bytes(vocabulary[int(model.words[place])]) for place in path)
-            backoff = f"\t{model.backoffs[node]!s}" if node < len(model.backoffs) else ""
-            yield node - int(edges[n - 1]), b"%b\t%b%b\n" % (str(model.log10[node]).encode(), words, backoff.encode())
-            node += 1

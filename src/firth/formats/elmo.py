@@ -1,7 +1,7 @@
-"""ELMo's official layout, read: sizes in options.json, numbers in weights.hdf5.
+"""Reads ELMo's official layout: sizes in options.json, weights in weights.hdf5.
 
-The numbers were written by TensorFlow: y = x · W, gates in the order input, new, forget, output, and without the 1 that
-is added to the forget gate's bias. Here they become torch's: y = W · x, gates input, forget, new, output, the 1 added.
+The weights have TensorFlow's order: y = x · W, gates input, new, forget, output, and a forget bias without the constant
+1. They are converted to torch's order: y = W · x, gates input, forget, new, output, and a forget bias with the 1 added.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from firth.errors import FormatError, MissingExtra, OptionError
 from firth.files import Name
-from firth.formats.elmo_files import ElmoFiles, find_files, number, read_options, read_vocabulary, section
+from firth.formats.elmo_files import ElmoFiles, find_files, read_number, read_options, read_section, read_vocabulary
 from firth.formats.reading import RowSelection
 from firth.text.character_ids import BEGIN, END
 from firth.text.vocabulary import Vocabulary
@@ -35,48 +35,48 @@ OFFICIAL = re.compile(r"char_embed$|CNN|RNN_\d")
 
 
 def read(path: Name, part: RowSelection) -> BiLM:
-    """The model that a folder, its options.json or its weights.hdf5 stands for."""
+    """The model in a folder, or of an options.json or weights.hdf5."""
     if not part.whole:
-        raise OptionError(f"{os.fspath(path)}: limit and vocabulary choose among vectors, but this is an ELMo model")
+        raise OptionError(f"{os.fspath(path)}: limit and vocabulary select vectors, but this is an ELMo model")
     return read_files(find_files(path))
 
 
 def read_files(files: ElmoFiles, *, token_vectors: Name | None = None) -> BiLM:
-    """The model in these files, with a softmax where there is one.
+    """The model in these files, with its softmax if there is one.
 
-    `token_vectors` is a file of vectors that were computed before for the words of the vocabulary: those are looked up,
-    other words are spelled.
+    `token_vectors` is a file of precomputed vectors for the words of the vocabulary; the character encoder computes the
+    vectors of other words.
     """
-    neural, torch = _neural()
-    architecture = _architecture(files.options, neural)
+    neural, torch = _import_bilm()
+    architecture = _read_architecture(files.options, neural)
     words = vocabulary = None
     with open_weights(files.weights, files.options.name) as weights:
-        arrays = _layers(weights, architecture)
+        arrays = _read_layers(weights, architecture)
         if architecture.encoder == "character-cnn":
-            arrays |= _characters(weights, architecture)
+            arrays |= _read_characters(weights, architecture)
         else:
-            words, arrays["encoder.table"] = _words(weights, files.vocabulary, architecture.dim)
+            words, arrays["encoder.table"] = _read_words(weights, files.vocabulary, architecture.dim)
             _check_bounds(words, files)
-        weights.check_for_more()
+        weights.check_all_taken()
         if "softmax/W" in weights.file:
-            vocabulary, softmax = _softmax(weights, files.vocabulary, architecture.dim)
+            vocabulary, softmax = _read_softmax(weights, files.vocabulary, architecture.dim)
             arrays |= softmax
     if files.softmax is not None and vocabulary is None:
         with open_weights(files.softmax, files.options.name) as weights:
-            vocabulary, softmax = _softmax(weights, files.vocabulary, architecture.dim)
+            vocabulary, softmax = _read_softmax(weights, files.vocabulary, architecture.dim)
             arrays |= softmax
     if token_vectors is not None:
         arrays = {re.sub(r"^encoder\.", "encoder.spelled.", name): array for name, array in arrays.items()}
         with open_weights(token_vectors, files.options.name) as weights:
-            words, arrays["encoder.table"] = _words(weights, files.vocabulary, architecture.dim)
+            words, arrays["encoder.table"] = _read_words(weights, files.vocabulary, architecture.dim)
     tensors = {name: torch.from_numpy(np.ascontiguousarray(array)) for name, array in arrays.items()}
     metadata = {"format": "elmo", "source": files.weights.name}
     made: BiLM = neural.BiLM.of_tensors(architecture, tensors, vocabulary=vocabulary, words=words, metadata=metadata)
     return made
 
 
-def _neural() -> tuple[Any, Any]:
-    """The module of the biLM, and torch, which it needs."""
+def _import_bilm() -> tuple[Any, Any]:
+    """Imports the module of the biLM, and torch."""
     try:
         import torch
     except ModuleNotFoundError as error:
@@ -86,34 +86,36 @@ def _neural() -> tuple[Any, Any]:
     return bilm, torch
 
 
-def _architecture(path: Path, neural: Any) -> Architecture:
+def _read_architecture(path: Path, neural: Any) -> Architecture:
     options = read_options(path)
-    lstm, characters = section(path, options, "lstm"), section(path, options, "char_cnn")
+    lstm, characters = read_section(path, options, "lstm"), read_section(path, options, "char_cnn")
     if options.get("bidirectional") is False:
-        raise FormatError(path, "says bidirectional: false, but a biLM has two directions", cure="Train it with both")
-    cell = number(path, "lstm", lstm, "dim")
+        raise FormatError(
+            path, "has bidirectional: false, but a biLM has two directions", cure="Train a bidirectional model"
+        )
+    cell = read_number(path, "lstm", lstm, "dim")
     values: dict[str, Any] = {
         "cell": cell,
-        "dim": number(path, "lstm", lstm, "projection_dim", cell),
-        "layers": number(path, "lstm", lstm, "n_layers", 1),
+        "dim": read_number(path, "lstm", lstm, "projection_dim", cell),
+        "layers": read_number(path, "lstm", lstm, "n_layers", 1),
         "cell_clip": lstm.get("cell_clip") or 0.0,
         "projection_clip": lstm.get("proj_clip") or 0.0,
         "skip": bool(lstm.get("use_skip_connections", False)),
         "encoder": "words",
     }
     if characters:
-        count = number(path, "char_cnn", characters, "n_characters", 262)
+        count = read_number(path, "char_cnn", characters, "n_characters", 262)
         if count not in (261, 262):
-            cure = "firth reads UTF-8 bytes and five marks, as the official models do"
+            cure = "firth encodes UTF-8 bytes and five special characters, as the official models do"
             raise FormatError(path, f"char_cnn.n_characters is {count}, but must be 261 or 262", cure=cure)
-        table = section(path, characters, "embedding", "char_cnn.")
+        table = read_section(path, characters, "embedding", "char_cnn.")
         values |= {
             "encoder": "character-cnn",
-            "character_dim": number(path, "char_cnn.embedding", table, "dim"),
+            "character_dim": read_number(path, "char_cnn.embedding", table, "dim"),
             "filters": characters.get("filters", []),
-            "highways": number(path, "char_cnn", characters, "n_highway", 0),
+            "highways": read_number(path, "char_cnn", characters, "n_highway", 0),
             "activation": characters.get("activation", "relu"),
-            "width": number(path, "char_cnn", characters, "max_characters_per_token", 50),
+            "width": read_number(path, "char_cnn", characters, "max_characters_per_token", 50),
         }
     try:
         made: Architecture = neural.Architecture.from_dict(values)
@@ -123,14 +125,14 @@ def _architecture(path: Path, neural: Any) -> Architecture:
 
 
 class TensorReader:
-    """The tensors of an HDF5 file, each checked as it is taken."""
+    """Reads tensors from an HDF5 file and checks them."""
 
     def __init__(self, path: Name, file: Any, options: str) -> None:
         self.path, self.file, self.options = path, file, options
         self.taken: set[str] = set()
 
     def take(self, key: str, *shape: int | None) -> Floats:
-        """One tensor, of the shape that the options ask for; None is any size."""
+        """A tensor of this shape; None matches any size."""
         self.taken.add(key)
         with self.reading(key):
             found = self.file.get(key)
@@ -139,30 +141,30 @@ class TensorReader:
         if size is None:
             raise FormatError(self.path, f"the tensor {key!r} is missing", cure=f"{cure}, or download them again")
         if len(size) != len(shape) or any(want not in (None, have) for want, have in zip(shape, size)):
-            asked = " × ".join("any" if want is None else str(want) for want in shape)
-            problem = f"the tensor {key!r} is {' × '.join(map(str, size))}, but {self.options} makes it {asked}"
+            expected = " × ".join("any" if want is None else str(want) for want in shape)
+            problem = f"the tensor {key!r} is {' × '.join(map(str, size))}, but {self.options} makes it {expected}"
             raise FormatError(self.path, problem, cure=cure)
         if kind != "f":
-            raise FormatError(self.path, f"the tensor {key!r} must hold numbers with a fraction, but does not")
+            raise FormatError(self.path, f"the tensor {key!r} must contain floating-point numbers")
         with self.reading(key):
             array: Floats = found[()].astype(np.float32)
         wrong = array.size - np.count_nonzero(np.isfinite(array))
         if wrong:
             problem = f"the tensor {key!r} has {wrong:,} numbers that are NaN or infinite"
-            raise FormatError(self.path, problem, cure="Download the file again, or train anew with a lower rate")
+            raise FormatError(self.path, problem, cure="Download the file again, or train with a lower learning rate")
         return array
 
     @contextmanager
     def reading(self, what: str) -> Iterator[None]:
-        """Turns the errors of a file that is damaged inside into ours."""
+        """Converts the errors of a damaged file to FormatError."""
         try:
             yield
         except (OSError, RuntimeError, KeyError, ValueError, TypeError) as error:
             problem = f"{what!r} cannot be read ({error})"
             raise FormatError(self.path, problem, cure="Download the file again") from error
 
-    def check_for_more(self) -> None:
-        """Refuses tensors of the official kind that the options know nothing of: a model would be half read."""
+    def check_all_taken(self) -> None:
+        """Refuses a file with tensors that the options do not describe."""
         names: list[str] = []
         with self.reading("the list of tensors"):
             self.file.visititems(lambda name, item: names.append(name) if hasattr(item, "shape") else None)
@@ -174,14 +176,14 @@ class TensorReader:
 
 @contextmanager
 def open_weights(path: Name, options: str) -> Iterator[TensorReader]:
-    """An HDF5 file of tensors."""
+    """Opens an HDF5 file of tensors."""
     h5py = import_h5py()
     if not os.path.isfile(path):
         raise OptionError(f"{os.fspath(path)}: no such file")
     try:
         file = h5py.File(path, "r")
     except OSError as error:
-        problem = f"is no HDF5 file, or is cut short ({error})"
+        problem = f"is not an HDF5 file, or is cut short ({error})"
         raise FormatError(path, problem, cure="Download it again") from error
     with file:
         yield TensorReader(path, file, options)
@@ -195,16 +197,16 @@ def import_h5py() -> Any:
     return h5py
 
 
-def _characters(weights: TensorReader, sizes: Architecture) -> Arrays:
+def _read_characters(weights: TensorReader, sizes: Architecture) -> Arrays:
     table = weights.take("char_embed", 261, sizes.character_dim)
-    arrays = {"encoder.table": np.concatenate([np.zeros_like(table[:1]), table])}  # 0 stands where no word is
+    arrays = {"encoder.table": np.concatenate([np.zeros_like(table[:1]), table])}  # row 0 is padding
     for i, (size, count) in enumerate(sizes.filters):
         kernel = weights.take(f"CNN/W_cnn_{i}", 1, size, sizes.character_dim, count)
         arrays[f"encoder.filters.{i}.weight"] = kernel[0].transpose(2, 1, 0)
         arrays[f"encoder.filters.{i}.bias"] = weights.take(f"CNN/b_cnn_{i}", count)
     features = sum(count for _, count in sizes.filters)
     for i in range(sizes.highways):
-        for theirs, ours in (("carry", "gate"), ("transform", "transform")):  # what they call carry lets the new in
+        for theirs, ours in (("carry", "gate"), ("transform", "transform")):  # their "carry" gates the transform
             name = f"encoder.highways.{i}.{ours}"
             arrays[f"{name}.weight"] = weights.take(f"CNN_high_{i}/W_{theirs}", features, features).T
             arrays[f"{name}.bias"] = weights.take(f"CNN_high_{i}/b_{theirs}", features)
@@ -214,7 +216,7 @@ def _characters(weights: TensorReader, sizes: Architecture) -> Arrays:
     return arrays
 
 
-def _layers(weights: TensorReader, sizes: Architecture) -> Arrays:
+def _read_layers(weights: TensorReader, sizes: Architecture) -> Arrays:
     arrays: Arrays = {}
     for direction, run in DIRECTIONS.items():
         for depth in range(sizes.layers):
@@ -229,7 +231,7 @@ def _layers(weights: TensorReader, sizes: Architecture) -> Arrays:
 
 
 def reorder_gates(array: Floats) -> Floats:
-    """Rows of gates in the other order: the second and third quarter change places.
+    """Converts between the two gate orders: swaps the second and third quarter of the rows.
 
     >>> reorder_gates(np.array([1, 2, 3, 4], np.float32))
     array([1., 3., 2., 4.], dtype=float32)
@@ -238,9 +240,9 @@ def reorder_gates(array: Floats) -> Floats:
     return np.concatenate([first, third, second, fourth])
 
 
-def _words(weights: TensorReader, path: Path | None, dim: int) -> tuple[Vocabulary, Floats]:
+def _read_words(weights: TensorReader, path: Path | None, dim: int) -> tuple[Vocabulary, Floats]:
     table = weights.take("embedding", None, dim)
-    return _vocabulary(weights, path, "embedding", len(table)), table
+    return _read_row_words(weights, path, "embedding", len(table)), table
 
 
 def _check_bounds(words: Vocabulary, files: ElmoFiles) -> None:
@@ -250,16 +252,16 @@ def _check_bounds(words: Vocabulary, files: ElmoFiles) -> None:
             raise FormatError(files.vocabulary or files.weights, f"the vocabulary has no {bound}", cure=cure)
 
 
-def _softmax(weights: TensorReader, path: Path | None, dim: int) -> tuple[Vocabulary, Arrays]:
+def _read_softmax(weights: TensorReader, path: Path | None, dim: int) -> tuple[Vocabulary, Arrays]:
     table = weights.take("softmax/W", None, dim)
     arrays = {"softmax.weight": table, "softmax.bias": weights.take("softmax/b", len(table))}
-    return _vocabulary(weights, path, "softmax/W", len(table)), arrays
+    return _read_row_words(weights, path, "softmax/W", len(table)), arrays
 
 
-def _vocabulary(weights: TensorReader, path: Path | None, key: str, rows: int) -> Vocabulary:
+def _read_row_words(weights: TensorReader, path: Path | None, key: str, rows: int) -> Vocabulary:
     if path is None:
         cure = "Put the vocabulary that the model was trained with beside it, as vocab.txt"
-        raise FormatError(weights.path, f"{key!r} has {rows:,} rows, but no file says whose they are", cure=cure)
+        raise FormatError(weights.path, f"{key!r} has {rows:,} rows, but there is no vocabulary", cure=cure)
     words = read_vocabulary(path)
     if len(words) != rows:
         problem = f"has {len(words):,} words, but {key!r} in {Path(weights.path).name} has {rows:,} rows"

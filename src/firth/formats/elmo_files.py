@@ -30,27 +30,27 @@ class ElmoFiles:
 
 
 def is_elmo(head: bytes) -> bool:
-    """Whether a file, which begins with `head`, may be one of an ELMo model's."""
+    """Whether a file that starts with `head` may belong to an ELMo model."""
     return head.startswith(HDF5) or (head.lstrip()[:1] == b"{" and b'"lstm"' in head)
 
 
 def contains_elmo(folder: Name) -> bool:
-    """Whether a folder holds an ELMo model, ours or another's."""
+    """Whether a folder contains an ELMo model, in the official layout or of ELMoForManyLangs."""
     names = os.listdir(folder)
     official = any(_is_options(name) for name in names) and any(_is_hdf5(name) for name in names)
     return official or all(name in names for name in MANY_LANGUAGES)
 
 
 def find_files(path: Name) -> ElmoFiles:
-    """The files of the model that a folder, a file of options or a file of weights stands for."""
+    """Finds the files of the model in a folder, or beside a file of options or weights."""
     place = Path(path)
     folder = place if place.is_dir() else place.parent
     names = sorted(os.listdir(folder))
     if all(name in names for name in MANY_LANGUAGES):
         raise FormatError(
             place,
-            "is an ELMoForManyLangs model: its weights are Python pickles, and its words go through a word list and an "
-            "encoder of their own, which firth does not have",
+            "is an ELMoForManyLangs model: its weights are Python pickles, and its word encoder "
+            "differs from the official one",
             cure="Use a model of the same language in the official layout (options.json and weights.hdf5)",
         )
     options = [name for name in names if _is_options(name)]
@@ -65,11 +65,13 @@ def find_files(path: Name) -> ElmoFiles:
             continue
         if not found:
             cure = "An ELMo model is options as JSON and weights as HDF5 in one folder; no other HDF5 is opened"
-            raise FormatError(place, f"no {what} lies here", cure=cure)
-        raise FormatError(place, f"holds several: {', '.join(found)}", cure="Name the weights that are meant")
+            raise FormatError(place, f"no {what} here", cure=cure)
+        raise FormatError(place, f"contains several: {', '.join(found)}", cure="Name the weights to open")
     softmax = [name for name in names if _is_hdf5(name) and "softmax" in name]
     vocabulary = [name for name in names if name.startswith("vocab") and ".txt" in name]
-    return ElmoFiles(folder / options[0], folder / weights[0], _only(folder, softmax), _only(folder, vocabulary))
+    return ElmoFiles(
+        folder / options[0], folder / weights[0], _only_file(folder, softmax), _only_file(folder, vocabulary)
+    )
 
 
 def _is_options(name: str) -> bool:
@@ -81,17 +83,17 @@ def _is_hdf5(name: str) -> bool:
 
 
 def _related_files(name: str, others: list[str]) -> list[str]:
-    """Those of the other files whose names begin most like this one's: its own, where several models lie together."""
+    """The other files that share the longest prefix with this name, where several models share a folder."""
     shared = [len(os.path.commonprefix([name, other])) for other in others]  # noqa: RUF071 (names, not paths)
     return [other for other, size in zip(others, shared) if size == max(shared)]
 
 
-def _only(folder: Path, names: list[str]) -> Path | None:
+def _only_file(folder: Path, names: list[str]) -> Path | None:
     return folder / names[0] if len(names) == 1 else None
 
 
 def read_options(path: Name) -> dict[str, Any]:
-    """The options of a model; keys that are not known to us are kept and not looked at."""
+    """The options of a model; unknown keys are ignored."""
     if os.path.getsize(path) > LONGEST_OPTIONS:
         raise FormatError(path, "is too long to be a model's options")
     try:
@@ -103,16 +105,16 @@ def read_options(path: Name) -> dict[str, Any]:
     return options
 
 
-def section(path: Name, values: Mapping[str, Any], key: str, within: str = "") -> Mapping[str, Any]:
-    """A table within the options; an empty one where there is none."""
+def read_section(path: Name, values: Mapping[str, Any], key: str, within: str = "") -> Mapping[str, Any]:
+    """A section of the options; empty if it is missing."""
     found = values.get(key) or {}
     if not isinstance(found, dict):
         raise FormatError(path, f"{within}{key} is {found!r}, but must be a table")
     return found
 
 
-def number(path: Name, within: str, values: Mapping[str, Any], key: str, default: int | None = None) -> int:
-    """A whole number from a section of the options."""
+def read_number(path: Name, within: str, values: Mapping[str, Any], key: str, default: int | None = None) -> int:
+    """An integer from a section of the options."""
     value = values.get(key, default)
     if isinstance(value, float) and value.is_integer():
         value = int(value)
@@ -123,7 +125,7 @@ def number(path: Name, within: str, values: Mapping[str, Any], key: str, default
 
 
 def read_vocabulary(path: Name) -> Vocabulary:
-    """The words of a vocabulary file, one a line, by line; it is UTF-8 whatever the machine's language is."""
+    """The words of a UTF-8 vocabulary file, one per line."""
     with open_bytes(path) as file:
         lines = file.read().split(b"\n")
     if lines and not lines[-1].strip():

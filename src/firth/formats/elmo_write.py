@@ -1,4 +1,4 @@
-"""ELMo's official layout, written: what AllenNLP and the original program open. `elmo.py` is its mirror."""
+"""Writes ELMo's official layout, as AllenNLP and the original program read it. `elmo.py` is the reader."""
 
 from __future__ import annotations
 
@@ -26,14 +26,14 @@ Tensors = Iterator[tuple[str, NDArray[Any]]]
 
 
 def write(bilm: BiLM, path: Name) -> None:
-    """Writes a folder of options.json and weights.hdf5; a softmax lies beside them with the words that it predicts."""
+    """Writes a folder with options.json and weights.hdf5; a softmax is saved beside them with its vocabulary."""
     sizes, arrays = bilm.architecture, bilm.to_parts().arrays
     words = bilm.words if sizes.encoder == "words" else bilm.vocabulary
     _check(bilm, words, path)
     with atomic_folder(path) as folder:
-        text = json.dumps(options_of(sizes), indent=2)
+        text = json.dumps(build_options(sizes), indent=2)
         (folder / OPTIONS).write_text(text + "\n", encoding="ascii")
-        _write_tensors(folder / WEIGHTS, _tensors(arrays, sizes))
+        _write_tensors(folder / WEIGHTS, _iterate_tensors(arrays, sizes))
         if bilm.vocabulary is not None:
             pairs = (("softmax/W", arrays["softmax.weight"]), ("softmax/b", arrays["softmax.bias"]))
             _write_tensors(folder / SOFTMAX, iter(pairs))
@@ -50,21 +50,21 @@ def _check(bilm: BiLM, words: Vocabulary | None, path: Name) -> None:
     elif bilm.architecture.cutoffs and bilm.vocabulary is not None:
         reason = "an adaptive softmax"
     elif bilm.vocabulary is not None and words != bilm.vocabulary:
-        reason = "words that go in and others that are predicted"
+        reason = "different input and output vocabularies"
     elif words is not None and any(word != word.strip() or "\n" in word for word in words):
         reason = "words with spaces around them or line ends in them"
     if reason:
-        cure = "Write our own format: format='native'"
+        cure = "Use firth's own format: format='native'"
         raise OptionError(f"{os.fspath(path)}: ELMo's layout has no place for {reason}. {cure}")
 
 
-def options_of(sizes: Architecture) -> dict[str, Any]:
+def build_options(sizes: Architecture) -> dict[str, Any]:
     """The options.json of a model."""
     options: dict[str, Any] = {
         "lstm": {
             "use_skip_connections": sizes.skip,
             "projection_dim": sizes.dim,
-            "cell_clip": sizes.cell_clip or None,  # the original program would take 0 as a bound
+            "cell_clip": sizes.cell_clip or None,  # the original program would clip to 0
             "proj_clip": sizes.projection_clip or None,
             "dim": sizes.cell,
             "n_layers": sizes.layers,
@@ -82,12 +82,12 @@ def options_of(sizes: Architecture) -> dict[str, Any]:
     return options
 
 
-def _tensors(arrays: Arrays, sizes: Architecture) -> Tensors:
+def _iterate_tensors(arrays: Arrays, sizes: Architecture) -> Tensors:
     """The tensors of a model, by their official names and in their official shapes."""
     if sizes.encoder == "words":
         yield "embedding", arrays["encoder.table"]
     else:
-        yield from _characters(arrays, sizes)
+        yield from _iterate_characters(arrays, sizes)
     for direction, run in DIRECTIONS.items():
         for depth in range(sizes.layers):
             name, key = f"{direction}.{depth}.", CELL.format(run, depth)
@@ -99,7 +99,7 @@ def _tensors(arrays: Arrays, sizes: Architecture) -> Tensors:
                 yield key + "W_P_0", arrays[name + "projection"].T
 
 
-def _characters(arrays: Arrays, sizes: Architecture) -> Tensors:
+def _iterate_characters(arrays: Arrays, sizes: Architecture) -> Tensors:
     encoder = "encoder.spelled." if "encoder.spelled.table" in arrays else "encoder."
     yield "char_embed", arrays[encoder + "table"][1:]
     for i in range(len(sizes.filters)):

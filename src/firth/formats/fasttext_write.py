@@ -1,4 +1,4 @@
-"""Writes fastText's `.bin` and `.ftz`, byte for byte as fastText would, so that its own program reads them."""
+"""Writes `.bin` and `.ftz` files, byte for byte as fastText does."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ DEFAULTS = {"ws": 5, "epoch": 5, "minCount": 5, "neg": 5, "wordNgrams": 1, "lrUp
 
 
 def write(vectors: WordVectors, path: Name) -> None:
-    """Writes a model as `.bin`. Plain vectors become a model without n-grams; outputs that are not known are zero."""
+    """Writes a model as `.bin`. Plain vectors become a model without n-grams; a missing output matrix is zero."""
     if isinstance(vectors, SubwordVectors):
         subwords, output = vectors.subwords, vectors.output
     else:
@@ -29,7 +29,7 @@ def write(vectors: WordVectors, path: Name) -> None:
     if output is None:
         zeros = np.broadcast_to(np.float32(0), (len(vectors), vectors.dim))
         output = Output(DenseRows(zeros), None, "skipgram", "ns")
-    arguments = _arguments(vectors, subwords, output)
+    arguments = _build_arguments(vectors, subwords, output)
     with write_bytes(path) as file:
         if arguments["version"] != OLDEST:
             file.write(MAGIC + struct.pack("<i", arguments["version"]))
@@ -45,15 +45,17 @@ def write(vectors: WordVectors, path: Name) -> None:
 
 
 def write_quantized(vectors: WordVectors, path: Name) -> None:
-    """Writes a model as `.ftz`: its rows must be product-quantized already."""
+    """Writes a model as `.ftz`; its rows must be product-quantized."""
     if not isinstance(vectors, SubwordVectors) or not isinstance(vectors.rows, ProductRows):
         kept = vectors.rows.dtype_name
-        raise FormatError(path, f"an .ftz file holds product-quantized rows, but these are {kept}", cure="Save as .bin")
+        raise FormatError(
+            path, f"an .ftz file contains product-quantized rows, but these are {kept}", cure="Save as .bin"
+        )
     write(vectors, path)
 
 
-def _arguments(vectors: WordVectors, subwords: Subwords, output: Output) -> dict[str, Any]:
-    """The numbers of the head: from the model itself, else from the file it came from, else fastText's defaults."""
+def _build_arguments(vectors: WordVectors, subwords: Subwords, output: Output) -> dict[str, Any]:
+    """The values of the header: from the model, else from the original file, else the defaults of fastText."""
     known: Mapping[str, Any] = vectors.metadata.get("fasttext", {})
     arguments = DEFAULTS | {"version": NEWEST, "tokens": vectors.vocabulary.total, "maxn": subwords.maxn} | dict(known)
     arguments |= {"dim": vectors.dim, "bucket": subwords.buckets, "minn": subwords.minn}
@@ -63,8 +65,8 @@ def _arguments(vectors: WordVectors, subwords: Subwords, output: Output) -> dict
     arguments["qout"] = quantized or (known.get("qout", False) and not isinstance(vectors.rows, ProductRows))
     if arguments["version"] == OLDEST and (subwords.pruned is not None or isinstance(vectors.rows, ProductRows)):
         arguments["version"] = NEWEST
-    silent = output.model == "supervised" and arguments["version"] < NEWEST  # maxn is written but means nothing
-    if not silent:
+    ignored = output.model == "supervised" and arguments["version"] < NEWEST  # maxn is written but has no effect
+    if not ignored:
         arguments["maxn"] = subwords.maxn
     return arguments
 
@@ -86,7 +88,7 @@ def _write_dictionary(
         for word, count in zip(entries, counts.tolist()):
             raw = to_bytes(word)
             if b"\0" in raw:
-                raise FormatError(path, f"the word {word!r} holds a zero byte, which ends a word in a fastText file")
+                raise FormatError(path, f"the word {word!r} contains a zero byte, which ends a word in a fastText file")
             file.write(b"%b\0%b" % (raw, struct.pack("<qb", count, kind)))
     if pruned:
         file.write(np.array(list(pruned.items()), "<i4").tobytes())

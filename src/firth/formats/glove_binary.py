@@ -1,7 +1,7 @@
-"""What the original GloVe programs pass to each other: co-occurrence records, and the list of words beside them.
+"""The co-occurrence records of the original GloVe programs, and their vocabulary file.
 
-A record is a row, a column (both int32, from 1) and X (float64), 16 bytes, little-endian; a file is nothing but
-records, in any order. The list of words has a line `word count` for each id.
+A record is a row, a column (both int32, from 1) and X (float64), 16 bytes, little-endian; a file is a sequence of
+records in any order. The vocabulary has a line `word count` for each id.
 """
 
 from __future__ import annotations
@@ -22,19 +22,21 @@ from firth.models.glove_cells import Batch, MatrixCells
 from firth.text.vocabulary import Vocabulary, to_bytes, to_word
 
 RECORD = np.dtype([("row", "<i4"), ("column", "<i4"), ("value", "<f8")])
-BLOCK = RECORD.itemsize << 18  # bytes that are read at a time
+BLOCK = RECORD.itemsize << 18  # bytes read at a time
 LONGEST_LINE = 1 << 20
 
 
 class Records:
-    """The records of a file, packed or not, block by block and checked; it can be gone through again and again.
+    """The checked records of a file, compressed or not, in blocks; can be iterated repeatedly.
 
-    Ids come from 0. It is what `Glove.fit_counts` takes, and never holds more than a block.
+    Ids start from 0. `Glove.fit_counts` accepts it; only one block is in memory at a time.
     """
 
     def __init__(self, path: Name, vocabulary: Vocabulary) -> None:
         if os.fspath(path) == STDIN:
-            raise OptionError("co-occurrence records are read twice, which standard input cannot be. Save it first")
+            raise OptionError(
+                "co-occurrence records are read twice, which is not possible for standard input. Save them to a file"
+            )
         self.path, self.vocabulary = path, vocabulary
         size = os.path.getsize(path)
         if compression(path) is None and size % RECORD.itemsize:
@@ -43,7 +45,7 @@ class Records:
     def __iter__(self) -> Iterator[Batch]:
         with open_blocks(self.path) as source:
             left = np.empty(0, np.uint8)
-            while (block := source.more(left, BLOCK - len(left))) is not None:
+            while (block := source.read(left, BLOCK - len(left))) is not None:
                 whole = len(block) - len(block) % RECORD.itemsize
                 records = block[:whole].view(RECORD)
                 self._check(records, source.seen - len(block))
@@ -53,7 +55,7 @@ class Records:
                 raise _cut_short(self.path, source.seen)
 
     def _check(self, records: NDArray[np.void], place: int) -> None:
-        """Refuses records that cannot be: the place is that of the first one in the file."""
+        """Refuses invalid records; `place` is the offset of the first one in the file."""
         size = len(self.vocabulary)
         for name in ("row", "column"):
             wrong = (records[name] < 1) | (records[name] > size)
@@ -61,27 +63,27 @@ class Records:
                 at = int(np.argmax(wrong))
                 raise FormatError(
                     self.path,
-                    f"the {name} {records[name][at]} is no id from 1 to {size:,}, the number of words",
+                    f"the {name} {records[name][at]} is not an id from 1 to {size:,}, the number of words",
                     offset=place + RECORD.itemsize * at,
-                    cure="Give the list of words that belongs to it",
+                    cure="Use the vocabulary that belongs to the file",
                 )
         wrong = ~(np.isfinite(records["value"]) & (records["value"] > 0))
         if wrong.any():
             at = int(np.argmax(wrong))
             raise FormatError(
                 self.path,
-                f"the count {records['value'][at]} is no number above 0",
+                f"the count {records['value'][at]} is not a number above 0",
                 offset=place + RECORD.itemsize * at,
             )
 
 
 def _cut_short(path: Name, size: int) -> FormatError:
-    problem = f"{size:,} bytes are no whole number of records of {RECORD.itemsize} bytes"
-    return FormatError(path, problem, cure="The file is cut short, or it is something else")
+    problem = f"{size:,} bytes are not a whole number of records of {RECORD.itemsize} bytes"
+    return FormatError(path, problem, cure="The file is cut short, or has another format")
 
 
 def read(path: Name, vocabulary: Vocabulary) -> CountMatrix:
-    """All records as one matrix in memory; what is there twice is added up. To train, `Records` needs no matrix."""
+    """All records as one matrix in memory; repeated cells are summed. Training on `Records` needs no matrix."""
     records, size = Records(path, vocabulary), len(vocabulary)
     starts = np.zeros(size + 1, np.int64)
     for rows, _, _ in records:
@@ -102,10 +104,10 @@ def read(path: Name, vocabulary: Vocabulary) -> CountMatrix:
 
 
 def write(counts: CountMatrix, path: Name) -> None:
-    """Writes the cells of a square matrix as records, row by row; packed as the name ends. Zeros are left out."""
+    """Writes the cells of a square matrix as records, row by row, compressed by the ending of the name."""
     rows, columns = counts.shape
     if rows != columns:
-        raise OptionError(f"GloVe's records are about one list of words, but the matrix is {rows:,} × {columns:,}")
+        raise OptionError(f"GloVe's records need a square matrix, but this one is {rows:,} × {columns:,}")
     matrix = counts.matrix
     if not matrix.data.all():
         matrix = matrix.copy()
@@ -118,30 +120,30 @@ def write(counts: CountMatrix, path: Name) -> None:
 
 
 def read_words(path: Name) -> Vocabulary:
-    """The list of words that GloVe writes as vocab.txt: lines `word count`, by falling count."""
+    """Reads the vocab.txt of GloVe: lines `word count`, by falling count."""
     words: list[str] = []
     counts: list[int] = []
     with open_bytes(path) as file:
         while line := file.readline(LONGEST_LINE):
             word, _, count = line.rstrip(b"\r\n").rpartition(b" ")
             if not word or not count.isdigit() or len(count) > 18:
-                raise FormatError(path, "expected a word, a blank and a count", line=len(words) + 1)
+                raise FormatError(path, "expected a word, a space and a count", line=len(words) + 1)
             words.append(to_word(word))
             counts.append(int(count))
     if len(set(words)) != len(words):
         twice, _ = Counter(words).most_common(1)[0]
-        raise FormatError(path, f"the word {twice!r} stands there twice, but a word has one id")
+        raise FormatError(path, f"the word {twice!r} is listed twice")
     return Vocabulary(words, counts)
 
 
 def write_words(vocabulary: Vocabulary, path: Name) -> None:
-    """Writes a vocabulary as GloVe's vocab.txt; a count that is not known becomes 0."""
+    """Writes a vocabulary as the vocab.txt of GloVe; unknown counts become 0."""
     counts = np.zeros(len(vocabulary), np.int64) if vocabulary.counts is None else vocabulary.counts
     with write_bytes(path) as file:
         for word, count in zip(vocabulary, counts.tolist()):
             raw = to_bytes(word)
             if not raw or b"\n" in raw or b" " in raw or b"\t" in raw:
                 raise OptionError(
-                    f"{word!r} cannot stand in GloVe's list of words, where a blank or a line end ends it"
+                    f"{word!r} cannot be written to GloVe's vocab.txt: it is empty or contains a space or a line end"
                 )
             file.write(b"%b %d\n" % (raw, count))

@@ -1,7 +1,7 @@
-"""Our own format: a folder that holds `config.json`, word lists as readable text, and `model.safetensors`.
+"""firth's own format: a folder with `config.json`, word lists as readable text, and `model.safetensors`.
 
-Arrays and word lists are memory-mapped when they are opened; nothing in the folder can run. In a folder that was saved
-with a precision, numbers are kept smaller (see `precision.py`) and word lists are packed.
+Arrays and word lists are memory-mapped; nothing in the folder is executable. In a folder saved with reduced precision,
+arrays are stored in smaller types (see `precision.py`) and word lists are compressed.
 """
 
 from __future__ import annotations
@@ -43,26 +43,26 @@ KINDS: dict[str, type[Artifact]] = {
     "occurrences": Occurrences,
 }
 BILM, TASK = "bilm", "task"
-# These need torch, so each is imported by its name when one is opened.
+# These need torch, so they are imported only when one is opened.
 NEURAL = {BILM: "firth.neural.bilm:BiLM", TASK: "firth.tasks.model:TaskModel"}
 LIST_NAME = re.compile(r"[a-z][a-z0-9_-]{0,63}")
-CONFIG, ARRAYS, PACKED = "config.json", "model.safetensors", ".xz"
+CONFIG, ARRAYS, COMPRESSED = "config.json", "model.safetensors", ".xz"
 LONGEST_CONFIG = 64 << 20
 
 
 def read(path: Name, part: RowSelection) -> Artifact:
-    """The artifact that lies in a folder."""
+    """The artifact in a folder."""
     parts = read_parts(path)
     artifact = build_artifact(parts, path)
     if part.whole:
         return artifact
     if not isinstance(artifact, WordVectors):
-        raise OptionError(f"{os.fspath(path)}: limit and vocabulary choose among vectors, but this is a {parts.kind}")
+        raise OptionError(f"{os.fspath(path)}: limit and vocabulary select vectors, but this is a {parts.kind}")
     return select(artifact, part)
 
 
 def read_parts(path: Name) -> Parts:
-    """What lies in a folder, not yet put together."""
+    """The parts of the artifact in a folder."""
     config = _read_config(Path(path) / CONFIG)
     vocabularies = {name: _read_list(Path(path), name) for name in config["vocabularies"]}
     arrays = safetensors.read(_check_exists(Path(path) / ARRAYS))
@@ -76,8 +76,8 @@ def read_parts(path: Name) -> Parts:
 
 
 def build_artifact(parts: Parts, path: Name, **more: Any) -> Artifact:
-    """The artifact that parts make; `more` goes to its `from_parts`."""
-    made = KINDS[parts.kind] if parts.kind in KINDS else _neural(parts.kind)
+    """Builds an artifact from its parts; `more` is passed to `from_parts`."""
+    made = KINDS[parts.kind] if parts.kind in KINDS else _import_class(parts.kind)
     try:
         return made.from_parts(parts, **more)
     except (OptionError, KeyError, TypeError, ValueError, AttributeError, IndexError) as error:
@@ -85,9 +85,9 @@ def build_artifact(parts: Parts, path: Name, **more: Any) -> Artifact:
         raise FormatError(path, problem) from error
 
 
-def _neural(kind: str) -> type[Artifact]:
+def _import_class(kind: str) -> type[Artifact]:
     try:
-        import torch  # noqa: F401 (asked for first, so that another import that fails is not taken for this one)
+        import torch  # noqa: F401 (imported first, so that only a missing torch raises MissingExtra)
     except ModuleNotFoundError as error:
         raise MissingExtra(f"opening a {'biLM' if kind == BILM else kind}", "elmo") from error
     module, name = NEURAL[kind].split(":")
@@ -97,31 +97,31 @@ def _neural(kind: str) -> type[Artifact]:
 
 def _read_config(path: Path) -> dict[str, Any]:
     if _check_exists(path).stat().st_size > LONGEST_CONFIG:
-        raise FormatError(path, "is too long to be a model's settings")
+        raise FormatError(path, "is too long to be a model's config.json")
     try:
         config = json.loads(path.read_bytes())
     except (ValueError, RecursionError) as error:
         raise FormatError(path, f"is not JSON: {error}") from error
     if not isinstance(config, dict) or config.get("library") != "firth":
-        raise FormatError(path, 'is not the config.json of a firth model: it does not say "library": "firth"')
+        raise FormatError(path, 'is not the config.json of a firth model: it lacks "library": "firth"')
     version = config.get("format_version")
     if version != FORMAT_VERSION:
         cure = "Update firth to open it" if isinstance(version, int) and version > FORMAT_VERSION else ""
         raise FormatError(path, f"has the format version {version!r}, but only {FORMAT_VERSION} is known", cure=cure)
     if config.get("kind") not in (*KINDS, *NEURAL):
         known = ", ".join((*KINDS, *NEURAL))
-        raise FormatError(path, f"holds a {config.get('kind')!r}, but only these are known: {known}")
+        raise FormatError(path, f"contains a {config.get('kind')!r}, but only these are known: {known}")
     lists = config.setdefault("vocabularies", [])
     if not isinstance(lists, list) or not all(isinstance(name, str) and LIST_NAME.fullmatch(name) for name in lists):
-        raise FormatError(path, "names its word lists in a way that we do not know")
+        raise FormatError(path, "has invalid names of word lists")
     if not isinstance(config.setdefault("config", {}), dict):
-        raise FormatError(path, "has settings that are not a table")
+        raise FormatError(path, "has a config that is not a JSON object")
     return config
 
 
 def _read_list(folder: Path, name: str) -> Vocabulary:
-    packed = folder / (name + PACKED)
-    return Vocabulary.load(packed if packed.is_file() else _check_exists(folder / name))
+    compressed = folder / (name + COMPRESSED)
+    return Vocabulary.load(compressed if compressed.is_file() else _check_exists(folder / name))
 
 
 def _check_exists(path: Path) -> Path:
@@ -131,8 +131,8 @@ def _check_exists(path: Path) -> Path:
 
 
 def write(artifact: Artifact, path: Name, precision: Precision | None = None) -> None:
-    """Writes an artifact as a folder, which appears under its name only when it is whole."""
-    packed = PACKED if precision is not None else ""
+    """Writes an artifact as a folder, atomically."""
+    ending = COMPRESSED if precision is not None else ""
     if precision is not None and isinstance(artifact, WordVectors):
         artifact = precisions.reduce_vectors(artifact, precision)
     parts = artifact.to_parts()
@@ -155,5 +155,5 @@ def write(artifact: Artifact, path: Name, precision: Precision | None = None) ->
         text = json.dumps(config, indent=2, ensure_ascii=True, sort_keys=False)
         (folder / CONFIG).write_text(text + "\n", encoding="ascii")
         for name, vocabulary in parts.vocabularies.items():
-            vocabulary.save(folder / (name + packed))
+            vocabulary.save(folder / (name + ending))
         safetensors.write(parts.arrays, folder / ARRAYS)

@@ -1,7 +1,7 @@
-"""Numbers kept smaller in a file than they are in memory.
+"""Reduced precision of stored arrays.
 
-With "int8", a matrix becomes one signed byte a number and one scale a row (row = codes · scale), and all else float16.
-With "float16" everything is float16. What is read is float32 again.
+"int8" stores a matrix as int8 codes and one scale per row (row = codes · scale), and all other arrays as float16.
+"float16" stores everything as float16. Codes are read back as float32.
 """
 
 from __future__ import annotations
@@ -20,19 +20,19 @@ from firth.vectors.words import WordVectors
 Precision = Literal["float16", "int8"]
 Arrays = Mapping[str, NDArray[Any]]
 CODES, SCALES = ".codes", ".scales"
-SHORTEST_ROW = 32  # a scale for fewer numbers would cost as much as it saves
+SHORTEST_ROW = 32  # for shorter rows, the scale costs as much as int8 saves
 SMALLEST = float(np.finfo(np.float16).smallest_normal)
 LARGEST = float(np.finfo(np.float16).max)
 
 
 def check(precision: str) -> None:
-    """Refuses a precision that we do not know."""
+    """Refuses an unknown precision."""
     if precision not in get_args(Precision):
         raise OptionError(f"precision is {precision!r}, but must be {' or '.join(map(repr, get_args(Precision)))}")
 
 
 def reduce_vectors(vectors: WordVectors, precision: Precision) -> WordVectors:
-    """Word vectors whose numbers take no more than this; rows that are quantized already stay as they are.
+    """Word vectors in this precision; quantized rows are unchanged.
 
     >>> reduce_vectors(WordVectors(["tea"], [[1.0, 0.5]]), "int8").rows.dtype_name
     'int8'
@@ -44,7 +44,7 @@ def reduce_vectors(vectors: WordVectors, precision: Precision) -> WordVectors:
 
 
 def reduce_precision(arrays: Arrays, precision: Precision) -> tuple[dict[str, NDArray[Any]], list[str]]:
-    """The arrays in fewer bytes, and the names of those that became codes and scales.
+    """The arrays in this precision, and the names of those stored as codes and scales.
 
     >>> arrays = {"weight": np.ones((2, 40), np.float32), "bias": np.ones(2, np.float32)}
     >>> small, coded = reduce_precision(arrays, "int8")
@@ -57,15 +57,15 @@ def reduce_precision(arrays: Arrays, precision: Precision) -> tuple[dict[str, ND
         if array.dtype.kind != "f":
             small[name] = array
         elif precision == "int8" and array.ndim > 1 and array[0].size >= SHORTEST_ROW:
-            small[name + CODES], small[name + SCALES] = codes_of(name, array)
+            small[name + CODES], small[name + SCALES] = quantize_rows(name, array)
             coded.append(name)
         else:
-            small[name] = halves(name, array)
+            small[name] = to_float16(name, array)
     return small, coded
 
 
 def narrow_integers(arrays: Arrays) -> dict[str, NDArray[Any]]:
-    """Whole numbers of 64 bits as ones of 32 where they all fit, all else as it is.
+    """Converts int64 arrays to int32 where all values fit; other arrays are unchanged.
 
     >>> narrow = narrow_integers({"a": np.array([7]), "b": np.array([1 << 40])})
     >>> {name: str(array.dtype) for name, array in narrow.items()}
@@ -78,10 +78,10 @@ def narrow_integers(arrays: Arrays) -> dict[str, NDArray[Any]]:
     return small
 
 
-def codes_of(name: str, array: NDArray[Any]) -> tuple[NDArray[np.int8], NDArray[Any]]:
-    """One signed byte a number, in the shape of the array, and a scale for each of its rows.
+def quantize_rows(name: str, array: NDArray[Any]) -> tuple[NDArray[np.int8], NDArray[Any]]:
+    """int8 codes in the shape of the array, and a scale for each row.
 
-    Scales are float16 where they all can be; the codes are rounded with the scale as it will be read.
+    Scales are float16 if all of them fit; the codes are rounded with the stored scale.
     """
     rows = np.asarray(array, np.float32).reshape(len(array), -1)
     if not np.isfinite(rows).all():
@@ -98,8 +98,8 @@ def codes_of(name: str, array: NDArray[Any]) -> tuple[NDArray[np.int8], NDArray[
     return codes.reshape(array.shape), scales
 
 
-def halves(name: str, array: NDArray[Any]) -> NDArray[Any]:
-    """The array as float16; one with a number that is too large for it stays float32."""
+def to_float16(name: str, array: NDArray[Any]) -> NDArray[Any]:
+    """The array as float16, or as float32 if a number is too large for float16."""
     if not np.isfinite(array).all():
         raise OptionError(f"the array {name!r} has numbers that are NaN or infinite")
     small = np.asarray(array, np.float32)
@@ -107,7 +107,7 @@ def halves(name: str, array: NDArray[Any]) -> NDArray[Any]:
 
 
 def restore(arrays: Arrays, coded: object) -> dict[str, NDArray[Any]]:
-    """The arrays that `reduce_precision` made smaller, codes multiplied by their scales, all else as it lies.
+    """Inverts `reduce_precision`: multiplies codes by their scales; other arrays are unchanged.
 
     >>> restore({"w.codes": np.full((1, 2), 64, np.int8), "w.scales": np.float32([0.5])}, ["w"])
     {'w': array([[32., 32.]], dtype=float32)}
@@ -119,12 +119,12 @@ def restore(arrays: Arrays, coded: object) -> dict[str, NDArray[Any]]:
         for ending in (CODES, SCALES):
             if name + ending not in whole:
                 raise OptionError(f"the array {name + ending!r} is missing")
-        whole[name] = _product(name, whole.pop(name + CODES), whole.pop(name + SCALES))
+        whole[name] = _multiply_scales(name, whole.pop(name + CODES), whole.pop(name + SCALES))
     return whole
 
 
 def round_arrays(arrays: Arrays, precision: Precision) -> dict[str, NDArray[Any]]:
-    """The arrays as they are read again from a file of this precision, in float32; to round them twice changes nothing.
+    """The arrays as float32, rounded to the values that a file of this precision stores; idempotent.
 
     >>> round_arrays({"w": np.float32([0.1, 1.0])}, "float16")["w"].tolist()
     [0.0999755859375, 1.0]
@@ -133,7 +133,7 @@ def round_arrays(arrays: Arrays, precision: Precision) -> dict[str, NDArray[Any]
     return {name: one.astype(np.float32) if one.dtype.kind == "f" else one for name, one in read.items()}
 
 
-def _product(name: str, codes: NDArray[Any], scales: NDArray[Any]) -> NDArray[np.float32]:
+def _multiply_scales(name: str, codes: NDArray[Any], scales: NDArray[Any]) -> NDArray[np.float32]:
     if codes.dtype != np.int8 or codes.ndim < 1 or scales.dtype.kind != "f" or scales.shape != codes.shape[:1]:
         problem = f"{codes.dtype} {codes.shape} and {scales.dtype} {scales.shape}"
         raise OptionError(f"the array {name!r} needs int8 codes and a scale for each of their rows, but has {problem}")

@@ -1,4 +1,4 @@
-"""The bytes of a vector file and the part of it that is asked for: what every reader begins with."""
+"""Reads files in blocks, compressed or not, and selects rows: shared by all readers of vectors."""
 
 from __future__ import annotations
 
@@ -21,20 +21,20 @@ Bytes = NDArray[np.uint8]
 Ids = NDArray[np.int64]
 BLOCK = 4 << 20
 MOST_DIM = 1_000_000
-TRUSTED_SIZE = 1 << 30  # below this, a packed file may swell as much as it likes
-TRUSTED_RATIO = 100  # real vectors shrink two- to fourfold; a bomb a thousandfold
+TRUSTED_SIZE = 1 << 30  # up to this size, the compression ratio is not checked
+TRUSTED_RATIO = 100  # real vectors compress two- to fourfold; a decompression bomb a thousandfold
 
 
 @dataclass(frozen=True)
 class RowSelection:
-    """Which rows of a file are wanted: the first `limit`, and of these only the words in `wanted`; None means all."""
+    """The rows to load: the first `limit`, and of these only the words in `wanted`; None means all."""
 
     limit: int | None = None
     wanted: Vocabulary | None = None
 
     @classmethod
     def of(cls, limit: int | None, vocabulary: Vocabulary | Iterable[str] | Name | None) -> RowSelection:
-        """The part that a limit and words name; one string or path is a file of words.
+        """The selection for a limit and words; a string or path is a file of words.
 
         >>> RowSelection.of(10, ["tea", "tea"]).wanted.words
         ('tea',)
@@ -43,7 +43,7 @@ class RowSelection:
             raise OptionError(f"limit is {limit}, but must be at least 1")
         if isinstance(vocabulary, (str, os.PathLike)):
             if not os.path.isfile(vocabulary):
-                raise OptionError(f"{os.fspath(vocabulary)}: no such file of words. Give a list for words themselves")
+                raise OptionError(f"{os.fspath(vocabulary)}: no such file of words. Pass words themselves as a list")
             vocabulary = read_word_list(vocabulary)
         if vocabulary is not None and not isinstance(vocabulary, Vocabulary):
             vocabulary = Vocabulary(dict.fromkeys(vocabulary))
@@ -51,11 +51,11 @@ class RowSelection:
 
     @property
     def whole(self) -> bool:
-        """Whether everything is wanted."""
+        """Whether all rows are selected."""
         return self.limit is None and self.wanted is None
 
-    def keeps(self, blob: Bytes, starts: Ids, ends: Ids) -> NDArray[np.bool_] | None:
-        """Which of these words are wanted, or None for all."""
+    def find_wanted(self, blob: Bytes, starts: Ids, ends: Ids) -> NDArray[np.bool_] | None:
+        """A mask of the words that are wanted, or None for all."""
         if self.wanted is None:
             return None
         wanted, found = self.wanted, np.empty(len(starts), np.int64)
@@ -64,16 +64,16 @@ class RowSelection:
 
 
 class BlockReader:
-    """A file read in blocks, unpacked where it is packed; what a block leaves over begins the next one."""
+    """Reads a file in blocks and decompresses it; the unused rest of a block starts the next one."""
 
     def __init__(self, path: Name, file: IO[bytes]) -> None:
         self.path, self.file = path, file
-        self.packed = compression(path) is not None
+        self.compressed = compression(path) is not None
         self.size = os.path.getsize(path)
         self.seen = 0
 
-    def more(self, left: Bytes, size: int = BLOCK) -> Bytes | None:
-        """The bytes left over and `size` fresh ones behind them; None at the end of the file."""
+    def read(self, left: Bytes, size: int = BLOCK) -> Bytes | None:
+        """The bytes in `left`, followed by `size` new ones; None at the end of the file."""
         block = np.empty(len(left) + size, np.uint8)
         block[: len(left)] = left
         view = block.data
@@ -84,38 +84,38 @@ class BlockReader:
                 break
             filled += count
         self.seen += filled - len(left)
-        if self.packed and self.seen > max(TRUSTED_SIZE, TRUSTED_RATIO * self.size):
+        if self.compressed and self.seen > max(TRUSTED_SIZE, TRUSTED_RATIO * self.size):
             raise FormatError(
                 self.path,
-                f"{self.size:,} bytes unpack to more than {TRUSTED_RATIO} times as many, as no real vectors do",
-                cure="Unpack it yourself if you trust it",
+                f"{self.size:,} bytes decompress to more than {TRUSTED_RATIO} times as many, unlike real vectors",
+                cure="Decompress it yourself if you trust it",
             )
         return block[:filled] if filled > len(left) else None
 
 
 @contextmanager
 def open_blocks(path: Name) -> Iterator[BlockReader]:
-    """A file to be read in blocks."""
+    """Opens a file for reading in blocks."""
     with open_bytes(path) as file:
         yield BlockReader(path, file)
 
 
 def read_head(path: Name, lines: int = 17, most: int = 8 << 20) -> tuple[bytes, bool]:
-    """The first lines of a file, unpacked, and whether that is all of it; never more than `most` bytes."""
+    """The first decompressed lines of a file, at most `most` bytes, and whether they are the whole file."""
     head = np.empty(0, np.uint8)
     with open_blocks(path) as source:
         size = 1 << 16
-        while (block := source.more(head, size)) is not None:
+        while (block := source.read(head, size)) is not None:
             head = block
             if len(head) >= most or np.count_nonzero(head == 10) >= lines or not head.all():
-                break  # a zero byte: not text, so lines tell nothing
+                break  # a zero byte: not text, so there are no lines to count
             size = min(len(head), most - len(head))
-        whole = source.more(head[:0], 1) is None
+        whole = source.read(head[:0], 1) is None
     return head.tobytes(), whole
 
 
 def read_whole(path: Name) -> Bytes:
-    """All bytes of a file: memory-mapped, or unpacked into memory where it is packed."""
+    """All bytes of a file: memory-mapped, or decompressed into memory."""
     if compression(path) is None:
         if os.path.getsize(path) == 0:
             return np.empty(0, np.uint8)
@@ -124,7 +124,7 @@ def read_whole(path: Name) -> Bytes:
     everything = np.empty(BLOCK, np.uint8)
     filled = 0
     with open_blocks(path) as source:
-        while (block := source.more(everything[:0])) is not None:
+        while (block := source.read(everything[:0])) is not None:
             if filled + len(block) > len(everything):
                 everything.resize(len(everything) * 3 // 2 + len(block), refcheck=False)  # grows in place
             everything[filled : filled + len(block)] = block
@@ -135,9 +135,9 @@ def read_whole(path: Name) -> Bytes:
 
 
 def check_shape(path: Name, rows: int, dim: int, row_bytes: int, room: int | None) -> None:
-    """Refuses a header that cannot be true: rows of at least row_bytes must fit into the room there is."""
+    """Refuses an impossible header: rows of at least row_bytes each must fit into the `room` bytes that follow."""
     if not 1 <= dim <= MOST_DIM:
-        raise FormatError(path, f"vectors would have {dim:,} numbers, but 1 to {MOST_DIM:,} are possible")
+        raise FormatError(path, f"the vectors have {dim:,} dimensions, but must have 1 to {MOST_DIM:,}")
     if rows < 0:
         raise FormatError(path, f"the header promises {rows:,} rows")
     if room is not None and rows * row_bytes > room:
@@ -145,5 +145,5 @@ def check_shape(path: Name, rows: int, dim: int, row_bytes: int, room: int | Non
             path,
             f"the header promises {rows:,} rows of {dim:,} numbers, which need at least {rows * row_bytes:,} bytes, "
             f"but only {room:,} follow",
-            cure="The file is cut short, or its header lies",
+            cure="The file is cut short, or its header is wrong",
         )

@@ -1,4 +1,4 @@
-"""Every file format that firth opens, in one visible table; a file is known by its content, never by its name alone.
+"""The table of all file formats. Files are detected by content, never by name alone.
 
 >>> list(FORMATS)
 ['native', 'word2vec', 'word2vec-binary', 'glove', 'vec', 'fasttext', 'ftz', 'arpa', 'elmo']
@@ -39,7 +39,7 @@ from firth.vectors.words import WordVectors
 
 @dataclass(frozen=True)
 class Format:
-    """One format: a sentence on it, how names of such files end, its reader, its writer and the kinds that it holds."""
+    """A format: its description, file endings, reader, writer, and the kinds of artifacts it can store."""
 
     sentence: str
     endings: tuple[str, ...]
@@ -48,28 +48,28 @@ class Format:
     kinds: tuple[str, ...] | None = (WordVectors.kind, SubwordVectors.kind)
 
     def holds(self, artifact: Any) -> bool:
-        """Whether an artifact can be written so."""
+        """Whether an artifact can be written in this format."""
         return self.kinds is None or getattr(artifact, "kind", None) in self.kinds
 
 
 def _read_arpa(path: Name, part: RowSelection) -> NgramModel:
     if not part.whole:
-        raise OptionError(f"{os.fspath(path)}: limit and vocabulary choose among vectors, but this is an n-gram model")
+        raise OptionError(f"{os.fspath(path)}: limit and vocabulary select vectors, but this is an n-gram model")
     return arpa.read(path)
 
 
-def _text(kind: word2vec_text.Kind) -> Callable[[WordVectors, Name], None]:
+def _text_writer(kind: word2vec_text.Kind) -> Callable[[WordVectors, Name], None]:
     return partial(word2vec_text.write, kind=kind)
 
 
 FORMATS = {
-    "native": Format("a folder of our own, memory-mapped", (), native.read, native.write, None),
+    "native": Format("firth's own folder, memory-mapped", (), native.read, native.write, None),
     "word2vec": Format(
-        "text with a header line, one word a line", (".txt", ".w2v"), word2vec_text.read, _text("word2vec")
+        "text with a header line, one word a line", (".txt", ".w2v"), word2vec_text.read, _text_writer("word2vec")
     ),
     "word2vec-binary": Format("word2vec's binary file", (".bin",), word2vec_binary.read, word2vec_binary.write),
-    "glove": Format("text without a header line", (".glove",), word2vec_text.read, _text("glove")),
-    "vec": Format("the text that fastText writes", (".vec",), word2vec_text.read, _text("vec")),
+    "glove": Format("text without a header line", (".glove",), word2vec_text.read, _text_writer("glove")),
+    "vec": Format("the text that fastText writes", (".vec",), word2vec_text.read, _text_writer("vec")),
     "fasttext": Format("fastText's model", (".bin",), fasttext.read, fasttext_write.write),
     "ftz": Format("fastText's quantized model", (".ftz",), fasttext.read, fasttext_write.write_quantized),
     "arpa": Format("an n-gram model as text", (".arpa", ".lm"), _read_arpa, arpa.write, (NgramModel.kind,)),
@@ -77,11 +77,16 @@ FORMATS = {
 }
 
 
-LESSENED = (WordVectors.kind, SubwordVectors.kind, native.BILM, native.TASK)  # what may be kept with less precision
+REDUCIBLE = (
+    WordVectors.kind,
+    SubwordVectors.kind,
+    native.BILM,
+    native.TASK,
+)  # kinds that can be saved with reduced precision
 
 
 def detect(path: Name) -> str:
-    """The name of the format that a file or folder is in, found from its content.
+    """The name of the format of a file or folder, detected from its content.
 
     >>> detect("no/such/file")
     Traceback (most recent call last):
@@ -91,11 +96,11 @@ def detect(path: Name) -> str:
         if elmo_files.contains_elmo(path):
             return "elmo"
         if not (Path(path) / native.CONFIG).is_file():
-            cure = "Name a file of vectors, a folder that firth wrote, or one of an ELMo model"
-            raise FormatError(path, f"the folder holds no {native.CONFIG}, so it is no model of ours", cure=cure)
+            cure = "Use a file of vectors, a folder that firth wrote, or the folder of an ELMo model"
+            raise FormatError(path, f"the folder contains no {native.CONFIG}, so it is not a firth model", cure=cure)
         return "native"
     if not os.path.exists(path):
-        raise OptionError(_nothing_there(path))
+        raise OptionError(_describe_missing(path))
     if not os.path.isfile(path):
         raise OptionError(f"{os.fspath(path)}: is neither a file nor a folder")
     head, whole = read_head(path)
@@ -113,11 +118,11 @@ def detect(path: Name) -> str:
         return layout.kind
     if word2vec_binary.is_word2vec_binary(head):
         return "word2vec-binary"
-    raise unsupported.unknown(path, head)
+    raise unsupported.describe_unknown(path, head)
 
 
-def _nothing_there(path: Name) -> str:
-    """What to say where nothing lies; one word without an ending was perhaps to be the name of a shipped model."""
+def _describe_missing(path: Name) -> str:
+    """The error for a missing file; a single word without an ending may be a misspelled shipped model."""
     name = os.fspath(path)
     problem = f"{name}: no such file or folder"
     if Path(name).name != name or Path(name).suffix:
@@ -126,7 +131,7 @@ def _nothing_there(path: Name) -> str:
 
 
 def is_arpa(head: bytes) -> bool:
-    r"""Whether a line `\data\` stands near the start, as it does in every ARPA file.
+    r"""Whether a line `\data\` is near the start, as in every ARPA file.
 
     >>> is_arpa(b"\n\\data\\\nngram 1=3\n")
     True
@@ -141,13 +146,13 @@ def load(
     vocabulary: Vocabulary | Iterable[str] | Name | None = None,
     format: str | None = None,
 ) -> Any:
-    """Opens vectors or a model, whatever the file is; `format` is only needed to overrule what the content says.
+    """Opens vectors or a model in any known format; `format` overrides detection by content.
 
-    A name of `firth.pretrained.shipped.SHIPPED`, such as "word2vec-en", opens the model that comes with firth, unless
-    something of this name lies in the current folder.
+    A name of `firth.pretrained.shipped.SHIPPED`, such as "word2vec-en", opens a model shipped with firth, unless the
+    current folder contains a file of that name.
 
-    `limit` loads the first rows alone, `vocabulary` (words, or a file of them) the rows of these words alone; the rest
-    is never held in memory.
+    `limit` loads only the first rows, `vocabulary` (words, or a file of words) only the rows of these words; other
+    rows are never kept in memory.
 
     >>> from tempfile import TemporaryDirectory
     >>> with TemporaryDirectory() as folder:
@@ -158,18 +163,18 @@ def load(
     part = RowSelection.of(limit, vocabulary)
     path = shipped.locate(path)
     if format is not None and format not in FORMATS:
-        raise OptionError(f"no format is called {format!r}. There are: {', '.join(FORMATS)}")
+        raise OptionError(f"no format is called {format!r}. Known formats: {', '.join(FORMATS)}")
     if format is not None and not os.path.exists(path):
-        raise OptionError(_nothing_there(path))
+        raise OptionError(_describe_missing(path))
     return FORMATS[format or detect(path)].read(path, part)
 
 
 def save(artifact: Any, path: Name, *, format: str | None = None, precision: Precision | None = None) -> None:
-    """Writes vectors or a model in the format that is named, or else in the one that the name of the file ends in.
+    """Writes vectors or a model in `format`; by default the ending of the file name selects the format.
 
-    A name without an ending is a folder in our own format. `.gz`, `.bz2`, `.xz` and `.zst` behind the ending pack the
-    file. The file appears under its name only when it is whole. With `precision`, "float16" or "int8" (a scale a row),
-    the numbers of word vectors or of a biLM take no more than that, and word lists in our own format are packed.
+    A name without an ending is a folder in firth's own format. A further `.gz`, `.bz2`, `.xz` or `.zst` compresses the
+    file. Writing is atomic. `precision`, "float16" or "int8" (one scale per row), stores the weights of word vectors or
+    networks in that type and compresses the word lists of firth's own format.
 
     >>> from tempfile import TemporaryDirectory
     >>> with TemporaryDirectory() as folder:
@@ -181,7 +186,7 @@ def save(artifact: Any, path: Name, *, format: str | None = None, precision: Pre
     if format is None:
         format = _format_for(artifact, path)
     if format not in FORMATS:
-        raise OptionError(f"no format is called {format!r}. There are: {', '.join(FORMATS)}")
+        raise OptionError(f"no format is called {format!r}. Known formats: {', '.join(FORMATS)}")
     if not FORMATS[format].holds(artifact):
         fitting = [name for name, known in FORMATS.items() if known.holds(artifact)]
         made = type(artifact).__name__
@@ -190,17 +195,19 @@ def save(artifact: Any, path: Name, *, format: str | None = None, precision: Pre
         FORMATS[format].write(artifact, path)
         return
     precisions.check(precision)
-    if format == "native" and getattr(artifact, "kind", None) in LESSENED:
+    if format == "native" and getattr(artifact, "kind", None) in REDUCIBLE:
         native.write(artifact, path, precision)
     elif isinstance(artifact, WordVectors):
         FORMATS[format].write(precisions.reduce_vectors(artifact, precision), path)
     else:
-        problem = f"a {type(artifact).__name__} cannot be written as {format} with less precision"
-        raise OptionError(f"{os.fspath(path)}: {problem}. That is for word vectors, and for networks in our own format")
+        problem = f"a {type(artifact).__name__} cannot be written as {format} with reduced precision"
+        raise OptionError(
+            f"{os.fspath(path)}: {problem}. Only word vectors, and networks in firth's own format, can be"
+        )
 
 
 def check_target(path: Name) -> None:
-    """Tells before a long training that its model could not be saved: by a wrong ending, or by what lies there."""
+    """Checks before training that the model can be saved: refuses an unknown ending and a blocked target."""
     _refuse_standard_output(path)
     _format_for(None, path)
     check_output(path)
@@ -228,5 +235,5 @@ def _format_for(artifact: Any, path: Name) -> str:
     known_endings = sorted({ending for format in FORMATS.values() for ending in format.endings})
     raise OptionError(
         f"{os.fspath(path)}: the ending {ending} names no format. Use {', '.join(known_endings)}, "
-        "no ending for a folder of our own, or say format="
+        "no ending for a folder in firth's own format, or pass format="
     )

@@ -1,7 +1,7 @@
-"""Arrays in one file, as the safetensors format has it: a length, a JSON header, and the raw numbers behind it.
+"""The safetensors format: a length, a JSON header, and the raw arrays.
 
-We read and write it ourselves because we want every array to be a view of the memory-mapped file, and an array to be
-written in pieces when it lies in another file.
+This reader returns every array as a view of the memory-mapped file, and this writer copies memory-mapped arrays in
+chunks.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ DTYPES = {
 NAMES = {np.dtype(code): name for name, code in DTYPES.items()}
 LONGEST_HEADER = 100_000_000
 ALIGNMENT = 64
-PIECE = 8 << 20
+CHUNK = 8 << 20
 
 
 def read(path: Name) -> dict[str, NDArray[Any]]:
@@ -46,7 +46,7 @@ def read(path: Name) -> dict[str, NDArray[Any]]:
         raise FormatError(path, f"a safetensors file begins with 8 bytes, but this one has {len(blob)}")
     (length,) = struct.unpack("<Q", blob[:8].tobytes())
     if length > min(LONGEST_HEADER, len(blob) - 8):
-        raise FormatError(path, f"the header is said to be {length:,} bytes long, but {len(blob) - 8:,} follow")
+        raise FormatError(path, f"the header claims a length of {length:,} bytes, but only {len(blob) - 8:,} follow")
     try:
         header = json.loads(blob[8 : 8 + length].tobytes())
     except (ValueError, RecursionError) as error:
@@ -54,21 +54,21 @@ def read(path: Name) -> dict[str, NDArray[Any]]:
     if not isinstance(header, dict):
         raise FormatError(path, "the header is not a table of arrays")
     data = blob[8 + length :]
-    return {name: _array(path, name, entry, data) for name, entry in header.items() if name != "__metadata__"}
+    return {name: _read_array(path, name, entry, data) for name, entry in header.items() if name != "__metadata__"}
 
 
-def _array(path: Name, name: str, entry: Any, data: NDArray[np.uint8]) -> NDArray[Any]:
+def _read_array(path: Name, name: str, entry: Any, data: NDArray[np.uint8]) -> NDArray[Any]:
     if not isinstance(entry, dict) or entry.get("dtype") not in DTYPES:
-        raise FormatError(path, f"the array {name!r} has no type that we know. There are: {', '.join(DTYPES)}")
-    shape, place = _sizes(entry.get("shape")), _sizes(entry.get("data_offsets"))
+        raise FormatError(path, f"the array {name!r} has an unknown type. Known types: {', '.join(DTYPES)}")
+    shape, place = _parse_sizes(entry.get("shape")), _parse_sizes(entry.get("data_offsets"))
     if shape is None or place is None or len(place) != 2:
-        raise FormatError(path, f"the array {name!r} has no proper shape and place")
+        raise FormatError(path, f"the array {name!r} has an invalid shape or data_offsets")
     dtype = np.dtype(DTYPES[entry["dtype"]])
     start, stop = place
     if stop > len(data) or stop - start != math.prod(shape) * dtype.itemsize:
         raise FormatError(
             path,
-            f"the array {name!r} of shape {shape} is said to lie at bytes {start:,} to {stop:,} of {len(data):,}",
+            f"the array {name!r} of shape {shape} claims bytes {start:,} to {stop:,} of {len(data):,}",
             cure="The file is cut short or broken",
         )
     if stop == start:
@@ -76,20 +76,20 @@ def _array(path: Name, name: str, entry: Any, data: NDArray[np.uint8]) -> NDArra
     return np.frombuffer(data[start:stop].data, dtype).reshape(shape)
 
 
-def _sizes(values: Any) -> tuple[int, ...] | None:
+def _parse_sizes(values: Any) -> tuple[int, ...] | None:
     proper = isinstance(values, list) and all(type(value) is int and 0 <= value < 1 << 62 for value in values)
     return tuple(values) if proper else None
 
 
 def write(arrays: Mapping[str, NDArray[Any]], path: Name) -> None:
-    """Writes arrays, the widest numbers first, so that each begins at a multiple of its width."""
+    """Writes arrays by falling item size, so that each starts at a multiple of its item size."""
     ordered = sorted(arrays.items(), key=lambda item: (-item[1].dtype.itemsize, item[0]))
     header: dict[str, Any] = {}
     end = 0
     for name, array in ordered:
         little = array.dtype.newbyteorder("<")
         if little not in NAMES:
-            raise FormatError(path, f"an array of {array.dtype} ({name!r}) has no place in a safetensors file")
+            raise FormatError(path, f"an array of {array.dtype} ({name!r}) cannot be stored in a safetensors file")
         start, end = end, end + array.size * array.dtype.itemsize
         header[name] = {"dtype": NAMES[little], "shape": list(array.shape), "data_offsets": [start, end]}
     text = json.dumps(header, separators=(",", ":")).encode()
@@ -97,13 +97,13 @@ def write(arrays: Mapping[str, NDArray[Any]], path: Name) -> None:
     with open(path, "wb") as file:
         file.write(struct.pack("<Q", len(text)) + text)
         for _, array in ordered:
-            for piece in _pieces(array):
-                file.write(piece.astype(array.dtype.newbyteorder("<"), copy=False).tobytes())
+            for chunk in _split_rows(array):
+                file.write(chunk.astype(array.dtype.newbyteorder("<"), copy=False).tobytes())
 
 
-def _pieces(array: NDArray[Any]) -> list[NDArray[Any]]:
-    """An array in runs of rows of a few megabytes, so that one that lies in a file is never whole in memory."""
+def _split_rows(array: NDArray[Any]) -> list[NDArray[Any]]:
+    """Slices of a few megabytes each, so that a memory-mapped array is never copied whole."""
     if array.ndim == 0 or array.size == 0:
         return [array]
-    step = max(1, PIECE // max(1, array[0].nbytes))
+    step = max(1, CHUNK // max(1, array[0].nbytes))
     return [array[start : start + step] for start in range(0, len(array), step)]

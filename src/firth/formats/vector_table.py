@@ -1,4 +1,4 @@
-"""Words and rows that arrive in blocks, gathered into one vocabulary and one matrix that is never held twice."""
+"""Gathers blocks of words and rows into one vocabulary and one matrix, without a second copy of the matrix."""
 
 from __future__ import annotations
 
@@ -34,32 +34,32 @@ class VectorTable:
         return self.part.limit is not None and self.seen >= self.part.limit
 
     def add(self, block: Bytes, starts: Ids, ends: Ids, rows: Floats) -> None:
-        """Takes over the words that lie in a block and their rows, as far as they are wanted."""
+        """Adds the selected words of a block and their rows."""
         chosen = self._choose(block, starts, ends)
-        self._room(block, starts[chosen], ends[chosen])[:] = rows[chosen]
+        self._reserve(block, starts[chosen], ends[chosen])[:] = rows[chosen]
 
     def add_raw(self, block: Bytes, starts: Ids, ends: Ids) -> None:
-        """As `add`, for rows that lie in the block as raw float32, one byte behind each word."""
+        """As `add`, for rows stored in the block as raw float32, one byte after each word."""
         chosen = self._choose(block, starts, ends)
-        room = self._room(block, starts[chosen], ends[chosen])
+        room = self._reserve(block, starts[chosen], ends[chosen])
         kernel.copy_binary(block, ends[chosen], room.view(np.uint8))
         if sys.byteorder == "big":
             room.byteswap(inplace=True)
 
     def _choose(self, block: Bytes, starts: Ids, ends: Ids) -> slice | NDArray[np.bool_]:
-        """Which of these rows are wanted, in view of all that came before."""
+        """Which of these rows are selected, given the number of rows seen before."""
         count = len(starts) if self.part.limit is None else max(0, min(len(starts), self.part.limit - self.seen))
         self.seen += count
-        keep = self.part.keeps(block, starts, ends)
+        keep = self.part.find_wanted(block, starts, ends)
         if keep is None:
             return slice(count)
         keep[count:] = False
         return keep
 
-    def _room(self, block: Bytes, starts: Ids, ends: Ids) -> Floats:
-        """Notes the words and makes room for their rows."""
+    def _reserve(self, block: Bytes, starts: Ids, ends: Ids) -> Floats:
+        """Stores the words and returns the uninitialized rows for them."""
         words = np.empty(int((ends - starts).sum()), np.uint8)
-        kernel.gather(block, starts, ends, words)
+        kernel.copy_words(block, starts, ends, words)
         self._words.append(words)
         self._lengths.append(ends - starts)
         first, self.size = self.size, self.size + len(starts)
@@ -68,7 +68,7 @@ class VectorTable:
         return self.matrix[first : self.size]
 
     def finish(self, format: str) -> WordVectors:
-        """The vectors; of a word that came more than once the first stays, and the others are counted."""
+        """The vectors; the first row of a repeated word is kept, and the others are counted."""
         blob = np.concatenate(self._words)
         blob.setflags(write=False)
         ends = np.cumsum(np.concatenate(self._lengths))
@@ -96,9 +96,9 @@ class VectorTable:
 
 
 def select(vectors: WordVectors, part: RowSelection) -> WordVectors:
-    """The wanted words of vectors that are already open, as plain vectors; a prefix stays where it lies."""
+    """The selected words of open vectors, as plain vectors; a prefix is a view, not a copy."""
     vocabulary = vectors.vocabulary.top(min(part.limit or len(vectors), len(vectors)))
-    keep = part.keeps(vocabulary.blob, vocabulary.starts, vocabulary.ends)
+    keep = part.find_wanted(vocabulary.blob, vocabulary.starts, vocabulary.ends)
     plain = not isinstance(vectors, SubwordVectors)
     metadata = {name: value for name, value in vectors.metadata.items() if name != "fasttext"}
     if keep is None and plain and isinstance(vectors.rows, DenseRows):

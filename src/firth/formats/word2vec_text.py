@@ -1,6 +1,6 @@
-"""Vectors as text: word2vec (a header `words dim`), GloVe (no header) and fastText's `.vec` (a blank ends each line).
+"""Vectors as text: word2vec (a header `words dim`), GloVe (no header) and fastText's `.vec` (a space ends each line).
 
-A line is a word and dim numbers. Words may be any bytes; GloVe's may hold blanks, so a line is split from the right.
+A line is a word and dim numbers. Words may be any bytes; GloVe's may contain spaces, so a line is split from the right.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ LONGEST_LINE = 32 << 20  # a million numbers of thirty bytes
 
 @dataclass(frozen=True)
 class TextLayout:
-    """What the first lines tell: which format, how long a vector is, and what the header promises, if there is one."""
+    """The format, the dimension, and the number of rows in the header (None without a header)."""
 
     kind: Kind
     dim: int
@@ -41,21 +41,21 @@ class TextLayout:
 
 
 def detect_layout(head: bytes, whole: bool) -> TextLayout | None:
-    """The layout of a text file, from its first lines; None where it is not lines of a word and numbers.
+    """Detects the layout from the first lines; None if they are not lines of a word and numbers.
 
     >>> detect_layout(b"2 3\\ntea 1 2 3\\nrain 4 5 6\\n", True)
     TextLayout(kind='word2vec', dim=3, rows=2)
     >>> detect_layout(b"tea 1 2 3\\nat home 4 5 6\\n", True)
-    Layout(kind='glove', dim=3, rows=None)
+    TextLayout(kind='glove', dim=3, rows=None)
     """
     lines = head.split(b"\n")
     if not whole and len(lines) > 1:
-        del lines[-1]  # it may go on
+        del lines[-1]  # it may be incomplete
     first, *rest = lines
-    sample = [_fields(line) for line in rest[:16] if line.strip()]
+    sample = [_split_fields(line) for line in rest[:16] if line.strip()]
     header = HEADER.fullmatch(first)
     if header is None:
-        return _without_header([_fields(line) for line in lines[:16] if line.strip()], head)
+        return _detect_without_header([_split_fields(line) for line in lines[:16] if line.strip()], head)
     rows, dim = int(header[1]), int(header[2])
     one_number = bool(sample) and all(len(fields) == 2 and NUMBER.fullmatch(fields[1]) for fields in sample)
     if one_number and dim != 1:
@@ -63,11 +63,11 @@ def detect_layout(head: bytes, whole: bool) -> TextLayout | None:
     fits = bool(sample) and len(sample[0]) > dim and all(NUMBER.fullmatch(field) for field in sample[0][-dim:])
     if not fits and CONTROLS.search(head):
         return None
-    blank_at_end = bool(sample) and all(line.rstrip(b"\r").endswith(b" ") for line in rest[:16] if line.strip())
-    return TextLayout("vec" if blank_at_end else "word2vec", dim, rows)
+    space_at_end = bool(sample) and all(line.rstrip(b"\r").endswith(b" ") for line in rest[:16] if line.strip())
+    return TextLayout("vec" if space_at_end else "word2vec", dim, rows)
 
 
-def _without_header(sample: list[list[bytes]], head: bytes) -> TextLayout | None:
+def _detect_without_header(sample: list[list[bytes]], head: bytes) -> TextLayout | None:
     lengths: Counter[int] = Counter()
     for fields in sample:
         numbers = 0
@@ -83,7 +83,7 @@ def _without_header(sample: list[list[bytes]], head: bytes) -> TextLayout | None
     return TextLayout("glove", dim)
 
 
-def _fields(line: bytes) -> list[bytes]:
+def _split_fields(line: bytes) -> list[bytes]:
     return [field for field in line.rstrip(b"\r").replace(b"\t", b" ").split(b" ") if field]
 
 
@@ -93,13 +93,13 @@ def read(path: Name, part: RowSelection) -> WordVectors:
     if layout is None:
         raise FormatError(path, "expected lines of a word and numbers")
     with open_blocks(path) as source:
-        room = None if source.packed else source.size
+        room = None if source.compressed else source.size
         check_shape(path, layout.rows or 0, layout.dim, 2 * layout.dim + 2, None if room is None else room + 1)
         expected = 0 if layout.rows is None or room is None else min(layout.rows, part.limit or layout.rows)
         table = VectorTable(layout.dim, part, expected)
         line = 1
         for parsed in Runtime.from_env().stream(
-            lambda block: _parse(block, layout.dim), _blocks(source, layout.rows is not None)
+            lambda block: _parse(block, layout.dim), _iterate_blocks(source, layout.rows is not None)
         ):
             table.add(parsed.block, parsed.starts, parsed.ends, parsed.rows)
             if table.full:
@@ -115,7 +115,7 @@ def read(path: Name, part: RowSelection) -> WordVectors:
 
 @dataclass(frozen=True)
 class ParsedLines:
-    """A block of whole lines and what was found in it; `broken` is the line at which parsing stopped."""
+    """The words and rows of a block of whole lines; `broken` is the line at which parsing stopped."""
 
     block: Bytes
     starts: Ids
@@ -144,10 +144,10 @@ def _parse(block: Bytes, dim: int) -> ParsedLines:
     return ParsedLines(block, starts[:row], ends[:row], rows[:row], line, text)
 
 
-def _blocks(source: BlockReader, header: bool) -> Iterator[Bytes]:
+def _iterate_blocks(source: BlockReader, header: bool) -> Iterator[Bytes]:
     """Blocks of whole lines, without the header line."""
     left = np.empty(0, np.uint8)
-    while (block := source.more(left)) is not None:
+    while (block := source.read(left)) is not None:
         end = _last_newline(block) + 1
         if end == 0 and len(block) > LONGEST_LINE:
             raise FormatError(source.path, f"a line is longer than {LONGEST_LINE:,} bytes")
@@ -174,8 +174,8 @@ def _last_newline(block: Bytes) -> int:
 
 
 def _explain(line: bytes, dim: int) -> str:
-    """What is wrong with a line that is not a word and dim numbers."""
-    word, *fields = _fields(line)[:MOST_DIM] or [b""]
+    """Explains why a line is not a word and dim numbers."""
+    word, *fields = _split_fields(line)[:MOST_DIM] or [b""]
     odd = [field for field in fields if not NUMBER.fullmatch(field)]
     if odd and len(fields) == dim:
         return f"expected {dim} numbers after {_quote(word)}, but {_quote(odd[0])} is not a number"
@@ -184,8 +184,8 @@ def _explain(line: bytes, dim: int) -> str:
         if tail:
             return f"expected a line to end in {dim} numbers, but {_quote(tail[-1])} is not a number"
     found = len(fields) - len(odd)
-    blanks = ". A word that holds blanks may not end in a number" if found > dim else ""
-    return f"expected {dim} numbers after {_quote(word)}, found {found}{blanks}"
+    hint = ". A word that contains spaces may not end in a number" if found > dim else ""
+    return f"expected {dim} numbers after {_quote(word)}, found {found}{hint}"
 
 
 def _quote(raw: bytes) -> str:
@@ -197,47 +197,47 @@ TAILS: dict[Kind, bytes] = {"word2vec": b"\n", "glove": b"\n", "vec": b" \n"}
 
 
 def write(vectors: WordVectors, path: Name, kind: Kind = "word2vec") -> None:
-    """Writes lines of a word and the shortest numbers that read back as the same float32, formatted in threads."""
+    """Writes lines of a word and numbers, with the fewest digits that read back as the same float32."""
     check_words(vectors.vocabulary, path, kind)
     size, dim = len(vectors), vectors.dim
     step = max(1, (2 << 20) // (16 * dim))
     vocabulary, rows = vectors.vocabulary, vectors.known
     tail = np.frombuffer(TAILS[kind], np.uint8)
 
-    def formatted(start: int) -> bytes:
+    def format_block(start: int) -> bytes:
         part = vocabulary.take(np.arange(start, min(start + step, size)))
         return _format_rows(part, rows.block(start, start + len(part)), tail)
 
     with write_bytes(path) as file:
         if kind != "glove":
             file.write(b"%d %d\n" % (size, dim))
-        for text in Runtime.from_env().stream(formatted, range(0, size, step)):
+        for text in Runtime.from_env().stream(format_block, range(0, size, step)):
             file.write(text)
 
 
 def _format_rows(words: Vocabulary, rows: Floats, tail: NDArray[np.uint8]) -> bytes:
     rows = np.ascontiguousarray(rows)
-    room = int(kernel.line_room(words.starts, words.ends, rows.shape[1], len(tail)))
+    room = int(kernel.max_line_bytes(words.starts, words.ends, rows.shape[1], len(tail)))
     out = np.empty(room, np.uint8)
     size = int(kernel.write_lines(words.blob, words.starts, words.ends, rows, tail, out))
     return out[:size].tobytes()
 
 
 def check_words(vocabulary: Vocabulary, path: Name, kind: str) -> None:
-    """Refuses a word that would not come back: an empty one, or one with a byte that ends it in this format."""
-    blanks = re.compile(rb"\n" if kind == "glove" else rb"[\n \t]" if kind != "word2vec-binary" else rb"[\n ]")
+    """Refuses an empty word, and a word with a byte that ends a word in this format."""
+    separators = re.compile(rb"\n" if kind == "glove" else rb"[\n \t]" if kind != "word2vec-binary" else rb"[\n ]")
     blob = vocabulary.blob.data
     for start, end in zip(vocabulary.starts.tolist(), vocabulary.ends.tolist()):
         word = bytes(blob[start:end])
-        if not word or blanks.search(word) or (kind == "glove" and _ends_in_number(word)):
+        if not word or separators.search(word) or (kind == "glove" and _ends_in_number(word)):
             raise FormatError(
                 path,
-                f"the word {to_word(word)!r} cannot be written as {kind}: it is empty or holds a blank or a line end",
-                cure="Save it in our own format, a folder, which holds any word",
+                f"the word {to_word(word)!r} cannot be written as {kind}: it is empty or contains a space or line end",
+                cure="Save it in firth's own format, which can store any word",
             )
 
 
 def _ends_in_number(word: bytes) -> bool:
-    """Whether GloVe's splitting from the right would cut this word elsewhere."""
+    """Whether splitting a line from the right would cut this word."""
     last = re.split(rb"[ \t]", word)[-1]
     return not last or (last != word and NUMBER.fullmatch(last) is not None)

@@ -1,27 +1,11 @@
-"""Web and mail addresses, which stay whole."""
+"""Web addresses, mail addresses and tags, each of which is one token."""
 
 from __future__ import annotations
 
 from numba import njit
 
-from firth.kernels.characters import (
-    APOSTROPHE,
-    CLOSE,
-    COMMA,
-    DIGIT,
-    DOT,
-    HAN,
-    HYPHEN,
-    KATAKANA,
-    OPEN,
-    QUOTE,
-    STOP,
-    TERMINAL,
-    UPPER,
-    is_word,
-    kind_at,
-    lower,
-)
+from firth.kernels import characters as chars
+from firth.kernels.characters import is_word, kind_at, lower
 
 LEFT, RIGHT, LESS, MORE = 0x28, 0x29, 0x3C, 0x3E
 PLUS, PERCENT, AT_SIGN, COLON, SEMICOLON, SLASH_SIGN = 0x2B, 0x25, 0x40, 0x3A, 0x3B, 0x2F
@@ -29,12 +13,12 @@ PLUS, PERCENT, AT_SIGN, COLON, SEMICOLON, SLASH_SIGN = 0x2B, 0x25, 0x40, 0x3A, 0
 
 @njit(cache=True, nogil=True)
 def mail_end(codes, classes, start, stop):
-    """The end of the mail address at `start`, or `start` where there is none: name@host.domain."""
+    """The end of the mail address (name@host.domain) at `start`, or `start` if there is none."""
     at = start
     while at < stop and codes[at] != AT_SIGN:
         kind = classes[codes[at]]
         code = codes[at]
-        if not (is_word(kind) or kind in (DOT, HYPHEN) or code in (PLUS, PERCENT)):
+        if not (is_word(kind) or kind in (chars.DOT, chars.HYPHEN) or code in (PLUS, PERCENT)):
             return start
         at += 1
     if at in (start, stop):
@@ -45,11 +29,14 @@ def mail_end(codes, classes, start, stop):
     at = host
     while at < stop:
         kind = classes[codes[at]]
-        if UPPER <= kind <= DIGIT:
+        if chars.UPPER <= kind <= chars.DIGIT:
             end = at + 1
-        elif kind == DOT and end == at and at > host and UPPER <= kind_at(codes, classes, at + 1, stop) <= DIGIT:
+        elif kind == chars.DOT and end == at > host:
+            after = kind_at(codes, classes, at + 1, stop)
+            if not chars.UPPER <= after <= chars.DIGIT:
+                break
             dots += 1
-        elif kind != HYPHEN:
+        elif kind != chars.HYPHEN:
             break
         at += 1
     return end if dots else start
@@ -57,10 +44,10 @@ def mail_end(codes, classes, start, stop):
 
 @njit(cache=True, nogil=True)
 def is_web(codes, classes, start, stop):
-    """Whether a web address begins here: a scheme and ://, or www."""
+    """Whether a web address starts at `start`: a scheme and ://, or www."""
     if lower(codes[start]) == 0x77 and stop - start > 4:
         w = lower(codes[start + 1]) == 0x77 and lower(codes[start + 2]) == 0x77
-        if w and classes[codes[start + 3]] == DOT and is_word(classes[codes[start + 4]]):
+        if w and classes[codes[start + 3]] == chars.DOT and is_word(classes[codes[start + 4]]):
             return True
     at = start
     while at < stop and (97 <= lower(codes[at]) <= 122 or (at > start and 48 <= codes[at] <= 57)):
@@ -72,14 +59,15 @@ def is_web(codes, classes, start, stop):
 
 @njit(cache=True, nogil=True)
 def web_end(codes, classes, start, stop):
-    """The end of the web address at `start`, less the punctuation of the sentence around it."""
+    """The end of the web address at `start`, without the punctuation of the surrounding sentence."""
     at = start
     depth = 0
     while at < stop:
         kind = classes[codes[at]]
         code = codes[at]
-        foreign = (kind in (OPEN, CLOSE)) and code > 0x7F
-        if foreign or HAN <= kind <= KATAKANA or kind in (STOP, QUOTE) or code in (LESS, MORE):
+        non_ascii_bracket = (kind in (chars.OPEN, chars.CLOSE)) and code > 0x7F
+        mark = kind in (chars.STOP, chars.QUOTE) or code in (LESS, MORE)
+        if non_ascii_bracket or mark or chars.HAN <= kind <= chars.KATAKANA:
             break
         depth += (code == LEFT) - (code == RIGHT)
         at += 1
@@ -87,8 +75,8 @@ def web_end(codes, classes, start, stop):
         kind = classes[codes[at - 1]]
         code = codes[at - 1]
         balanced = code == RIGHT and depth >= 0
-        loose = kind in (DOT, COMMA, TERMINAL, APOSTROPHE, CLOSE)
-        if balanced or not (loose or code == SEMICOLON):
+        trailing = kind in (chars.DOT, chars.COMMA, chars.TERMINAL, chars.APOSTROPHE, chars.CLOSE)
+        if balanced or not (trailing or code == SEMICOLON):
             break
         depth += code == RIGHT
         at -= 1
@@ -97,7 +85,7 @@ def web_end(codes, classes, start, stop):
 
 @njit(cache=True, nogil=True)
 def tag_end(codes, start, stop):
-    """The end of a mark in angle brackets, <unk>, </s> or <br>, or `start` where there is none."""
+    """The end of the tag (<unk>, </s>, <br>) at `start`, or `start` if there is none."""
     at = start + 1
     if at < stop and codes[at] == SLASH_SIGN:
         at += 1

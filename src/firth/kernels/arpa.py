@@ -1,7 +1,7 @@
-"""Lines of ARPA files, read and written: `log10 TAB word ... word TAB backoff`, fields parted by blanks.
+"""Read and write lines of ARPA files: `log10 TAB word ... word TAB backoff`, with blanks between fields.
 
-A block is a uint8 array that ends with a whole line. Readers stop at an empty line, at a line that begins with a
-backslash, at the end, or where something is wrong; they say where, how many lines they took, and what the matter is.
+A buffer is a uint8 array that ends with a whole line. Readers stop at an empty line, at a line that starts with a
+backslash, at the end of the buffer or at an error. They return (offset, row, problem).
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ import numpy as np
 from numba import njit
 
 from firth.kernels.decimals import GOOD, HARD, LONGEST, is_blank, read_number, write_number
-from firth.kernels.ngram import NONE, child
+from firth.kernels.ngram import NONE, find_child
 from firth.kernels.words import find
 
 FINE, FEW_FIELDS, MANY_FIELDS, NO_NUMBER, POSITIVE, NO_WORD, NO_PREFIX, NO_BACKOFF, HARD_NUMBER = range(9)
@@ -19,7 +19,7 @@ NEWLINE, RETURN, BACKSLASH, TAB, BLANK = np.uint8(10), np.uint8(13), np.uint8(92
 
 @njit(cache=True, nogil=True)
 def line_end(blob, at):
-    """(the end of the line at a place, the start of the next one); blanks and a carriage return at the end are cut."""
+    """(end of the line at `at`, start of the next line); the end excludes trailing blanks and a carriage return."""
     stop = at
     while stop < len(blob) and blob[stop] != NEWLINE:
         stop += 1
@@ -30,8 +30,8 @@ def line_end(blob, at):
 
 
 @njit(cache=True, nogil=True)
-def field(blob, at, stop):
-    """(start, end) of the next field; both are `stop` where there is none."""
+def next_field(blob, at, stop):
+    """(start, end) of the next field; both are `stop` if there is none."""
     while at < stop and is_blank(blob[at]):
         at += 1
     end = at
@@ -41,8 +41,8 @@ def field(blob, at, stop):
 
 
 @njit(cache=True, nogil=True)
-def log_number(blob, start, end, problem):
-    """(the number of a field, FINE, HARD_NUMBER or, where it is none, the problem)."""
+def read_log(blob, start, end, problem):
+    """(value of a field, status); the status is FINE, HARD_NUMBER, or `problem` if the field is not a number."""
     value, _, status = read_number(blob, start, end)
     if status == HARD:
         return value, HARD_NUMBER
@@ -52,29 +52,43 @@ def log_number(blob, start, end, problem):
 
 
 @njit(cache=True, nogil=True)
+def read_probability(blob, at, stop):
+    """(log10 probability, end of its field, problem) of the line blob[at:stop]."""
+    start, end = next_field(blob, at, stop)
+    value, problem = read_log(blob, start, end, NO_NUMBER)
+    if problem == FINE and value > 0:
+        problem = POSITIVE
+    return value, end, problem
+
+
+@njit(cache=True, nogil=True)
+def read_backoff(blob, at, stop):
+    """(log10 backoff, problem) of the last field of a line; the backoff is 0 if the field is absent."""
+    start, end = next_field(blob, at, stop)
+    if start == stop:
+        return np.float32(0), FINE
+    value, problem = read_log(blob, start, end, NO_BACKOFF)
+    if problem == FINE and end < stop:
+        problem = MANY_FIELDS
+    return value, problem
+
+
+@njit(cache=True, nogil=True)
 def read_words(blob, at, row, starts, ends, log10, backoffs):
-    """Reads lines of single words from a place on: (place, row, problem). Words are places in the block."""
+    """Read lines of 1-grams from offset `at`. Word i is blob[starts[i]:ends[i]]."""
     while at < len(blob) and row < len(log10):
         stop, after = line_end(blob, at)
         if stop == at or blob[at] == BACKSLASH:
             break
-        start, end = field(blob, at, stop)
-        value, problem = log_number(blob, start, end, NO_NUMBER)
-        if problem == FINE and value > 0:
-            problem = POSITIVE
+        log10[row], end, problem = read_probability(blob, at, stop)
         if problem != FINE:
             return at, row, problem
-        starts[row], ends[row] = field(blob, end, stop)
+        starts[row], ends[row] = next_field(blob, end, stop)
         if starts[row] == stop:
             return at, row, FEW_FIELDS
-        log10[row], backoffs[row] = value, 0.0
-        start, end = field(blob, ends[row], stop)
-        if start < stop:
-            backoffs[row], problem = log_number(blob, start, end, NO_BACKOFF)
-            if problem != FINE:
-                return at, row, problem
-            if end < stop:
-                return at, row, MANY_FIELDS
+        backoffs[row], problem = read_backoff(blob, ends[row], stop)
+        if problem != FINE:
+            return at, row, problem
         row += 1
         at = after
     return at, row, FINE
@@ -82,10 +96,10 @@ def read_words(blob, at, row, starts, ends, log10, backoffs):
 
 @njit(cache=True, nogil=True)
 def read_ngrams(blob, at, row, order, vocabulary, starts, words, base, keys, log10, backoffs):
-    """Reads lines of n-grams from a place on: (place, row, problem). keys[row] = (prefix - base) * size + last word.
+    """Read lines of n-grams from offset `at`. keys[row] = (prefix node - base) * vocabulary size + last word.
 
-    `vocabulary` is (blob, starts, ends, slots) of the words; the trie must hold all shorter n-grams, `base` is the
-    first node of the prefixes.
+    `vocabulary` is (blob, starts, ends, slots). The trie must contain all shorter n-grams; `base` is the first node of
+    the prefixes.
     """
     names, name_starts, name_ends, slots = vocabulary
     size = np.uint64(len(name_starts))
@@ -93,15 +107,12 @@ def read_ngrams(blob, at, row, order, vocabulary, starts, words, base, keys, log
         stop, after = line_end(blob, at)
         if stop == at or blob[at] == BACKSLASH:
             break
-        start, end = field(blob, at, stop)
-        value, problem = log_number(blob, start, end, NO_NUMBER)
-        if problem == FINE and value > 0:
-            problem = POSITIVE
+        log10[row], end, problem = read_probability(blob, at, stop)
         if problem != FINE:
             return at, row, problem
         node = NONE
         for k in range(order):
-            start, end = field(blob, end, stop)
+            start, end = next_field(blob, end, stop)
             if start == stop:
                 return at, row, FEW_FIELDS
             word = find(blob, start, end, names, name_starts, name_ends, slots)
@@ -110,19 +121,14 @@ def read_ngrams(blob, at, row, order, vocabulary, starts, words, base, keys, log
             if k == 0:
                 node = word
             elif k < order - 1:
-                node = child(starts, words, node, word)
+                node = find_child(starts, words, node, word)
                 if node == NONE:
                     return at, row, NO_PREFIX
             else:
                 keys[row] = np.uint64(node - base) * size + np.uint64(word)
-        log10[row], backoffs[row] = value, 0.0
-        start, end = field(blob, end, stop)
-        if start < stop:
-            backoffs[row], problem = log_number(blob, start, end, NO_BACKOFF)
-            if problem != FINE:
-                return at, row, problem
-            if end < stop:
-                return at, row, MANY_FIELDS
+        backoffs[row], problem = read_backoff(blob, end, stop)
+        if problem != FINE:
+            return at, row, problem
         row += 1
         at = after
     return at, row, FINE
@@ -130,7 +136,7 @@ def read_ngrams(blob, at, row, order, vocabulary, starts, words, base, keys, log
 
 @njit(cache=True, nogil=True)
 def write_log(value, out, at):
-    """Writes a number without a needless `.0` at its end; -1 where its digits are unsure."""
+    """Write a number without a trailing `.0`; return the offset after it."""
     after = write_number(value, out, at)
     if after >= 2 and out[after - 1] == 48 and out[after - 2] == 46:
         return after - 2
@@ -139,9 +145,9 @@ def write_log(value, out, at):
 
 @njit(cache=True, nogil=True)
 def write_ngrams(node, last, path, edges, names, name_starts, name_ends, starts, words, log10, backoffs, out):
-    """Writes the n-grams from a node up to `last` as lines, as long as out has room: (node, bytes, is it too hard).
+    """Write the n-grams from `node` up to `last` as lines while `out` has room: (next node, bytes).
 
-    path[k] is the node of the first k + 1 words of the n-gram at hand; it is moved along. edges[k] is the first node of
+    path[k] is the node of the first k + 1 words of the current n-gram; it is updated. edges[k] is the first node of
     length k + 1, so len(edges) is the length of these n-grams.
     """
     order = len(edges)
@@ -155,11 +161,8 @@ def write_ngrams(node, last, path, edges, names, name_starts, name_ends, starts,
         for k in range(order):
             room += name_ends[words[path[k]]] - name_starts[words[path[k]]]
         if at + room > len(out):
-            return node, at, False
-        line = at
+            return node, at
         at = write_log(log10[node], out, at)
-        if at < 0:
-            return node, line, True
         for k in range(order):
             out[at] = BLANK if k else TAB
             at += 1
@@ -169,9 +172,7 @@ def write_ngrams(node, last, path, edges, names, name_starts, name_ends, starts,
         if node < len(backoffs):
             out[at] = TAB
             at = write_log(backoffs[node], out, at + 1)
-            if at < 0:
-                return node, line, True
         out[at] = NEWLINE
         at += 1
         node += 1
-    return node, at, False
+    return node, at

@@ -1,4 +1,4 @@
-"""Pieces of memory from here and there, laid one behind the other."""
+"""Copy bytes from several addresses into one buffer."""
 
 from __future__ import annotations
 
@@ -9,16 +9,16 @@ from numba.extending import intrinsic
 
 
 def make_copy():
-    """The intrinsic copy(address, out, start, size): out[start : start + size] becomes the bytes at the address."""
+    """The intrinsic copy(address, out, start, size): out[start : start + size] = the bytes at the address."""
 
     @intrinsic
     def copy(typing_context, address, out, start, size):
         def generate(context, builder, signature, arguments):
-            place, array, first, count = arguments
+            address, array, start, size = arguments
             target = context.make_array(signature.args[1])(context, builder, array).data
             pointer = ir.IntType(8).as_pointer()
-            source = builder.inttoptr(place, pointer)
-            cgutils.raw_memcpy(builder, builder.gep(builder.bitcast(target, pointer), [first]), source, count, 1)
+            source = builder.inttoptr(address, pointer)
+            cgutils.raw_memcpy(builder, builder.gep(builder.bitcast(target, pointer), [start]), source, size, 1)
             return context.get_dummy_value()
 
         return types.void(types.uint64, out, types.int64, types.int64), generate
@@ -31,9 +31,9 @@ copy_bytes = make_copy()
 
 @njit(cache=True, nogil=True)
 def gather(addresses, sizes, out):
-    """The bytes at the addresses, `sizes` of each, one behind the other in `out`. Returns how many they are."""
+    """Concatenate sizes[i] bytes from each addresses[i] into `out`; returns the number of bytes."""
     at = 0
-    for piece in range(len(addresses)):
-        copy_bytes(addresses[piece], out, at, sizes[piece])
-        at += sizes[piece]
+    for i in range(len(addresses)):
+        copy_bytes(addresses[i], out, at, sizes[i])
+        at += sizes[i]
     return at

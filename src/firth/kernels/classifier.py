@@ -1,9 +1,9 @@
-"""A linear classifier of lines, as fastText has it: the mean of a line's rows, and scores of labels.
+"""fastText's linear classifier: a line is the mean of its input rows, and each label has an output row.
 
-A text is an array of types. What a type stands for is told by `kinds` (a label's number, WORD or NOTHING), by `hashes`
-(the word's hash, for runs of words) and by its rows of the input matrix: lengths[t] numbers from rows[pointers[t]] on.
-With h the mean of a line's n rows, a score is s = h·y for an output row y. A step adds g·h to y and (Σ g·y) / n to each
-of the line's rows, where g = -rate · ∂loss/∂s.
+A text is an array of types. For type t, kinds[t] is a label, WORD or IGNORED, hashes[t] is the hash of the word (for
+word n-grams), and its input rows are rows[pointers[t] : pointers[t] + lengths[t]]. With h the mean of a line's n rows,
+the score of an output row y is s = h·y. A step adds g·h to y and (Σ g·y) / n to each of the line's rows, where
+g = -rate · ∂loss/∂s.
 """
 
 from __future__ import annotations
@@ -12,22 +12,23 @@ import numpy as np
 from numba import njit
 from numba.extending import register_jitable
 
+from firth.kernels.full_softmax import score, update
 from firth.kernels.random import STEP, below, draw, mix
-from firth.kernels.simd_float import LANES, load, prefetch, splat, store, total
+from firth.kernels.simd_float import LANES, load, prefetch, store
 from firth.kernels.subwords import OFFSET, PRIME, SIGN
 
-WORD, NOTHING = np.int32(-1), np.int32(-2)
-SOFTMAX, TREE, NOISE, EACH = range(4)  # the losses
+WORD, IGNORED = np.int32(-1), np.int32(-2)
+SOFTMAX, HIERARCHICAL_SOFTMAX, NEGATIVE_SAMPLING, ONE_VS_ALL = range(4)  # losses
 FACTOR = np.uint64(116049371)
 BLANK, TAB, CARRIAGE_RETURN, NEWLINE = np.uint8(32), np.uint8(9), np.uint8(13), np.uint8(10)
 
 
 @njit(cache=True, nogil=True)
-def cut_words(blob, starts, ends, line_ends):
-    """Cuts bytes at ASCII white space (and zero bytes) and lines at newlines; returns (words, lines).
+def split_words(blob, starts, ends, line_ends):
+    """Split a buffer at ASCII white space and zero bytes; returns (number of words, number of lines).
 
-    An empty word, with start and end alike, stands for the end of each line. The arrays are filled as far as they
-    reach, so that empty arrays only count.
+    An empty word (start == end) marks the end of each line. Entries beyond the length of an array are not written, so
+    empty arrays only count.
     """
     words, lines, at = 0, 0, 0
     size = len(blob)
@@ -54,7 +55,7 @@ def cut_words(blob, starts, ends, line_ends):
 
 @njit(cache=True, nogil=True)
 def hash_words(blob, starts, ends, hashes):
-    """hashes[i] becomes the hash of word i: FNV-1a with signed bytes, as a signed number widened to 64 bits."""
+    """hashes[i] = 32-bit FNV-1a hash of word i over sign-extended bytes, itself sign-extended to 64 bits."""
     for word in range(len(starts)):
         hash = OFFSET
         for i in range(starts[word], ends[word]):
@@ -67,7 +68,7 @@ def hash_words(blob, starts, ends, hashes):
 
 @njit(cache=True, nogil=True)
 def find_prefix(blob, starts, ends, prefix, found):
-    """found[i] becomes whether word i begins with the prefix."""
+    """found[i] = whether word i starts with the prefix."""
     for word in range(len(starts)):
         found[word] = ends[word] - starts[word] >= len(prefix)
         for i in range(len(prefix)):
@@ -77,25 +78,25 @@ def find_prefix(blob, starts, ends, prefix, found):
 
 @njit(cache=True, nogil=True)
 def measure_lines(types, ends, lengths, ngrams):
-    """(the most rows, the most words) that any line can have, its end included, and the sum of the most rows."""
-    most, longest, together, at = np.int64(0), np.int64(0), np.int64(0), 0
+    """Upper bounds: (rows of a line, words of a line including its end, rows of all lines)."""
+    most, longest, all_rows, at = np.int64(0), np.int64(0), np.int64(0), 0
     for line in range(len(ends)):
         rows = np.int64(0)
         for i in range(at, ends[line]):
             rows += lengths[types[i]] + ngrams - 1
         most, longest = max(most, rows), max(longest, ends[line] - at)
-        together += rows
+        all_rows += rows
         at = ends[line]
-    return most, longest, together
+    return most, longest, all_rows
 
 
 @njit(cache=True, nogil=True)
-def gather(types, table, ngrams, buckets, pruned, first, rows, labels, hashes):
-    """The rows and the labels of a line: returns (number of rows, number of labels).
+def collect_rows(types, table, ngrams, buckets, pruned, first, rows, labels, hashes):
+    """Write the input rows and the labels of a line; returns (number of rows, number of labels).
 
-    First the rows of its words, then those of runs of 2 … ngrams words. Such a run of hashes a, b, c … has the number
-    (a·F + b)·F + c …, modulo 2⁶⁴ and then the number of buckets; bucket b has row first + b, or first + pruned[b] where
-    that array is not empty, and none where pruned[b] is negative.
+    The rows of words come first, then those of word n-grams of length 2 … ngrams. The hash of an n-gram of words with
+    hashes a, b, c … is (a·F + b)·F + c … modulo 2⁶⁴; its bucket b is that hash modulo `buckets`. Bucket b has row
+    first + b or, if `pruned` is not empty, first + pruned[b]; a negative pruned[b] means no row.
     """
     kinds, word_hashes, word_rows, pointers, lengths = table
     count, label_count, words = 0, 0, 0
@@ -113,14 +114,14 @@ def gather(types, table, ngrams, buckets, pruned, first, rows, labels, hashes):
     if buckets == 0:
         return count, label_count
     for i in range(words):
-        run = hashes[i]
+        hash = hashes[i]
         for j in range(i + 1, min(words, i + ngrams)):
-            run = run * FACTOR + hashes[j]
-            place = np.int64(run % np.uint64(buckets))
+            hash = hash * FACTOR + hashes[j]
+            bucket = np.int64(hash % np.uint64(buckets))
             if len(pruned) > 0:
-                place = pruned[place]
-            if place >= 0:
-                rows[count] = first + place
+                bucket = pruned[bucket]
+            if bucket >= 0:
+                rows[count] = first + bucket
                 count += 1
     return count, label_count
 
@@ -135,7 +136,7 @@ def gather_lines(types, ends, table, ngrams, buckets, pruned, first, rows, row_e
     hashes = np.empty(longest, np.uint64)
     at, row_count, label_count = 0, 0, 0
     for line in range(len(ends)):
-        found = gather(
+        found = collect_rows(
             types[at : ends[line]],
             table,
             ngrams,
@@ -153,55 +154,37 @@ def gather_lines(types, ends, table, ngrams, buckets, pruned, first, rows, row_e
 
 
 @register_jitable
-def dot(outputs, row, hidden):
-    """h·y."""
-    products = splat(0.0)
-    for d in range(0, outputs.shape[1], LANES):
-        products = products + load(outputs, row, d) * load(hidden, 0, d)
-    return total(products)
-
-
-@register_jitable
-def pull(outputs, row, hidden, errors, gradient):
-    """Adds g·y to the error, and then g·h to y."""
-    for d in range(0, outputs.shape[1], LANES):
-        y = load(outputs, row, d)
-        store(errors, 0, d, load(errors, 0, d) + gradient * y)
-        store(outputs, row, d, y + gradient * load(hidden, 0, d))
-
-
-@register_jitable
 def softmax_step(outputs, target, hidden, errors, rate, scores):
-    """One step towards p(target) = 1, with p = exp(s) / Σ exp(s); returns -log p(target) before it."""
+    """One gradient step towards p(target) = 1, with p = exp(s) / Σ exp(s); returns -log p(target) before the step."""
     size = len(outputs)
     highest = np.float32(-np.inf)
     for k in range(size):
-        scores[k] = dot(outputs, k, hidden)
+        scores[k] = score(hidden, 0, outputs, k)
         highest = max(highest, scores[k])
-    own = scores[target] - highest
+    target_score = scores[target] - highest
     sum = np.float32(0.0)
     for k in range(size):
         scores[k] = np.exp(scores[k] - highest)
         sum += scores[k]
     for k in range(size):
-        wanted = np.float32(1.0) if k == target else np.float32(0.0)
-        pull(outputs, k, hidden, errors, rate * (wanted - scores[k] / sum))
-    return np.log(np.float64(sum)) - np.float64(own)
+        label = np.float32(1.0) if k == target else np.float32(0.0)
+        update(hidden, 0, outputs, k, rate * (label - scores[k] / sum), errors)
+    return np.log(np.float64(sum)) - np.float64(target_score)
 
 
 @register_jitable
-def logistic_step(outputs, row, wanted, hidden, errors, rate):
-    """One step towards σ(s) = 1 where it is wanted, else 0; returns -log of that probability before it."""
-    score = np.float64(dot(outputs, row, hidden))
-    small = np.exp(-abs(score))
-    chance = (1.0 if score >= 0 else small) / (1.0 + small)
-    pull(outputs, row, hidden, errors, np.float32(rate * ((1.0 if wanted else 0.0) - chance)))
-    return max(0.0, -score if wanted else score) + np.log1p(small)
+def logistic_step(outputs, row, label, hidden, errors, rate):
+    """One gradient step towards σ(s) = label, which is 0.0 or 1.0; returns the loss before the step."""
+    logit = np.float64(score(hidden, 0, outputs, row))
+    small = np.exp(-abs(logit))
+    probability = (1.0 if logit >= 0 else small) / (1.0 + small)
+    update(hidden, 0, outputs, row, np.float32(rate * (label - probability)), errors)
+    return max(0.0, -logit if label else logit) + np.log1p(small)
 
 
 @register_jitable
 def is_among(label, labels, count):
-    """Whether a label is one of the first `count` labels."""
+    """Whether labels[:count] contains a label."""
     for k in range(count):  # noqa: SIM110 (numba has no any())
         if labels[k] == label:
             return True
@@ -209,30 +192,30 @@ def is_among(label, labels, count):
 
 
 @register_jitable
-def learn(loss, labels, count, outputs, hidden, errors, rate, tree, noise, negatives, state, scores):
-    """One step towards a line's labels: all of them for EACH, else one that is drawn. Returns (loss, state)."""
-    if loss == EACH:
+def train_line(loss, labels, count, outputs, hidden, errors, rate, tree, noise, negatives, state, scores):
+    """One gradient step towards all labels of a line for ONE_VS_ALL, else towards a random one: (loss, state)."""
+    if loss == ONE_VS_ALL:
         value = 0.0
         for k in range(len(outputs)):
-            value += logistic_step(outputs, k, is_among(k, labels, count), hidden, errors, rate)
+            value += logistic_step(outputs, k, 1.0 if is_among(k, labels, count) else 0.0, hidden, errors, rate)
         return value, state
     state += STEP
     target = labels[below(mix(state), count)]
     if loss == SOFTMAX:
         return softmax_step(outputs, target, hidden, errors, rate, scores), state
-    if loss == TREE:
+    if loss == HIERARCHICAL_SOFTMAX:
         starts, nodes, turns = tree
         value = 0.0
         for k in range(starts[target], starts[target + 1]):
-            value += logistic_step(outputs, nodes[k], turns[k] == 1, hidden, errors, rate)
+            value += logistic_step(outputs, nodes[k], np.float64(turns[k]), hidden, errors, rate)
         return value, state
-    value = logistic_step(outputs, target, True, hidden, errors, rate)
+    value = logistic_step(outputs, target, 1.0, hidden, errors, rate)
     for _ in range(negatives):
         other = target
         while other == target:
             state += STEP
             other = np.int32(draw(mix(state), noise))
-        value += logistic_step(outputs, other, False, hidden, errors, rate)
+        value += logistic_step(outputs, other, 0.0, hidden, errors, rate)
     return value, state
 
 
@@ -249,8 +232,8 @@ def mean(inputs, rows, count, hidden):
 
 
 @register_jitable
-def spread(inputs, rows, count, errors):
-    """Adds errors[0] / count to each of the rows."""
+def update_inputs(inputs, rows, count, errors):
+    """Add errors[0] / count to each of the rows."""
     share = np.float32(1.0 / count)
     for d in range(0, inputs.shape[1], LANES):
         store(errors, 0, d, load(errors, 0, d) * share)
@@ -263,15 +246,16 @@ def spread(inputs, rows, count, errors):
 def train_lines(
     types, ends, table, ngrams, buckets, first, inputs, outputs, loss, tree, noise, negatives, rate, last_rate, state
 ):
-    """Trains on each line that has rows and labels; returns (loss, lines). The rate goes from `rate` to `last_rate`.
+    """Train on each line that has rows and labels; returns (sum of losses, number of trained lines).
 
-    The rows of the next line are looked up and asked for before a line is trained.
+    The learning rate decays linearly from `rate` to `last_rate`. The rows of the next line are prefetched while a line
+    is trained.
     """
     most, longest, _ = measure_lines(types, ends, table[4], ngrams)
     rows, labels = np.empty((2, most), np.int64), np.empty((2, longest), np.int32)
     hashes, scores = np.empty(longest, np.uint64), np.empty(len(outputs), np.float32)
     hidden, errors = np.zeros((1, inputs.shape[1]), np.float32), np.zeros((1, inputs.shape[1]), np.float32)
-    everything = np.empty(0, np.int64)
+    no_pruning = np.empty(0, np.int64)
     value, lines = 0.0, 0
     at, row_count, label_count = 0, 0, 0
     for line in range(len(ends) + 1):
@@ -280,8 +264,8 @@ def train_lines(
         begin = at
         if line < len(ends):
             inside = types[at : ends[line]]
-            next_rows, next_labels = gather(
-                inside, table, ngrams, buckets, everything, first, rows[ahead], labels[ahead], hashes
+            next_rows, next_labels = collect_rows(
+                inside, table, ngrams, buckets, no_pruning, first, rows[ahead], labels[ahead], hashes
             )
             for k in range(next_rows):
                 prefetch(inputs, rows[ahead, k])
@@ -290,10 +274,10 @@ def train_lines(
             step = np.float32(rate + (last_rate - rate) * begin / max(1, len(types)))
             mean(inputs, rows[now], row_count, hidden)
             errors[:] = np.float32(0.0)
-            found, state = learn(
+            found, state = train_line(
                 loss, labels[now], label_count, outputs, hidden, errors, step, tree, noise, negatives, state, scores
             )
-            spread(inputs, rows[now], row_count, errors)
+            update_inputs(inputs, rows[now], row_count, errors)
             value += found
             lines += 1
         row_count, label_count = next_rows, next_labels
@@ -302,7 +286,7 @@ def train_lines(
 
 @njit(cache=True, nogil=True)
 def copy_lines(ids, sentences, order, line_end, types, offsets):
-    """Copies the lines in an order of their own, each with the type `line_end` behind it; line i is at offsets[i]."""
+    """Copy the lines in the given order, each followed by the type `line_end`; line i starts at offsets[i]."""
     used = 0
     offsets[0] = 0
     for i in range(len(order)):
@@ -316,7 +300,7 @@ def copy_lines(ids, sentences, order, line_end, types, offsets):
 
 @njit(cache=True, nogil=True)
 def drop_padding(flat, rows, stride, dim):
-    """Moves rows of length `stride` together, so that each takes `dim` numbers, in the same memory."""
+    """Shorten rows from `stride` to `dim` numbers in place."""
     for row in range(rows):
         for d in range(dim):
             flat[row * dim + d] = flat[row * stride + d]

@@ -1,11 +1,11 @@
-"""Counting without sorting pairs: one row of the matrix at a time, in a dense array of cells.
+"""Count co-occurrences one row of the matrix at a time, in a dense array of cells.
 
-A text is an int32 array of word ids; END stands between sentences and at both ends, HOLE is a word that is not counted
-but keeps its place. Rows are found by the positions of their word, so a row is complete before the next one starts and
-nothing is ever merged between threads. All sums are integers: they do not depend on the order of the additions.
+A text is an int32 array of word ids. END separates sentences and is at both ends. HOLE is a word that is not
+counted but keeps its position. A row is computed from all positions of its word, so it is complete before the next one
+starts and threads share nothing. All sums are integers, so they do not depend on the order of additions.
 
-A row is written as (columns, values), columns rising; `columns` has room for one entry more than can be used. `low`
-holds one bit a cell, `high` one bit a word of `low`; cells and bits are all zero between two rows.
+A row is written as (columns, values), with columns in ascending order; `columns` needs room for one extra entry. `low`
+has one bit for each cell and `high` one bit for each word of `low`; cells and bits are zero between rows.
 """
 
 from __future__ import annotations
@@ -22,16 +22,16 @@ BIT_OF = np.array(sorted(range(64), key=lambda bit: (0x03F79D71B4CB0A89 << bit) 
 
 @njit(cache=True, nogil=True)
 def lowest_bit(word):
-    """The place of the lowest set bit of a word that is not zero."""
+    """The index of the lowest set bit of a nonzero word."""
     return BIT_OF[((word & (~word + ONE)) * DE_BRUIJN) >> np.uint64(58)]
 
 
 @njit(cache=True, nogil=True)
-def close_row(cells, low, high, columns, values, begin, end):
-    """Sorts the used columns, columns[begin:end], moves their cells to values[begin:end] and clears the cells.
+def flush_row(cells, low, high, columns, values, begin, end):
+    """Sort columns[begin:end], move their cells to values[begin:end] and clear the cells.
 
-    Nothing is compared: each column sets its bit in `low` and the bit of that word in `high`, and the bits are read
-    back in order.
+    The sort uses a two-level bit set: each column sets its bit in `low` and the bit of that word in `high`, and the
+    bits are read back in order.
     """
     for k in range(begin, end):
         column = columns[k]
@@ -58,12 +58,12 @@ def close_row(cells, low, high, columns, values, begin, end):
 
 
 @njit(cache=True, nogil=True)
-def close_up(ids, start, stop, sentences, sentence, kept, keep_places, text, filled):
-    """Writes ids[start:stop] as kept[id] into the text at `filled`, and an END after each sentence that ends there.
+def filter_text(ids, start, stop, sentences, sentence, kept, keep_places, text, filled):
+    """Write kept[id] for ids[start:stop] into the text from offset `filled`, with an END after each sentence.
 
-    `sentence` is the first sentence that ends after `start` (or at it, if it is empty). A word that is not kept
-    (kept[id] < 0) leaves a HOLE or, unless places are kept, nothing: its neighbors move together.
-    Returns (where the text ended, the first sentence that has not ended).
+    `sentence` is the first sentence that ends after `start` (or at `start`, if it is empty). A dropped word
+    (kept[id] < 0) becomes a HOLE if `keep_places`; else it is removed and its neighbors become adjacent.
+    Returns (end of the text, first sentence that has not ended).
     """
     at = start
     count = len(sentences) - 1
@@ -95,7 +95,7 @@ def count_words(text, occurrences):
 
 @njit(cache=True, nogil=True)
 def sort_positions(text, places, positions):
-    """The positions of every word, word by word and rising: places[id] is where the next one of this word goes."""
+    """Group positions by word, in ascending order; places[id] is the offset of the next position of the word."""
     for i in range(len(text)):
         word = text[i]
         if word >= 0:
@@ -107,11 +107,11 @@ def sort_positions(text, places, positions):
 def count_rows(
     text, own, positions, starts, first, last, before, after, weights, cells, low, high, lengths, columns, values
 ):
-    """Rows first..last of X(w, c) = sum of weights[distance] over all c within `before` and `after` places of a w.
+    """Rows first … last - 1 of X(w, c) = Σ weights[distance] over all c up to `before` left and `after` right of a w.
 
-    positions[starts[w]:starts[w + 1]] are the places of w. Of a pair the right-hand word must stand at `own` or later:
-    what lies before was counted with an earlier piece of text. No END lies between such a place and `own`.
-    Returns how many entries were written.
+    positions[starts[w]:starts[w + 1]] are the positions of w. The right word of a pair must be at `own` or later:
+    earlier pairs were counted with the previous chunk of text. There is no END between such a position and `own`.
+    Returns the number of entries.
     """
     filled = 0
     for row in range(first, last):
@@ -126,7 +126,7 @@ def count_rows(
                             break
                         continue
                     cell = cells[column]
-                    columns[filled] = column  # always written, counted only when new: a branch here would cost more
+                    columns[filled] = column  # always written, counted only if new: a branch would be slower
                     filled += cell == 0
                     cells[column] = cell + weights[distance]
             for distance in range(max(1, own - position), after + 1):
@@ -139,14 +139,14 @@ def count_rows(
                 columns[filled] = column
                 filled += cell == 0
                 cells[column] = cell + weights[distance]
-        close_row(cells, low, high, columns, values, begin, filled)
+        flush_row(cells, low, high, columns, values, begin, filled)
         lengths[row - first] = filled - begin
     return filled
 
 
 @njit(cache=True, nogil=True)
 def merge_rows(run_starts, run_columns, run_values, rows, cells, low, high, lengths, columns, values):
-    """The sum of several runs of the same rows, laid end to end: run r's row i is at run_starts[r * (rows + 1) + i]."""
+    """The sum of concatenated runs of the same rows; row i of run r starts at run_starts[r * (rows + 1) + i]."""
     runs = len(run_starts) // (rows + 1)
     filled = 0
     for row in range(rows):
@@ -159,14 +159,14 @@ def merge_rows(run_starts, run_columns, run_values, rows, cells, low, high, leng
                 columns[filled] = column
                 filled += cell == 0
                 cells[column] = cell + run_values[k]
-        close_row(cells, low, high, columns, values, begin, filled)
+        flush_row(cells, low, high, columns, values, begin, filled)
         lengths[row] = filled - begin
     return filled
 
 
 @njit(cache=True, nogil=True)
 def count_documents(ids, edges, kept, cells, low, high, lengths, columns, values):
-    """How often each kept word stands in each document: document d is ids[edges[d]:edges[d + 1]]."""
+    """Count each kept word in each document; document d is ids[edges[d]:edges[d + 1]]."""
     filled = 0
     for document in range(len(edges) - 1):
         begin = filled
@@ -177,14 +177,14 @@ def count_documents(ids, edges, kept, cells, low, high, lengths, columns, values
                 columns[filled] = column
                 filled += cell == 0
                 cells[column] = cell + 1
-        close_row(cells, low, high, columns, values, begin, filled)
+        flush_row(cells, low, high, columns, values, begin, filled)
         lengths[document] = filled - begin
     return filled
 
 
 @njit(cache=True, nogil=True)
 def multiply_rows(starts, columns, values, dense, first, last, product):
-    """product[i] = sum over the entries k of row i of values[k] * dense[columns[k]], for rows first..last."""
+    """product[i] = Σ values[k] * dense[columns[k]] over the entries k of row i, for rows first … last - 1."""
     width = dense.shape[1]
     for row in range(first, last):
         for j in range(width):

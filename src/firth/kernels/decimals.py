@@ -1,8 +1,8 @@
-"""Numbers as decimal text, both ways, without ever being off by a bit.
+"""Exact conversion between float32 and decimal text.
 
-A decimal is an integer mantissa times a power of ten. Reading gives what NumPy gives: the nearest float64, rounded to
-float32; what cannot be decided in float64 is left to the caller (status HARD), so no result is ever a guess. Writing
-gives the fewest digits that read back as the same float32.
+A decimal is an integer mantissa times a power of ten. Reading gives what NumPy gives: the nearest float64, rounded
+to float32. If float64 arithmetic cannot decide it, the status is HARD and the caller converts the number exactly.
+Writing gives the fewest digits that read back as the same float32.
 """
 
 from __future__ import annotations
@@ -10,41 +10,33 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
+from firth.kernels.text_to_ids import load8
+
 GOOD, HARD, BAD = 0, 1, 2
 POWERS = np.array([float(f"1e{i}") for i in range(301)])
-EXACT = np.int64(1 << 53)  # integers up to here are floats without rounding
-FULL = np.int64(10) ** np.int64(17)  # a mantissa below this takes one more digit
-EIGHT_LEFT = np.int64(10) ** np.int64(9)  # a mantissa below this takes eight more
+EXACT = np.int64(1 << 53)  # integers up to this are exact in float64
+FULL = np.int64(10) ** np.int64(17)  # a smaller mantissa has room for another digit
+EIGHT_LEFT = np.int64(10) ** np.int64(9)  # a smaller mantissa has room for eight more digits
 ZEROS, SIXES, UPPER = np.uint64(0x3030303030303030), np.uint64(0x0606060606060606), np.uint64(0xF0F0F0F0F0F0F0F0)
-BELOW, ABOVE = 1.0 - 2.0**-50, 1.0 + 2.0**-50  # wider than the two roundings of a product
-LONGEST = 17  # bytes that `write_number` may take: sign, nine digits, a point, four zeros or an exponent
+BELOW, ABOVE = 1.0 - 2.0**-50, 1.0 + 2.0**-50  # a wider error bound than the two roundings of a product
+LONGEST = 17  # most bytes of `write_number`: sign, nine digits, point, four zeros or an exponent
 
 
 @njit(cache=True, nogil=True, forceinline=True)
 def is_blank(byte):
-    """Whether a byte parts the fields of a line: a blank or a tab."""
+    """Whether a byte separates the fields of a line: a blank or a tab."""
     return byte == 32 or byte == 9
 
 
 @njit(cache=True, nogil=True, forceinline=True)
-def eight_bytes(blob, at):
-    """blob[at:at+8] as one number, the first byte lowest; the compiler makes it one load."""
-    at = np.uint64(at)
-    word = np.uint64(blob[at])
-    for i in range(1, 8):
-        word |= np.uint64(blob[at + np.uint64(i)]) << np.uint64(8 * i)
-    return word
-
-
-@njit(cache=True, nogil=True, forceinline=True)
 def are_digits(word):
-    """Whether all eight bytes of a number are ASCII digits: 3 in the upper half, and still so when 6 is added."""
+    """Whether all eight bytes are ASCII digits: the upper half of each is 3, also after adding 6."""
     return word & UPPER == ZEROS and (word + SIXES) & UPPER == ZEROS
 
 
 @njit(cache=True, nogil=True, forceinline=True)
-def eight_digits(word):
-    """The value of eight ASCII digits: neighbors are joined into pairs, the pairs into fours, the fours into eight."""
+def parse_eight_digits(word):
+    """The value of eight ASCII digits, combined into pairs, then fours, then eight."""
     word = ((word & np.uint64(0x0F0F0F0F0F0F0F0F)) * np.uint64(10 * 256 + 1)) >> np.uint64(8)
     word = ((word & np.uint64(0x00FF00FF00FF00FF)) * np.uint64(100 * 65536 + 1)) >> np.uint64(16)
     word = ((word & np.uint64(0x0000FFFF0000FFFF)) * np.uint64(10000 * 4294967296 + 1)) >> np.uint64(32)
@@ -53,7 +45,7 @@ def eight_digits(word):
 
 @njit(cache=True, nogil=True, forceinline=True)
 def scale(mantissa, power):
-    """mantissa * 10^power in float64, off by two roundings at most; |power| <= 300."""
+    """mantissa * 10^power in float64 with at most two roundings; |power| <= 300."""
     if power < 0:
         return np.float64(mantissa) / POWERS[-power]
     return np.float64(mantissa) * POWERS[power]
@@ -61,10 +53,10 @@ def scale(mantissa, power):
 
 @njit(cache=True, nogil=True, forceinline=True)
 def to_float32(mantissa, power, cut):
-    """float32(float64(mantissa * 10^power)) and GOOD or HARD; `cut` says that digits below the mantissa were dropped.
+    """float32(float64(mantissa * 10^power)) and GOOD or HARD; `cut` is set if digits after the mantissa were dropped.
 
-    Exact factors round once, as they should. Otherwise the true value lies between two floats, and where both round to
-    the same float32, so does everything between them.
+    Exact factors round once. Otherwise the error bounds give a lower and an upper float64; if both round to the same
+    float32, so does the exact value between them.
     """
     if mantissa == 0 and not cut:
         return np.float32(0), GOOD
@@ -78,8 +70,8 @@ def to_float32(mantissa, power, cut):
 
 
 @njit(cache=True, nogil=True)
-def read_name(blob, at, stop):
-    """The value of `nan`, `inf` or `infinity`, and the place after it; the place is -1 where none of them stands."""
+def read_special(blob, at, stop):
+    """(value, offset after it) of `nan`, `inf` or `infinity`; the offset is -1 for anything else."""
     if stop - at < 3:
         return np.float32(0), -1
     first, second, third = blob[at] | 32, blob[at + 1] | 32, blob[at + 2] | 32
@@ -100,7 +92,7 @@ def read_name(blob, at, stop):
 
 @njit(cache=True, nogil=True, forceinline=True)
 def read_number(blob, at, stop):
-    """The number that stands at blob[at:stop] up to a blank: (float32, the place after it, GOOD, HARD or BAD)."""
+    """Read the number at blob[at:stop] up to a blank: (float32, offset after it, GOOD, HARD or BAD)."""
     if at >= stop:
         return np.float32(0), at, BAD
     negative = blob[at] == 45
@@ -120,9 +112,9 @@ def read_number(blob, at, stop):
         at += 1
         first = at
         if at + 8 <= stop and mantissa < EIGHT_LEFT:
-            word = eight_bytes(blob, at)
+            word = load8(blob, np.uint64(at))
             if are_digits(word):
-                mantissa = mantissa * 100_000_000 + eight_digits(word)
+                mantissa = mantissa * 100_000_000 + parse_eight_digits(word)
                 power -= 8
                 at += 8
         while at < stop and 48 <= blob[at] <= 57:
@@ -134,14 +126,14 @@ def read_number(blob, at, stop):
             at += 1
         digits += at - first
     if digits == 0:
-        value, after = read_name(blob, first, stop)
+        value, after = read_special(blob, first, stop)
         if after < 0 or (after < stop and not is_blank(blob[after])):
             return np.float32(0), at, BAD
         return -value if negative else value, after, GOOD
     if at < stop and blob[at] | 32 == 101:
         at += 1
-        shrinks = at < stop and blob[at] == 45
-        if at < stop and (shrinks or blob[at] == 43):
+        is_negative = at < stop and blob[at] == 45
+        if at < stop and (is_negative or blob[at] == 43):
             at += 1
         first = at
         exponent = np.int64(0)
@@ -150,7 +142,7 @@ def read_number(blob, at, stop):
             at += 1
         if at == first:
             return np.float32(0), at, BAD
-        power += -exponent if shrinks else exponent
+        power += -exponent if is_negative else exponent
     if at < stop and not is_blank(blob[at]):
         return np.float32(0), at, BAD
     value, status = to_float32(mantissa, power, cut)
@@ -158,18 +150,18 @@ def read_number(blob, at, stop):
 
 
 @njit(cache=True, nogil=True)
-def surely(mantissa, power, value):
-    """Whether mantissa * 10^power reads as this float32 however a reader rounds on its way."""
-    close = scale(mantissa, power)
-    return np.float32(close * BELOW) == value and np.float32(close * ABOVE) == value
+def reads_back_as(mantissa, power, value):
+    """Whether mantissa * 10^power reads as this float32 for both error bounds of `scale`."""
+    scaled = scale(mantissa, power)
+    return np.float32(scaled * BELOW) == value and np.float32(scaled * ABOVE) == value
 
 
 @njit(cache=True, nogil=True)
-def shortest(value):
+def shortest_digits(value):
     """The fewest digits that read back as a positive finite float32: (mantissa, power).
 
-    If n digits do, so do n + 1, and nine always do: they err by 1e-8 of the value, and float32 forgives 3e-8. So digits
-    are dropped from nine downwards until one is missed.
+    If n digits suffice, so do n + 1. Nine always suffice: their relative error is 1e-8, and that of float32 is 3e-8. So
+    digits are removed from nine downwards until the number no longer reads back.
     """
     wide = np.float64(value)
     leading = np.int64(np.floor(np.log10(wide)))  # the power of ten of the first digit
@@ -180,7 +172,7 @@ def shortest(value):
     for digits in range(8, 0, -1):
         power = leading + 1 - digits
         mantissa = np.int64(np.floor(scale(wide, -power) + 0.5))
-        if not surely(mantissa, power, value):
+        if not reads_back_as(mantissa, power, value):
             break
         best, best_power = mantissa, power
     while best % 10 == 0:
@@ -191,7 +183,7 @@ def shortest(value):
 
 @njit(cache=True, nogil=True)
 def write_digits(number, count, out, at):
-    """Writes a number with exactly `count` digits; returns the place after them."""
+    """Write a number with exactly `count` digits; returns the offset after them."""
     for i in range(at + count - 1, at - 1, -1):
         out[i] = 48 + number % 10
         number //= 10
@@ -199,27 +191,27 @@ def write_digits(number, count, out, at):
 
 
 @njit(cache=True, nogil=True)
-def write_name(name, out, at):
-    """Writes a few bytes; returns the place after them."""
-    for i in range(len(name)):
-        out[at + i] = name[i]
-    return at + len(name)
+def write_bytes(values, out, at):
+    """Write bytes; returns the offset after them."""
+    for i in range(len(values)):
+        out[at + i] = values[i]
+    return at + len(values)
 
 
 @njit(cache=True, nogil=True)
 def write_number(value, out, at):
-    """Writes a float32 as text, always with a point, an exponent or a name; returns the place after it."""
+    """Write a float32 with a point, an exponent or a name (nan, inf); returns the offset after it."""
     if np.isnan(value):
-        return write_name((110, 97, 110), out, at)
+        return write_bytes((110, 97, 110), out, at)
     if np.signbit(value):
         out[at] = 45
         at += 1
         value = -value
     if np.isinf(value):
-        return write_name((105, 110, 102), out, at)
+        return write_bytes((105, 110, 102), out, at)
     if value == 0:
-        return write_name((48, 46, 48), out, at)
-    mantissa, power = shortest(value)
+        return write_bytes((48, 46, 48), out, at)
+    mantissa, power = shortest_digits(value)
     digits, room = 1, np.int64(10)
     while room <= mantissa:
         room *= 10
@@ -228,11 +220,11 @@ def write_number(value, out, at):
     if leading < -5 or leading > 8:
         return write_scientific(mantissa, digits, leading, out, at)
     if leading < 0:
-        at = write_name((48, 46), out, at)
+        at = write_bytes((48, 46), out, at)
         return write_digits(mantissa, -1 - leading + digits, out, at)
     if power >= 0:
         at = write_digits(mantissa * np.int64(POWERS[power]), leading + 1, out, at)
-        return write_name((46, 48), out, at)
+        return write_bytes((46, 48), out, at)
     part = np.int64(POWERS[-power])
     at = write_digits(mantissa // part, leading + 1, out, at)
     out[at] = 46
@@ -241,7 +233,7 @@ def write_number(value, out, at):
 
 @njit(cache=True, nogil=True)
 def write_scientific(mantissa, digits, leading, out, at):
-    """Writes mantissa as d.ddde±dd, its first digit worth 10^leading."""
+    """Write the mantissa as d.ddde±dd; its first digit is worth 10^leading."""
     part = np.int64(POWERS[digits - 1])
     out[at] = 48 + mantissa // part
     at += 1

@@ -1,15 +1,15 @@
 """GloVe's hot loop: shuffled AdaGrad over the cells of a co-occurrence matrix.
 
-A cell X(w, c) has the cost ½ f(X) (w·w̃ + b + b̃ - log X)², where f(X) = (X / x_max)^alpha, at most 1. A number p with
-the gradient g and the squared sum G takes the step t = rate · clip(g):  p ← p - t / √G,  then  G ← G + t².
+A cell X(w, c) has the cost ½ f(X) (w·w̃ + b + b̃ - log X)², where f(X) = min(1, (X / x_max)^alpha). A parameter p with
+gradient g and sum of squares G takes the step t = rate · clip(g):  p ← p - t / √G,  then  G ← G + t².
 
-A row holds everything that belongs to a word, so that one trip to memory brings it all:
+A row contains all parameters of a word, so that they are adjacent in memory:
 
-    words:     w₁ … w_dim   b   1   (zeros up to whole lanes)   and then their squared sums
-    contexts:  w̃₁ … w̃_dim   1   b̃   (zeros up to whole lanes)   and then their squared sums
+    words:     w₁ … w_dim   b   1   (zeros up to whole lanes)   followed by their sums of squares
+    contexts:  w̃₁ … w̃_dim   1   b̃   (zeros up to whole lanes)   followed by their sums of squares
 
-So one product of two rows is w·w̃ + b + b̃. The ones must stay ones: their squared sums are FROZEN, so large that no step
-moves them. Padding stays zero because its gradient is zero.
+So the dot product of two rows is w·w̃ + b + b̃. The ones are constant: their sums of squares are FROZEN, which makes
+every step negligible. Padding stays zero because its gradient is zero.
 """
 
 from __future__ import annotations
@@ -26,10 +26,10 @@ from firth.kernels.random import STEP, below, fill_uniform, key, mix
 from firth.kernels.simd_float import (
     LANES,
     call,
-    compiles,
     constant,
     lanes,
     load,
+    lowering,
     matrix,
     maximum,
     prefetch,
@@ -43,27 +43,27 @@ from firth.kernels.simd_float import (
 
 CLIP = 100.0
 FROZEN = 1e30
-AHEAD = 6  # cells between asking for a row and using it
+AHEAD = 6  # cells between the prefetch of a row and its use
 
 
-def inverse_root(value):
-    """1 / √value, to about four digits: the length of a step needs no more."""
+def inverse_sqrt(value):
+    """1 / √value to about four digits, which is enough for the size of a step."""
     return (1 / np.sqrt(value)).astype(np.float32)
 
 
-def has_estimate() -> bool:
-    """Whether the code that numba makes may use AVX-512: the CPU has it and nobody asked for another CPU."""
+def has_avx512() -> bool:
+    """Whether numba may use AVX-512: the CPU supports it and no other CPU is configured."""
     return config.CPU_NAME is None and bool(binding.get_host_cpu_features().get("avx512f", False))
 
 
-@compiles(inverse_root, "v", lanes)
-def _inverse_root(context, builder, kinds, arguments):
+@lowering(inverse_sqrt, "v", lanes)
+def _inverse_sqrt(context, builder, kinds, arguments):
     (value,) = arguments
-    if has_estimate():
-        everywhere = ir.Constant(ir.IntType(16), -1)
-        nothing = ir.Constant(vector, [0.0] * LANES)
-        return call(builder, "llvm.x86.avx512.rsqrt14.ps.512", vector, value, nothing, everywhere)
-    # Half of the exponent, taken from the bits, is a first guess; each of Newton's steps doubles its digits.
+    if has_avx512():
+        all_lanes = ir.Constant(ir.IntType(16), -1)
+        zero = ir.Constant(vector, [0.0] * LANES)
+        return call(builder, "llvm.x86.avx512.rsqrt14.ps.512", vector, value, zero, all_lanes)
+    # Halving the exponent bits gives a first guess; each Newton step doubles its digits.
     bits = builder.lshr(builder.bitcast(value, whole_numbers), constant([1] * LANES))
     guess = builder.bitcast(builder.sub(constant([0x5F3759DF] * LANES), bits), vector)
     half = builder.fmul(value, constant([0.5] * LANES, vector))
@@ -73,29 +73,29 @@ def _inverse_root(context, builder, kinds, arguments):
     return guess
 
 
-def smaller(left, right):
-    """The smaller number of each pair."""
+def minimum(left, right):
+    """The elementwise minimum."""
     return np.minimum(left, right)
 
 
-@compiles(smaller, "vv", lanes)
-def _smaller(context, builder, kinds, arguments):
+@lowering(minimum, "vv", lanes)
+def _minimum(context, builder, kinds, arguments):
     left, right = arguments
     return builder.select(builder.fcmp_ordered("<", left, right), left, right)
 
 
 @njit(cache=True, nogil=True)
-def train(pairs, targets, starts, pieces, words, contexts, rate):
-    """One step for each cell of these pieces, in this order; piece p is the cells from starts[p] to starts[p + 1].
+def train(pairs, targets, starts, chunks, words, contexts, rate):
+    """One step for each cell of these chunks, in this order; chunk p is the cells starts[p] … starts[p + 1] - 1.
 
-    A cell is its row and column in `pairs`, and log X and f(X) in `targets`. Returns (the sum of the costs before each
-    step, -1), or in place of -1 the cell at which the product was no finite number; training ends there.
+    Cell k has its row and column in pairs[k] and log X and f(X) in targets[k]. Returns (sum of the costs before each
+    step, -1). Training stops at the first cell whose score is not finite and returns it instead of -1.
     """
     half = words.shape[1] // 2
     low, high = splat(-CLIP), splat(CLIP)
     cost = 0.0
-    for p in range(len(pieces)):
-        first, last = starts[pieces[p]], starts[pieces[p] + 1]
+    for p in range(len(chunks)):
+        first, last = starts[chunks[p]], starts[chunks[p] + 1]
         for k in range(first, last):
             ahead = min(k + AHEAD, last - 1)
             prefetch(words, pairs[ahead, 0])
@@ -104,30 +104,30 @@ def train(pairs, targets, starts, pieces, words, contexts, rate):
             sums = splat(0.0)
             for d in range(0, half, LANES):
                 sums = sums + load(words, row, d) * load(contexts, column, d)
-            difference = total(sums) - targets[k, 0]
-            if not math.isfinite(difference):
+            error = total(sums) - targets[k, 0]
+            if not math.isfinite(error):
                 return cost, k
-            slope = targets[k, 1] * difference
-            cost += 0.5 * np.float64(slope) * np.float64(difference)
+            weighted_error = targets[k, 1] * error
+            cost += 0.5 * np.float64(weighted_error) * np.float64(error)
             for d in range(0, half, LANES):
                 x, y = load(words, row, d), load(contexts, column, d)
                 x_squares, y_squares = load(words, row, half + d), load(contexts, column, half + d)
-                x_step = maximum(low, smaller(high, slope * y)) * rate
-                y_step = maximum(low, smaller(high, slope * x)) * rate
-                store(words, row, d, x - x_step * inverse_root(x_squares))
-                store(contexts, column, d, y - y_step * inverse_root(y_squares))
+                x_step = maximum(low, minimum(high, weighted_error * y)) * rate
+                y_step = maximum(low, minimum(high, weighted_error * x)) * rate
+                store(words, row, d, x - x_step * inverse_sqrt(x_squares))
+                store(contexts, column, d, y - y_step * inverse_sqrt(y_squares))
                 store(words, row, half + d, x_squares + x_step * x_step)
                 store(contexts, column, half + d, y_squares + y_step * y_step)
     return cost, np.int64(-1)
 
 
 def row_bytes(dim: int) -> int:
-    """The size of a row."""
+    """The size of a row in bytes."""
     return 2 * 4 * int(stride(dim + 2))
 
 
 def make_rows(count: int, dim: int, seed: int, one: int) -> NDArray[np.float32]:
-    """Fresh rows: numbers and bias uniform in ±0.5/dim, squared sums 1, and at place `one` the 1 that stays."""
+    """Initial rows: weights and bias uniform in ±0.5/dim, sums of squares 1, and a constant 1 in column `one`."""
     half = stride(dim + 2)
     rows: NDArray[np.float32] = matrix(count, 2 * half)
     fill_uniform(rows, dim + 2, 0, 0.5 / dim, np.uint64(key(seed, 0, one)))
@@ -136,33 +136,33 @@ def make_rows(count: int, dim: int, seed: int, one: int) -> NDArray[np.float32]:
     return rows
 
 
-# Cells in an order that is both random and kind to the cache. Rows and columns are cut into blocks of words; a tile is
-# a block of rows by a block of columns, few enough words that their rows stay near while the tile's cells are trained.
-# A tile's cells are dealt, like cards, into pieces; pieces are shuffled within, and trained in a random order.
+# A random order of cells that is cache-friendly. Rows and columns are divided into blocks of words. A tile is a block
+# of rows by a block of columns, small enough that its rows stay in the cache while its cells are trained. The cells of
+# a tile are distributed round robin over chunks. Each chunk is shuffled, and chunks are trained in random order.
 
 
 @njit(cache=True, nogil=True)
 def count_cells(rows, columns, bits, tiles):
-    """tiles[i, j] += 1 for each cell in tile (i, j), where a block is 2^bits words."""
+    """tiles[i, j] += 1 for each cell in tile (i, j); a block is 2^bits words."""
     for k in range(len(rows)):
         tiles[rows[k] >> bits, columns[k] >> bits] += 1
 
 
 @njit(cache=True, nogil=True)
-def cut_pieces(tiles, size, firsts, starts):
-    """Cuts each tile into pieces of at most about `size` cells, equal to one cell; returns how many pieces there are.
+def split_tiles(tiles, size, firsts, starts):
+    """Divide each tile into chunks of about `size` cells, whose sizes differ by at most one; returns their number.
 
-    firsts[t] is the first piece of tile t, with the number of all pieces at the end; starts[p] the first cell of piece
-    p. A tile of n cells has n // size pieces, but one if it has any cells.
+    firsts[t] is the first chunk of tile t, followed by the number of all chunks; starts[p] is the first cell of chunk
+    p. A tile of n > 0 cells has max(1, n // size) chunks.
     """
     count, cell = 0, 0
     for t in range(len(tiles)):
         firsts[t] = count
-        inside = tiles[t]
-        cuts = max(inside // size, min(inside, 1))
-        for c in range(cuts):
+        cells = tiles[t]
+        chunk_count = max(cells // size, min(cells, 1))
+        for c in range(chunk_count):
             starts[count] = cell
-            cell += (inside - c + cuts - 1) // cuts
+            cell += (cells - c + chunk_count - 1) // chunk_count
             count += 1
     firsts[len(tiles)] = count
     starts[count] = cell
@@ -170,22 +170,22 @@ def cut_pieces(tiles, size, firsts, starts):
 
 
 @njit(cache=True, nogil=True)
-def deal(rows, columns, values, bits, across, dealt, firsts, starts, x_max, alpha, pairs, targets):
-    """Gives each cell its place: the n-th of a tile goes to the tile's piece n mod (number of its pieces).
+def place_cells(rows, columns, values, bits, across, placed, firsts, starts, x_max, alpha, pairs, targets):
+    """Place each cell: cell n of a tile goes to chunk n mod (number of chunks of the tile).
 
-    `across` is how many tiles lie side by side, dealt[t] how many cells of tile t have been dealt. Pairs become (row,
-    column) and targets (log X, f(X)). Returns the sum of ½ f(X) (log X)², the cost of rows that are all zero.
+    `across` is the number of tiles in a row of tiles, placed[t] the number of cells of tile t placed so far. pairs are
+    (row, column), targets are (log X, f(X)). Returns Σ ½ f(X) (log X)², the cost of zero vectors.
     """
-    log_of_most = math.log(x_max)
+    log_x_max = math.log(x_max)
     cost = 0.0
     for k in range(len(rows)):
         tile = (np.int64(rows[k]) >> bits) * across + (columns[k] >> bits)
-        turn = dealt[tile]
-        dealt[tile] = turn + 1
-        cuts = firsts[tile + 1] - firsts[tile]
-        at = starts[firsts[tile] + turn % cuts] + turn // cuts
+        n = placed[tile]
+        placed[tile] = n + 1
+        chunk_count = firsts[tile + 1] - firsts[tile]
+        at = starts[firsts[tile] + n % chunk_count] + n // chunk_count
         log = math.log(values[k])
-        weight = math.exp(min(0.0, alpha * (log - log_of_most)))
+        weight = math.exp(min(0.0, alpha * (log - log_x_max)))
         pairs[at, 0], pairs[at, 1] = rows[k], columns[k]
         targets[at, 0], targets[at, 1] = log, weight
         cost += 0.5 * weight * log * log
@@ -193,8 +193,8 @@ def deal(rows, columns, values, bits, across, dealt, firsts, starts, x_max, alph
 
 
 @njit(cache=True, nogil=True)
-def shuffle_pieces(pairs, targets, starts, first, last, seed):
-    """Shuffles the cells within each of the pieces first … last - 1, each by a stream of its own."""
+def shuffle_chunks(pairs, targets, starts, first, last, seed):
+    """Shuffle the cells within each of the chunks first … last - 1; each chunk has its own random stream."""
     for p in range(first, last):
         state = key(seed, 0, p)
         begin = starts[p]
@@ -208,7 +208,7 @@ def shuffle_pieces(pairs, targets, starts, first, last, seed):
 
 @njit(cache=True, nogil=True)
 def shuffle_order(count, seed, epoch):
-    """The numbers 0 … count - 1 in the random order of an epoch."""
+    """A random permutation of 0 … count - 1 for an epoch."""
     order = np.arange(count)
     state = key(seed, epoch, 0)
     for i in range(count - 1, 0, -1):

@@ -1,11 +1,11 @@
-"""N-grams in a sorted trie: count them, link them, find them, score with them.
+"""Count, look up and score n-grams in a sorted trie.
 
-A trie is flat. Its nodes are n-grams: first all words (node = id of the word), then all pairs, then all triples, each
-level sorted by (prefix, last word). So the children of node i, the n-grams that begin with it, are the nodes
-starts[i] .. starts[i + 1], sorted by their last word `words[node]`; a node of the last level has no children and no
-place in `starts`. `NONE` stands where there is no node.
+The trie is a set of arrays. Its nodes are n-grams: first all words (node = word id), then all bigrams, then all
+trigrams, each level sorted by (prefix, last word). The children of node i, the n-grams with prefix i, are the nodes
+starts[i] … starts[i + 1] - 1, sorted by their last word words[node]. Nodes of the last level have no entry in `starts`.
+NONE means no node.
 
-A text is a run of word ids in which every sentence is opened by `begin` and closed by `end`.
+A text is an array of word ids in which every sentence starts with `begin` and stops with `end`.
 """
 
 from __future__ import annotations
@@ -17,12 +17,12 @@ from firth.kernels.words import find
 
 NONE = np.int64(-1)
 NEWLINE = np.uint8(10)
-GONE = np.uint32(0xFFFFFFFF)  # in a table of words: not a word, leave it out
+DROPPED = np.uint32(0xFFFFFFFF)  # the entry of a removed word in a table of ids
 
 
 @njit(cache=True, nogil=True)
-def frame(ids, sentences, table, begin, end, out):
-    """Lays sentences into out as begin, table[ids], end, without what is GONE; returns the length.
+def frame_sentences(ids, sentences, table, begin, end, out):
+    """Write each sentence as begin, table[ids], end, without DROPPED words; returns the length.
 
     Sentence i is ids[sentences[i] - sentences[0] : sentences[i + 1] - sentences[0]].
     """
@@ -33,7 +33,7 @@ def frame(ids, sentences, table, begin, end, out):
         at += 1
         for i in range(np.int64(sentences[sentence]) - shift, np.int64(sentences[sentence + 1]) - shift):
             word = table[ids[i]]
-            if word != GONE:
+            if word != DROPPED:
                 out[at] = word
                 at += 1
         out[at] = end
@@ -42,7 +42,7 @@ def frame(ids, sentences, table, begin, end, out):
 
 
 @njit(cache=True, nogil=True)
-def child(starts, words, node, word):
+def find_child(starts, words, node, word):
     """The node of the n-gram `node` followed by `word`, or NONE."""
     low = np.int64(starts[node])
     top = np.int64(starts[node + 1])
@@ -60,7 +60,7 @@ def child(starts, words, node, word):
 
 @njit(cache=True, nogil=True)
 def extend(text, begin, starts, words, nodes):
-    """nodes[t], the n-gram that ends at t, becomes the (n + 1)-gram that ends at t; NONE across a sentence's start."""
+    """Extend nodes[t] from the n-gram to the (n + 1)-gram that ends at t; NONE if that crosses a sentence start."""
     before = NONE
     for t in range(len(text)):
         node = before
@@ -68,12 +68,12 @@ def extend(text, begin, starts, words, nodes):
         if node == NONE or text[t] == begin:
             nodes[t] = NONE
         else:
-            nodes[t] = child(starts, words, node, text[t])
+            nodes[t] = find_child(starts, words, node, text[t])
 
 
 @njit(cache=True, nogil=True)
 def find_lines(blob, names, starts, ends, slots, ids):
-    """ids[k] becomes the id of the k-th line of the blob, or -1; returns the number of lines, of which ids has room."""
+    """ids[k] = id of line k of the blob, or -1; returns the number of lines, which may exceed len(ids)."""
     line, start = 0, 0
     for i in range(len(blob) + 1):
         if i == len(blob) or blob[i] == NEWLINE:
@@ -86,7 +86,7 @@ def find_lines(blob, names, starts, ends, slots, ids):
 
 @njit(cache=True, nogil=True)
 def make_keys(text, begin, nodes, base, size, keys):
-    """Lays (prefix - base) * size + word of every n-gram into keys; nodes are the (n - 1)-grams. Returns how many."""
+    """Write the key (prefix - base) * size + word of every n-gram, given the (n - 1)-gram nodes; returns how many."""
     count = 0
     for t in range(1, len(text)):
         if nodes[t - 1] != NONE and text[t] != begin:
@@ -96,8 +96,8 @@ def make_keys(text, begin, nodes, base, size, keys):
 
 
 @njit(cache=True, nogil=True)
-def sort(keys, spare, most):
-    """The keys, none above `most`, in rising order, in one of the two buffers: eleven bits a pass, lowest first."""
+def sort_keys(keys, spare, most):
+    """Radix sort of keys up to `most`, eleven bits in each pass; the result is in one of the two buffers."""
     shift = np.uint64(0)
     while np.uint64(most) >> shift != 0:
         ends = np.zeros(2049, np.int64)
@@ -115,8 +115,8 @@ def sort(keys, spare, most):
 
 
 @njit(cache=True, nogil=True)
-def reduce(keys, counts):
-    """Sorted keys to distinct ones at their front, with their counts; returns how many there are."""
+def count_sorted(keys, counts):
+    """Move the distinct keys of a sorted array to its front and count each; returns their number."""
     last = -1
     for i in range(len(keys)):
         if last >= 0 and keys[last] == keys[i]:
@@ -129,8 +129,8 @@ def reduce(keys, counts):
 
 
 @njit(cache=True, nogil=True)
-def merge(a, a_counts, b, b_counts, keys, counts):
-    """Two sorted runs of distinct keys into one, counts of equal keys added; returns its length."""
+def merge_counts(a, a_counts, b, b_counts, keys, counts):
+    """Merge two sorted arrays of distinct keys and add the counts of equal keys; returns the length."""
     i, j, size = 0, 0, 0
     while i < len(a) or j < len(b):
         if j == len(b) or (i < len(a) and a[i] < b[j]):
@@ -149,7 +149,7 @@ def merge(a, a_counts, b, b_counts, keys, counts):
 
 @njit(cache=True, nogil=True)
 def unpack(keys, size, shift, starts, words):
-    """Keys back to words, and starts[prefix] to shift + where the children of the prefix begin."""
+    """Decode keys into words; starts[prefix] = shift + the index of the prefix's first child."""
     prefix = 0
     for i in range(len(keys)):
         parent = np.int64(keys[i] // np.uint64(size))
@@ -163,11 +163,11 @@ def unpack(keys, size, shift, starts, words):
 
 
 @njit(cache=True, nogil=True)
-def link(starts, words, first, last, suffixes):
-    """suffixes[child] for the children of the nodes first..last: the node of the child without its first word.
+def link_suffixes(starts, words, first, last, suffixes):
+    """suffixes[child] = node of the child without its first word, for the children of nodes first … last - 1.
 
-    suffix(prefix + word) = child(suffix(prefix), word); the suffix of a pair is its last word, that is, a node. NONE
-    where the suffix is not in the trie.
+    suffix(prefix + word) = find_child(suffix(prefix), word); the suffix of a bigram is its last word. NONE if the
+    suffix is not in the trie.
     """
     size = starts[0]
     for node in range(first, last):
@@ -177,14 +177,14 @@ def link(starts, words, first, last, suffixes):
             elif suffixes[node] == NONE:
                 suffixes[i] = NONE
             else:
-                suffixes[i] = child(starts, words, suffixes[node], words[i])
+                suffixes[i] = find_child(starts, words, suffixes[node], words[i])
 
 
 @njit(cache=True, nogil=True)
-def continue_counts(starts, suffixes, size, begin, counts, adjusted):
-    """adjusted[i] for every node that may have a left neighbor: in how many different words it follows.
+def adjust_counts(starts, suffixes, size, begin, counts, adjusted):
+    """adjusted[i] = continuation count: the number of distinct words that precede n-gram i.
 
-    N-grams that open a sentence have none, and n-grams of the last level are not extended: both keep their counts.
+    N-grams that start with `begin` and n-grams of the last level keep their counts.
     """
     last = len(starts) - 1
     for i in range(len(counts)):
@@ -201,7 +201,7 @@ def continue_counts(starts, suffixes, size, begin, counts, adjusted):
 
 @njit(cache=True, nogil=True)
 def count_counts(adjusted, found):
-    """found[k] becomes the number of n-grams that were counted k times, for k below len(found)."""
+    """found[k] += the number of n-grams with count k, for k < len(found)."""
     for i in range(len(adjusted)):
         if adjusted[i] < len(found):
             found[adjusted[i]] += 1
@@ -209,7 +209,7 @@ def count_counts(adjusted, found):
 
 @njit(cache=True, nogil=True)
 def interpolate(starts, first, last, adjusted, kept, suffixes, discounts, probs, gammas):
-    """The probabilities of the children of the nodes first..last, and what these nodes leave to shorter n-grams.
+    """Probabilities of the children of nodes first … last - 1, and the interpolation weights gamma of these nodes.
 
     p(w | h) = (a(hw) - D(a(hw))) / A(h) + gamma(h) p(w | h without its first word),   A(h) = sum over w of a(hw),
     gamma(h) = (sum over kept hw of D(a(hw)) + sum over pruned hw of a(hw)) / A(h),   D(a) = discounts[min(a, 3)].
@@ -229,23 +229,23 @@ def interpolate(starts, first, last, adjusted, kept, suffixes, discounts, probs,
 
 
 @njit(cache=True, nogil=True)
-def step(starts, words, log10, backoffs, order, context, fresh, word):
-    """(log10 p(word | context), length of the n-gram that gave it); fresh becomes the context of the next word.
+def step(starts, words, log10, backoffs, order, context, next_context, word):
+    """(log10 p(word | context), length of the matched n-gram); next_context becomes the context of the next word.
 
-    context[k] is the node of the last k words, or NONE. The longest known n-gram that ends in the word has length m:
-    log10 p = log10[node] + sum of backoffs[context[k]] over the contexts k = m .. order - 1 that did not know the word.
+    context[k] is the node of the last k words, or NONE. If the longest n-gram in the trie that ends in the word has
+    length m, log10 p = log10[node] + Σ backoffs[context[k]] over k = m … order - 1.
     """
-    fresh[1] = word
+    next_context[1] = word
     length = 1
     for k in range(1, order):
         node = context[k]
         found = NONE
         if node != NONE:
-            found = child(starts, words, node, word)
-        fresh[k + 1] = found
+            found = find_child(starts, words, node, word)
+        next_context[k + 1] = found
         if found != NONE:
             length = k + 1
-    value = np.float64(log10[fresh[length]])
+    value = np.float64(log10[next_context[length]])
     for k in range(length, order):
         if context[k] != NONE:
             value += backoffs[context[k]]
@@ -254,16 +254,16 @@ def step(starts, words, log10, backoffs, order, context, fresh, word):
 
 @njit(cache=True, nogil=True)
 def score(text, begin, starts, words, log10, backoffs, order, values, lengths):
-    """values[t] becomes log10 p(text[t] | what stands before it in its sentence), lengths[t] the n-gram's length.
+    """values[t] = log10 p(text[t] | preceding words of its sentence), lengths[t] = length of the matched n-gram.
 
-    Every sentence of the text is opened by `begin`, which itself is given and gets 0.
+    Every sentence starts with `begin`, which gets 0.
     """
-    context, fresh = np.full(order + 1, NONE), np.full(order + 1, NONE)
+    context, next_context = np.full(order + 1, NONE), np.full(order + 1, NONE)
     for t in range(len(text)):
         if text[t] == begin:
             context[:] = NONE
             context[1] = begin
             values[t], lengths[t] = 0.0, 0
             continue
-        values[t], lengths[t] = step(starts, words, log10, backoffs, order, context, fresh, text[t])
-        context, fresh = fresh, context
+        values[t], lengths[t] = step(starts, words, log10, backoffs, order, context, next_context, text[t])
+        context, next_context = next_context, context

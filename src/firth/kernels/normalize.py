@@ -1,15 +1,15 @@
-"""Single characters replaced by others, by none, or by several."""
+"""Replace each code point by zero, one or several code points."""
 
 from __future__ import annotations
 
 from numba import njit
 
-SEVERAL = 0x80000000  # table values from here on are places in `several`, where a length and its code points stand
+SEVERAL = 0x80000000  # a table value v >= SEVERAL is an offset v - SEVERAL of a length and code points in `several`
 
 
 @njit(cache=True, nogil=True)
 def first_change(codes, table):
-    """The first place whose code point the table changes, or the length."""
+    """The offset of the first code point that the table changes, or the length."""
     for at in range(len(codes)):
         if table[codes[at]] != codes[at]:
             return at
@@ -18,7 +18,7 @@ def first_change(codes, table):
 
 @njit(cache=True, nogil=True)
 def replace(codes, table, several, out):
-    """Writes each code point's replacement into out; returns how many were written, or would be if out is too short."""
+    """Write the replacement of each code point; returns the full length, which may exceed len(out)."""
     size = 0
     for at in range(len(codes)):
         value = table[codes[at]]
@@ -27,9 +27,9 @@ def replace(codes, table, several, out):
                 out[size] = value
             size += 1
             continue
-        place = value - SEVERAL
-        for i in range(several[place]):
+        offset = value - SEVERAL
+        for i in range(several[offset]):
             if size < len(out):
-                out[size] = several[place + 1 + i]
+                out[size] = several[offset + 1 + i]
             size += 1
     return size

@@ -1,7 +1,7 @@
-"""Two words that stand side by side: counted as keys, and joined into one.
+"""Count bigrams and join them into phrases.
 
-A text is an array of ids with the ends of its sentences. The pairs that are joined lie by their first word: word w is
-joined with seconds[starts[w]:starts[w + 1]], which rise, and becomes the id at the same place of `joined`.
+A text is an array of ids and the ends of its sentences. The bigrams to join are grouped by their first word: word w is
+joined with each of seconds[starts[w]:starts[w + 1]], in ascending order; `joined` has the ids of these phrases.
 """
 
 from __future__ import annotations
@@ -14,9 +14,9 @@ BLANK, NEWLINE = np.uint8(32), np.uint8(10)
 
 @njit(cache=True, nogil=True)
 def pair_keys(ids, ends, numbers, size, keys):
-    """Writes numbers[a] · size + numbers[b] for each pair a b within a sentence; returns how many.
+    """Write the key numbers[a] · size + numbers[b] of each bigram a b within a sentence; returns their number.
 
-    A word whose number is negative is in no pair.
+    Words with negative numbers are skipped.
     """
     found, at = 0, 0
     for sentence in range(len(ends)):
@@ -32,8 +32,8 @@ def pair_keys(ids, ends, numbers, size, keys):
 
 
 @njit(cache=True, nogil=True)
-def place_of(second, seconds, first, last):
-    """The place of a number among seconds[first:last], which rise, or -1."""
+def find_sorted(second, seconds, first, last):
+    """The index of a number in the sorted seconds[first:last], or -1."""
     while first < last:
         middle = (first + last) // 2
         if seconds[middle] < second:
@@ -47,19 +47,16 @@ def place_of(second, seconds, first, last):
 
 @njit(cache=True, nogil=True)
 def join(ids, ends, starts, seconds, joined, out, out_ends):
-    """Copies a text with its pairs joined, from left to right: a word that was joined begins no other pair.
-
-    Returns how many ids were written.
-    """
+    """Copy a text and join its bigrams from left to right; each word is joined at most once. Returns the length."""
     used, at = 0, 0
     for sentence in range(len(ends)):
         while at < ends[sentence]:
             word = np.int64(ids[at])
-            place = np.int64(-1)
+            match = np.int64(-1)
             if at + 1 < ends[sentence] and starts[word] < starts[word + 1]:
-                place = place_of(ids[at + 1], seconds, starts[word], starts[word + 1])
-            if place >= 0:
-                out[used] = joined[place]
+                match = find_sorted(ids[at + 1], seconds, starts[word], starts[word + 1])
+            if match >= 0:
+                out[used] = joined[match]
                 at += 2
             else:
                 out[used] = ids[at]
@@ -70,10 +67,10 @@ def join(ids, ends, starts, seconds, joined, out, out_ends):
 
 
 @njit(cache=True, nogil=True)
-def print_words(ids, ends, blob, starts, stops, out):
-    """Writes each sentence as a line of words with blanks between them; returns how many bytes that takes.
+def write_words(ids, ends, blob, starts, stops, out):
+    """Write each sentence as a line of words separated by blanks; returns the number of bytes.
 
-    The array is filled as far as it reaches, so that an empty one only counts.
+    Bytes beyond len(out) are not written, so an empty `out` only counts.
     """
     used, at = 0, 0
     for sentence in range(len(ends)):

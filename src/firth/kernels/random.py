@@ -1,7 +1,7 @@
-"""Random numbers that depend on nothing but their key, and words drawn from a distribution in constant time.
+"""Keyed random numbers, and sampling from a distribution in constant time.
 
 The generator is SplitMix64: the state is a counter that grows by a fixed odd step, and `mix` turns it into 64 random
-bits. A key made of (seed, epoch, block) gives each block of a text its own stream, whoever computes it and whenever.
+bits. A key of (seed, epoch, block) gives each block of a text its own stream, independent of threads and order.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ STEP = np.uint64(0x9E3779B97F4A7C15)
 FIRST, SECOND = np.uint64(0xBF58476D1CE4E5B9), np.uint64(0x94D049BB133111EB)
 S27, S30, S31, S32, S40 = (np.uint64(bits) for bits in (27, 30, 31, 32, 40))
 LOW = np.uint64(0xFFFFFFFF)
-SURE = 0xFFFFFFFF  # the threshold of a thing that always happens
+SURE = 0xFFFFFFFF  # the threshold of probability 1
 
 
 @register_jitable
@@ -27,26 +27,26 @@ def mix(state):
 
 @register_jitable
 def below(bits, size):
-    """A whole number from 0 to size - 1, from the upper half of 64 random bits."""
+    """An integer from 0 to size - 1, from the upper half of 64 random bits."""
     return np.int64(((bits >> S32) * np.uint64(size)) >> S32)
 
 
 @register_jitable
 def happens(bits, threshold):
-    """Whether a thing of probability threshold / 2³² happens, by the lower half of 64 random bits."""
+    """A Bernoulli draw of probability threshold / 2³², from the lower half of 64 random bits."""
     return (bits & LOW) <= np.uint64(threshold)
 
 
 @register_jitable
 def draw(bits, noise):
-    """A row of an alias table (see `alias_table`) by 64 random bits: a place, and then the one or the other there."""
-    place = below(bits, noise.shape[0])
-    return noise[place, 1] if (bits & LOW) > np.uint64(noise[place, 0]) else np.uint32(place)
+    """A sample from an alias table (see `alias_table`): the upper bits draw a row, the lower bits decide."""
+    row = below(bits, noise.shape[0])
+    return noise[row, 1] if (bits & LOW) > np.uint64(noise[row, 0]) else np.uint32(row)
 
 
 @njit(cache=True, nogil=True)
 def key(seed, epoch, block):
-    """Where the stream of one block of one epoch begins."""
+    """The initial state of the stream of a block in an epoch."""
     state = mix(np.uint64(seed) + STEP)
     state = mix((state ^ np.uint64(epoch)) + STEP)
     return mix((state ^ np.uint64(block)) + STEP)
@@ -54,20 +54,20 @@ def key(seed, epoch, block):
 
 @njit(cache=True, nogil=True)
 def fill_uniform(matrix, dim, first, reach, start):
-    """matrix[i, :dim] uniform in ±reach; row i has a stream of its own, the one of number first + i."""
+    """matrix[i, :dim] uniform in ±reach; row i has its own stream, number first + i."""
     for i in range(matrix.shape[0]):
         state = mix(start ^ mix(np.uint64(first + i) + STEP))
         for d in range(dim):
             state += STEP
-            share = np.float64(mix(state) >> S40) / 16777216.0  # 24 bits: all that a float32 holds
+            share = np.float64(mix(state) >> S40) / 16777216.0  # 24 bits, the precision of float32
             matrix[i, d] = np.float32((2.0 * share - 1.0) * reach)
 
 
 @njit(cache=True, nogil=True)
 def alias_table(weights):
-    """(n, 2) uint32: at place i stands i, with the threshold in column 0, or else the number in column 1.
+    """Alias table of Walker's method, (n, 2) uint32: row i yields i up to the threshold in column 0, else column 1.
 
-    Walker's method: every place has the share 1/n; what a light number leaves of its place goes to a heavy one.
+    Each row has probability 1/n; the part that a value of lower probability leaves goes to one of higher probability.
     """
     size = len(weights)
     table = np.empty((size, 2), np.uint32)

@@ -1,10 +1,9 @@
-"""Sixteen floats at once: a small vocabulary in which the hot loops of training are written.
+"""SIMD operations on vectors of 16 float32, used by the training kernels.
 
-`Lanes` is a vector of 16 float32 that lives in registers (one AVX-512 register; LLVM splits it where there is less).
-Kernels write `load`, `store`, `+ - * /`, `total` and so on. Each of these is an ordinary Python function on NumPy
-arrays of 16 numbers, so that `kernel.py_func` runs as its own reference; numba compiles the same names to one
-instruction or two. Matrices are float32, C-contiguous, and padded so that a row is a whole number of lanes (see
-`stride`).
+`Lanes` is a vector of 16 float32 in registers (one AVX-512 register; LLVM splits it for other CPUs). Its operations are
+`load`, `store`, `+ - * /`, `total` and so on. Each is a Python function on NumPy arrays of 16 numbers, so that
+`kernel.py_func` is the reference; numba compiles the same names to one or two instructions. Matrices are float32,
+C-contiguous, and padded so that the length of a row is a multiple of 16 (see `stride`).
 """
 
 from __future__ import annotations
@@ -22,12 +21,12 @@ from numba.extending import models, register_jitable, register_model
 from numpy.typing import NDArray
 
 LANES = 16
-ASKED = 8  # cache lines of a row that are asked for; the processor sees by itself how a longer row goes on
-FAST = ("contract", "reassoc", "nsz")  # may fuse and reorder, but NaN and infinity stay what they are
+PREFETCHED = 8  # cache lines of a row to prefetch; the hardware prefetcher continues with longer rows
+FAST = ("contract", "reassoc", "nsz")  # allows fusing and reordering; NaN and infinity are kept
 
-# A function of a kernel that is part of its caller: a call would pass each array as seven numbers, for little work.
-# It may not allocate or return an array: without numba's runtime (_nrt) no reference to an array is counted, which
-# costs up to half the time of a loop that hands many arrays on.
+# A kernel function that is inlined into its caller: a call would pass each array as seven numbers.
+# It must not allocate or return an array: without numba's runtime (_nrt) array references are not counted, and counting
+# takes up to half the time of a loop that passes many arrays.
 inlined = register_jitable(forceinline=True, _nrt=False)
 loop = njit(cache=True, nogil=True, _nrt=False)  # type: ignore[call-overload]  # a kernel of such functions
 
@@ -52,106 +51,106 @@ class LanesModel(models.PrimitiveModel):
 
 
 def stride(dim: int) -> int:
-    """The length of a row of dim numbers, padded to whole lanes."""
+    """The length of a row of dim numbers, rounded up to a multiple of 16."""
     return (dim + LANES - 1) // LANES * LANES
 
 
 def matrix(rows: int, dim: int) -> NDArray[np.float32]:
-    """A float32 matrix of zeros whose padded rows begin at cache lines."""
+    """A float32 matrix of zeros with padded rows, aligned to cache lines."""
     width = stride(dim)
     room = np.zeros(rows * width + LANES, np.float32)
     skip = (-room.ctypes.data // 4) % LANES
     return room[skip : skip + rows * width].reshape(rows, width)
 
 
-# The words, as Python understands them.
+# The operations in Python.
 
 
 def load(matrix, row, column):
-    """Sixteen numbers of a row, from a column on."""
+    """matrix[row, column : column + 16]."""
     return matrix[row, column : column + LANES].copy()
 
 
 def store(matrix, row, column, value):
-    """Writes sixteen numbers into a row, from a column on; they may run on into the next row."""
+    """matrix[row, column : column + 16] = value; it may extend into the next row."""
     at = int(row) * matrix.shape[1] + column
     matrix.reshape(-1)[at : at + LANES] = value
 
 
 def splat(number):
-    """Sixteen times the same number."""
+    """A vector of 16 copies of a number."""
     return np.full(LANES, number, np.float32)
 
 
 def total(value):
-    """The sum of the sixteen numbers."""
+    """The sum of the 16 numbers."""
     return np.float32(value.sum())
 
 
 def maximum(left, right):
-    """The larger number of each pair."""
+    """The elementwise maximum."""
     return np.maximum(left, right)
 
 
 def choose(value, left, right):
-    """The number of `left` where `value` is 0 or above it, else that of `right`."""
+    """Elementwise: `left` where value >= 0, else `right`."""
     return np.where(value >= 0, left, right)
 
 
-def rounded(value):
-    """The nearest whole numbers."""
+def rint(value):
+    """The nearest integers."""
     return np.rint(value)
 
 
 def power_of_two(value):
-    """2 to the power of whole numbers between -126 and 127."""
+    """2^value for integers between -126 and 127."""
     return np.exp2(value).astype(np.float32)
 
 
 def totals(a0, a1, a2, a3, a4, a5, b0, b1, b2, b3, b4, b5):
-    """The sums of twelve vectors, in the lanes 0 … 5 and 8 … 13; the others are 0."""
+    """The sums of twelve vectors, in lanes 0 … 5 and 8 … 13; the other lanes are 0."""
     zero = np.zeros(LANES, np.float32)
     return np.array([v.sum() for v in (a0, a1, a2, a3, a4, a5, zero, zero, b0, b1, b2, b3, b4, b5, zero, zero)])
 
 
 def prefetch(matrix, row):
-    """Asks for a row that will soon be read and written. Changes nothing."""
+    """Prefetch a row for reading and writing."""
 
 
-# The same words, as LLVM understands them.
+# The same operations in LLVM.
 
 
-def takes(*kinds):
-    """Whether each argument is of its kind: "v" Lanes, "n" a number, "m" a matrix."""
+def match_types(*kinds):
+    """A predicate on argument types; each kind is "v" for Lanes, "n" for a number, "m" for a matrix."""
 
-    def fits(kind, given):
+    def fits(kind, argument):
         if kind == "v":
-            return isinstance(given, LanesType)
+            return isinstance(argument, LanesType)
         if kind == "n":
-            return isinstance(given, types.Number)
-        return isinstance(given, types.Array) and given.dtype == types.float32 and given.layout == "C"
+            return isinstance(argument, types.Number)
+        return isinstance(argument, types.Array) and argument.dtype == types.float32 and argument.layout == "C"
 
-    return lambda given: len(given) == len(kinds) and all(map(fits, kinds, given))
+    return lambda arguments: len(arguments) == len(kinds) and all(map(fits, kinds, arguments))
 
 
-def compiles(function, kinds, result):
-    """Teaches numba a word: its argument kinds (see `takes`), what it returns, and the code that it becomes."""
+def lowering(function, kinds, result):
+    """Register the LLVM code of an operation with its argument kinds (see `match_types`) and the type of the result."""
     numbers = {"v": LanesType, "n": types.Number, "m": types.Array}
-    fits = takes(*kinds)
+    fits = match_types(*kinds)
 
     class Template(AbstractTemplate):
         key = function
 
-        def generic(self, given, keywords):
-            return signature(result, *given) if fits(given) and not keywords else None
+        def generic(self, arguments, keywords):
+            return signature(result, *arguments) if fits(arguments) and not keywords else None
 
     infer_global(function, types.Function(Template))
 
     def register(generate):
         @lower_builtin(function, *(numbers[kind] for kind in kinds))
         def lowered(context, builder, chosen, arguments):
-            made = generate(context, builder, chosen.args, arguments)
-            return context.get_dummy_value() if made is None else made
+            value = generate(context, builder, chosen.args, arguments)
+            return context.get_dummy_value() if value is None else value
 
         return generate
 
@@ -162,23 +161,25 @@ def constant(numbers, kind=whole_numbers):
     return ir.Constant(kind, list(numbers))
 
 
-def shuffle(builder, left, right, places):
-    """A vector of places 0 … 15 of the left and 16 … 31 of the right."""
-    return builder.shuffle_vector(left, right, ir.Constant(ir.VectorType(i32, len(places)), list(places)))
+def shuffle(builder, left, right, indices):
+    """A vector of chosen lanes: 0 … 15 are those of the left vector, 16 … 31 those of the right."""
+    return builder.shuffle_vector(left, right, ir.Constant(ir.VectorType(i32, len(indices)), list(indices)))
 
 
-def widen(builder, number):
+def broadcast(builder, number):
     empty = ir.Constant(vector, ir.Undefined)
     return shuffle(builder, builder.insert_element(empty, number, ir.Constant(i32, 0)), empty, [0] * LANES)
 
 
 def as_lanes(context, builder, kind, value):
-    """The value itself, or a number sixteen times."""
-    return value if isinstance(kind, LanesType) else widen(builder, context.cast(builder, value, kind, types.float32))
+    """A vector as it is; a number broadcast to a vector."""
+    if isinstance(kind, LanesType):
+        return value
+    return broadcast(builder, context.cast(builder, value, kind, types.float32))
 
 
-def place(context, builder, kinds, arguments):
-    """The address of matrix[row, column], given those three."""
+def element_address(context, builder, kinds, arguments):
+    """The address of matrix[row, column]."""
     array = context.make_array(kinds[0])(context, builder, arguments[0])
     row, column = (context.cast(builder, arguments[k], kinds[k], types.int64) for k in (1, 2))
     width = cgutils.unpack_tuple(builder, array.shape)[-1]
@@ -190,77 +191,77 @@ def call(builder, name, result, *arguments, **options):
     return builder.call(cgutils.get_or_insert_function(builder.module, kind, name), arguments, **options)
 
 
-@compiles(load, "mnn", lanes)
+@lowering(load, "mnn", lanes)
 def _load(context, builder, kinds, arguments):
-    address = place(context, builder, kinds, arguments)
+    address = element_address(context, builder, kinds, arguments)
     return builder.load(builder.bitcast(address, vector.as_pointer()), align=4)
 
 
-@compiles(store, "mnnv", types.void)
+@lowering(store, "mnnv", types.void)
 def _store(context, builder, kinds, arguments):
-    address = place(context, builder, kinds, arguments)
+    address = element_address(context, builder, kinds, arguments)
     builder.store(arguments[3], builder.bitcast(address, vector.as_pointer()), align=4)
 
 
-@compiles(splat, "n", lanes)
+@lowering(splat, "n", lanes)
 def _splat(context, builder, kinds, arguments):
     return as_lanes(context, builder, kinds[0], arguments[0])
 
 
-@compiles(total, "v", types.float32)
+@lowering(total, "v", types.float32)
 def _total(context, builder, kinds, arguments):
     zero = ir.Constant(f32, -0.0)
     return call(builder, "llvm.vector.reduce.fadd.v16f32", f32, zero, arguments[0], fastmath=FAST)
 
 
-@compiles(maximum, "vv", lanes)
-def _larger(context, builder, kinds, arguments):
+@lowering(maximum, "vv", lanes)
+def _maximum(context, builder, kinds, arguments):
     left, right = arguments
     return builder.select(builder.fcmp_ordered(">", left, right), left, right)
 
 
-@compiles(choose, "vvv", lanes)
+@lowering(choose, "vvv", lanes)
 def _choose(context, builder, kinds, arguments):
     value, left, right = arguments
     return builder.select(builder.fcmp_ordered(">=", value, ir.Constant(vector, [0.0] * LANES)), left, right)
 
 
-@compiles(rounded, "v", lanes)
-def _rounded(context, builder, kinds, arguments):
+@lowering(rint, "v", lanes)
+def _rint(context, builder, kinds, arguments):
     return call(builder, "llvm.rint.v16f32", vector, arguments[0])
 
 
-@compiles(power_of_two, "v", lanes)
+@lowering(power_of_two, "v", lanes)
 def _power_of_two(context, builder, kinds, arguments):
     exponent = builder.add(builder.fptosi(arguments[0], whole_numbers), constant([127] * LANES))
     return builder.bitcast(builder.shl(exponent, constant([23] * LANES)), vector)
 
 
 def add_neighbors(builder, left, right):
-    """left[0] + left[1], left[2] + left[3], …, and then the same of the right."""
+    """left[0] + left[1], left[2] + left[3], …, followed by the same sums of the right vector."""
     even, odd = (shuffle(builder, left, right, range(first, 2 * LANES, 2)) for first in (0, 1))
     return builder.fadd(even, odd, flags=FAST)
 
 
-@compiles(totals, "v" * 12, lanes)
+@lowering(totals, "v" * 12, lanes)
 def _totals(context, builder, kinds, arguments):
     zero = ir.Constant(vector, [0.0] * LANES)
     level = [*arguments[:6], zero, zero, *arguments[6:], zero, zero]
-    while len(level) > 1:  # neighbors are added, and two vectors become one of twice as many shorter sums
+    while len(level) > 1:  # each level halves the vectors and doubles the sums in each
         level = [add_neighbors(builder, left, right) for left, right in zip(level[::2], level[1::2])]
     return level[0]
 
 
-@compiles(prefetch, "mn", types.void)
+@lowering(prefetch, "mn", types.void)
 def _prefetch(context, builder, kinds, arguments):
     array = context.make_array(kinds[0])(context, builder, arguments[0])
     row = context.cast(builder, arguments[1], kinds[1], types.int64)
     width = cgutils.unpack_tuple(builder, array.shape)[-1]
     first = builder.gep(array.data, [builder.mul(row, width)])
-    most = ir.Constant(i64, ASKED * LANES)
-    asked = builder.select(builder.icmp_signed("<", width, most), width, most)
+    most = ir.Constant(i64, PREFETCHED * LANES)
+    length = builder.select(builder.icmp_signed("<", width, most), width, most)
     to_write, keep_near, data = ir.Constant(i32, 1), ir.Constant(i32, 3), ir.Constant(i32, 1)
-    with cgutils.for_range_slice(builder, ir.Constant(i64, 0), asked, ir.Constant(i64, LANES), i64) as (column, _):
+    with cgutils.for_range_slice(builder, ir.Constant(i64, 0), length, ir.Constant(i64, LANES), i64) as (column, _):
         address = builder.bitcast(builder.gep(first, [column]), ir.IntType(8).as_pointer())
         call(builder, "llvm.prefetch.p0", ir.VoidType(), address, to_write, keep_near, data)
 
@@ -268,7 +269,7 @@ def _prefetch(context, builder, kinds, arguments):
 def _arithmetic(symbol, name):
     for kinds in ("vv", "vn", "nv"):
 
-        @compiles(symbol, kinds, lanes)
+        @lowering(symbol, kinds, lanes)
         def _operation(context, builder, kinds, arguments):
             left, right = (as_lanes(context, builder, *pair) for pair in zip(kinds, arguments))
             return getattr(builder, name)(left, right, flags=FAST)
@@ -287,9 +288,9 @@ for _instruction, _symbols in OPERATORS.items():
 
 @inlined
 def exp_negative(value):
-    """exp(-value) for value ≥ 0: 2^whole · 2^rest, the rest in ±1/2 by its Taylor series (7 digits)."""
+    """exp(-value) for value ≥ 0 as 2^whole · 2^rest, with rest in ±1/2 by its Taylor series (7 digits)."""
     power = maximum(value * np.float32(-1.4426950408889634), splat(-126.0))
-    whole = rounded(power)
+    whole = rint(power)
     rest = (power - whole) * np.float32(0.6931471805599453)
     series = rest * np.float32(1 / 720) + np.float32(1 / 120)
     series = series * rest + np.float32(1 / 24)

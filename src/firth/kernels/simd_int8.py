@@ -1,7 +1,7 @@
-"""Vector instructions that a loop cannot ask for, written as LLVM.
+"""Dot products of bytes in LLVM, for instructions that compiled loops do not reach.
 
-`dots_of_1` and `dots_of_8` multiply bytes: 32 rows with one query or with eight. Where the CPU has AVX-512 VNNI a
-single instruction does 64 products and their sums in fours; elsewhere LLVM picks what there is for the same arithmetic.
+`dots_of_1` and `dots_of_8` multiply 32 rows by one or eight queries. With AVX-512 VNNI one instruction computes 64
+products and adds them in groups of four; on other CPUs LLVM generates the same arithmetic.
 """
 
 from __future__ import annotations
@@ -11,22 +11,22 @@ from numba import types
 from numba.core import cgutils, config
 from numba.extending import intrinsic
 
-LANES = 16  # 32-bit sums in one vector, one a row
-TILE = 32  # rows that are taken together: two vectors
+LANES = 16  # 32-bit sums in a vector, one for each row
+TILE = 32  # rows in a tile: two vectors
 
 i8, i16, i32, i64 = (ir.IntType(bits) for bits in (8, 16, 32, 64))
 sums = ir.VectorType(i32, LANES)
 
 
 def has_vnni() -> bool:
-    """Whether the code that numba makes may use AVX-512 VNNI: the CPU has it and nobody asked for another CPU."""
+    """Whether numba may use AVX-512 VNNI: the CPU supports it and no other CPU is configured."""
     return config.CPU_NAME is None and bool(binding.get_host_cpu_features().get("avx512vnni", False))
 
 
 def add_products(builder, total, rows, query):
-    """total[lane] + the sum over its four bytes of rows (unsigned) * query (signed); all three are 16 x 32 bits."""
+    """total[lane] + Σ rows (unsigned) * query (signed) over the four bytes of the lane; all three are 16 x 32 bits."""
     if has_vnni():
-        # The types are those of LLVM up to 20; later versions take bytes and still understand these.
+        # The types are those of LLVM up to 20; later versions use bytes but still accept these.
         kind = ir.FunctionType(sums, [sums, sums, sums])
         step = cgutils.get_or_insert_function(builder.module, kind, "llvm.x86.avx512.vpdpbusd.512")
         return builder.call(step, [total, rows, query])
@@ -35,22 +35,22 @@ def add_products(builder, total, rows, query):
     query = builder.sext(builder.bitcast(query, ir.VectorType(i8, 4 * LANES)), wide)
     products = []
     for first in (0, 1):
-        left, right = every_second(builder, rows, first), every_second(builder, query, first)
+        left, right = take_every_second(builder, rows, first), take_every_second(builder, query, first)
         longer = ir.VectorType(i32, 2 * LANES)
         products.append(builder.mul(builder.sext(left, longer), builder.sext(right, longer)))
     pairs = builder.add(*products)
-    fours = builder.add(every_second(builder, pairs, 0), every_second(builder, pairs, 1))
+    fours = builder.add(take_every_second(builder, pairs, 0), take_every_second(builder, pairs, 1))
     return builder.add(total, fours)
 
 
-def every_second(builder, vector, first):
+def take_every_second(builder, vector, first):
     """The elements first, first + 2, first + 4, … of a vector."""
     chosen = ir.Constant(ir.VectorType(i32, vector.type.count // 2), list(range(first, vector.type.count, 2)))
     return builder.shuffle_vector(vector, ir.Constant(vector.type, ir.Undefined), chosen)
 
 
 def splat(builder, number):
-    """A vector of 16 times the same 32 bits."""
+    """A vector of 16 copies of a 32-bit number."""
     empty = ir.Constant(sums, ir.Undefined)
     one = builder.insert_element(empty, number, ir.Constant(i32, 0))
     return builder.shuffle_vector(one, empty, ir.Constant(sums, [0] * LANES))
@@ -59,9 +59,9 @@ def splat(builder, number):
 def make_dots(queries):
     """The intrinsic dots(codes, offset, steps, words, first, totals) for a fixed number of queries.
 
-    `codes` (uint8) holds a tile of 32 rows from `offset` on: step s is four bytes of row 0, four of row 1, … of row 31.
-    `words` (int32) holds the queries, four signed bytes a word, `steps` words a query, from `first` on.
-    totals[32 * q + r] becomes the dot product of query q and row r.
+    codes (uint8) has a tile of 32 rows at `offset`: step s is four bytes of row 0, four of row 1, … four of row 31.
+    words (int32) has the queries at `first`: four signed bytes in each word, `steps` words for each query.
+    totals[32 * q + r] = the dot product of query q and row r.
     """
 
     @intrinsic
@@ -80,11 +80,11 @@ def make_dots(queries):
             cells = [cgutils.alloca_once_value(builder, ir.Constant(sums, [0] * LANES)) for _ in range(2 * queries)]
             with cgutils.for_range(builder, steps, intp=i64) as loop:
                 at = builder.add(offset, builder.mul(loop.index, ir.Constant(i64, 4 * TILE)))
-                places = [at, builder.add(at, ir.Constant(i64, 4 * LANES))]
-                rows = [builder.load(vector_at(code, place), align=1) for place in places]
+                offsets = [at, builder.add(at, ir.Constant(i64, 4 * LANES))]
+                rows = [builder.load(vector_at(code, offset), align=1) for offset in offsets]
                 for q in range(queries):
-                    place = builder.add(builder.add(first, loop.index), builder.mul(steps, ir.Constant(i64, q)))
-                    query = splat(builder, builder.load(builder.gep(word, [place])))
+                    index = builder.add(builder.add(first, loop.index), builder.mul(steps, ir.Constant(i64, q)))
+                    query = splat(builder, builder.load(builder.gep(word, [index])))
                     for h in range(2):
                         cell = cells[2 * q + h]
                         builder.store(add_products(builder, builder.load(cell), rows[h], query), cell)

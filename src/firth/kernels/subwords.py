@@ -1,8 +1,8 @@
-"""Character n-grams of words as fastText cuts and hashes them, and vectors as means of rows.
+"""Character n-grams of words and their hashes as in fastText, and vectors as means of rows.
 
-A word is wrapped in `<` and `>`. An n-gram is n characters of the wrapped word, a character being a byte that is not
-10xxxxxx with all following bytes that are; a lone bracket is no 1-gram. Its hash is FNV-1a over its bytes, each byte
-sign-extended to 32 bits, as `char` is on the machines where fastText grew up.
+A word is wrapped in `<` and `>`. An n-gram is n UTF-8 characters of the wrapped word: a character is a byte other than
+10xxxxxx and all 10xxxxxx bytes that follow. `<` and `>` alone are not 1-grams. The hash is FNV-1a over the bytes, each
+sign-extended to 32 bits, because `char` is signed on the platforms of fastText.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ SIGN = np.uint32(0xFFFFFF00)
 
 @njit(cache=True, nogil=True)
 def wrap(blob, start, end, wrapped, sentence_end):
-    """Writes `<`, blob[start:end], `>` into wrapped; returns the length, or 0 for `</s>` unless sentence_end is set."""
+    """Write `<`, blob[start:end], `>` into wrapped; returns the length, or 0 for `</s>` unless sentence_end is set."""
     size = end - start
     for i in range(size):
         wrapped[i + 1] = blob[start + i]
@@ -37,9 +37,9 @@ def wrap(blob, start, end, wrapped, sentence_end):
 
 @njit(cache=True, nogil=True)
 def cut(wrapped, size, minn, maxn, starts, ends, hashes):
-    """The n-grams of wrapped[:size]: where each starts and ends, and its hash. Returns how many there are.
+    """Write the start, end and hash of each n-gram of wrapped[:size]; returns the number of n-grams.
 
-    The arrays are filled as far as they reach, so that empty arrays only count.
+    Entries beyond the length of the arrays are not written, so empty arrays only count.
     """
     found = 0
     for i in range(size):
@@ -69,7 +69,7 @@ def cut(wrapped, size, minn, maxn, starts, ends, hashes):
 
 @njit(cache=True, nogil=True)
 def count_rows(blob, starts, ends, minn, maxn, sentence_end, counts):
-    """counts[w] becomes the number of n-grams of word w; what pruning drops is counted too."""
+    """counts[w] = number of n-grams of word w, including pruned ones."""
     widest = np.int64(0)
     for word in range(len(starts)):
         widest = max(widest, ends[word] - starts[word])
@@ -83,10 +83,10 @@ def count_rows(blob, starts, ends, minn, maxn, sentence_end, counts):
 
 @njit(cache=True, nogil=True)
 def fill_rows(blob, starts, ends, first, minn, maxn, sentence_end, buckets, pruned, words, pointers, rows, lengths):
-    """Writes the rows of the k-th word from rows[pointers[k]] on, and how many they are into lengths[k].
+    """Write the rows of word k from rows[pointers[k]] on, and their number into lengths[k].
 
-    Its own row, first + k, stands first. An n-gram in bucket b has row words + b, or words + pruned[b] where that array
-    is not empty; where pruned[b] is negative it is left out.
+    Its own row, first + k, is the first. An n-gram in bucket b has row words + b or, if `pruned` is not empty,
+    words + pruned[b]; a negative pruned[b] means no row.
     """
     widest = np.int64(0)
     for word in range(len(starts)):
@@ -103,9 +103,10 @@ def fill_rows(blob, starts, ends, first, minn, maxn, sentence_end, buckets, prun
         kept = 1
         for k in range(found):
             bucket = np.int64(hashes[k]) % buckets
-            place = bucket if len(pruned) == 0 else pruned[bucket]
-            if place >= 0:
-                rows[at + kept] = words + place
+            if len(pruned) > 0:
+                bucket = pruned[bucket]
+            if bucket >= 0:
+                rows[at + kept] = words + bucket
                 kept += 1
         lengths[word] = kept
 
@@ -114,7 +115,7 @@ def fill_rows(blob, starts, ends, first, minn, maxn, sentence_end, buckets, prun
 def mean_rows(matrix, rows, pointers, lengths, means):
     """means[w] = the sum of matrix[rows[p : p + n]] in that order, times 1/n; p = pointers[w], n = lengths[w].
 
-    Order and roundings are fastText's, so that the bits are too. No rows give zeros.
+    The order and the roundings are those of fastText, so the results are bit-identical. Without rows the mean is zero.
     """
     dim = matrix.shape[1]
     for word in range(len(lengths)):

@@ -1,12 +1,12 @@
-"""Text to ids in one pass: bytes are checked, split at blanks, hashed and counted eight at a time.
+"""Convert text to word ids in one pass: validate, split, hash and count, eight bytes at a time.
 
-The text is a uint8 array of `end` bytes and at least PADDING blanks after them, so that eight bytes can be loaded from
-any place and every word ends. Blanks are the ASCII ones: space, tab, newline, carriage return, vertical tab, form feed.
+The text is a uint8 array of `end` bytes followed by at least PADDING blanks, so that eight bytes can be loaded at any
+offset and every word ends. Blanks are ASCII white space: space, tab, newline, carriage return, vertical tab, form feed.
 
-A table of words is `slots` (as in `kernels/words.py`: the upper half of a hash above id + 1), `entries` (n, 4) with a
-word's first eight bytes, its next eight bytes, its length and its count, `starts` (where in `blob` it lies) and `blob`.
-Ids are given in the order of first sight, so the entries of frequent words lie together and stay in the cache, and a
-word of up to 16 bytes is compared by two numbers. `state` holds what a pass leaves behind (AT, ... below).
+A hash table of words is `slots` (as in `kernels/words.py`), `entries` (n, 4) with the first eight bytes, the next eight
+bytes, the length and the count of each word, and its bytes at starts[id] in `blob`. Ids are assigned in order of first
+occurrence, so the entries of frequent words are adjacent and stay in the cache; a word of up to 16 bytes is compared as
+two integers. `state` is carried from one call to the next (fields AT … USED).
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ FIRST, SECOND, LENGTH = np.uint64(0x9E3779B97F4A7C15), np.uint64(0xFF51AFD7ED558
 
 @njit(cache=True, inline="always")
 def load8(text, at):
-    """The eight bytes from `at` on as one little-endian number; LLVM makes one load of it."""
+    """text[at : at + 8] as one little-endian integer; `at` is uint64. LLVM compiles it to one load."""
     return (
         np.uint64(text[at])
         | (np.uint64(text[at + np.uint64(1)]) << np.uint64(8))
@@ -43,14 +43,14 @@ def load8(text, at):
 
 
 @njit(cache=True, inline="always")
-def low_bytes(eight):
-    """The top bit of every byte that is at most 32, all other bits zero."""
+def mark_low_bytes(eight):
+    """The top bit of every byte that is at most 32; all other bits are zero."""
     return ~(((eight & SEVENS) + ABOVE_SPACE) | eight) & TOPS
 
 
 @njit(cache=True, inline="always")
 def first_byte(marks):
-    """Which byte (0 to 7) holds the lowest of these top bits; there must be one."""
+    """The index (0 to 7) of the first marked byte; marks is nonzero."""
     return ((((marks - U1) & ~marks) & ONES) * ONES >> U56) - U1
 
 
@@ -61,8 +61,8 @@ def is_blank(byte):
 
 
 @njit(cache=True, inline="always")
-def spread_bits(first, second, length):
-    """The hash of a word from its first sixteen bytes and its length."""
+def hash_prefix(first, second, length):
+    """The hash of the first sixteen bytes and the length of a word."""
     state = (first ^ (length * LENGTH)) * FIRST
     state ^= state >> U29
     state = (state ^ second) * SECOND
@@ -71,7 +71,7 @@ def spread_bits(first, second, length):
 
 @njit(cache=True, nogil=True)
 def hash_tail(text, start, length, state):
-    """Folds the bytes after the first sixteen into a hash."""
+    """Add the bytes after the first sixteen to a hash."""
     for i in range(16, np.int64(length)):
         state = (state ^ np.uint64(text[start + np.uint64(i)])) * FIRST
         state ^= state >> U29
@@ -80,7 +80,7 @@ def hash_tail(text, start, length, state):
 
 @njit(cache=True, nogil=True)
 def same_tail(text, start, blob, other, length):
-    """Whether two words of this length are equal after their first sixteen bytes."""
+    """Whether two words of equal length are the same after their first sixteen bytes."""
     for i in range(16, np.int64(length)):  # noqa: SIM110 (numba has no all())
         if text[start + np.uint64(i)] != blob[other + np.uint64(i)]:
             return False
@@ -88,8 +88,8 @@ def same_tail(text, start, blob, other, length):
 
 
 @njit(cache=True, nogil=True)
-def long_word(text, start):
-    """The length of the word at `start`, by looking at every byte: for words with control characters in them."""
+def measure_word(text, start):
+    """The length of the word at `start`, byte by byte, for words that contain control characters."""
     stop = start
     while not is_blank(text[stop]):
         stop += U1
@@ -97,8 +97,8 @@ def long_word(text, start):
 
 
 @njit(cache=True, inline="always")
-def part(text, at, length):
-    """The first min(length, 8) bytes from `at` on, as a number; zero where length is none."""
+def load_prefix(text, at, length):
+    """The first min(length, 8) bytes at `at` as one integer; 0 if length is 0."""
     if length == U0:
         return U0
     if length >= U8:
@@ -107,59 +107,61 @@ def part(text, at, length):
 
 
 @njit(cache=True, inline="always")
-def word_at(text, at):
-    """The word that starts at `at`: its first eight bytes, its next eight bytes and its length."""
+def load_word(text, at):
+    """(first eight bytes, next eight bytes, length) of the word at `at`."""
     first, second = load8(text, at), U0
-    marks = low_bytes(first)
+    marks = mark_low_bytes(first)
     if marks != U0:
         length = first_byte(marks)
-        first = part(text, at, length)
+        first = load_prefix(text, at, length)
     else:
         length = U8
-        marks = low_bytes(load8(text, at + U8))
+        marks = mark_low_bytes(load8(text, at + U8))
         while marks == U0:
             length += U8
-            marks = low_bytes(load8(text, at + length))
+            marks = mark_low_bytes(load8(text, at + length))
         length += first_byte(marks)
-        second = part(text, at + U8, length - U8)
+        second = load_prefix(text, at + U8, length - U8)
     if not is_blank(text[at + length]):  # a control character, which is part of the word
-        length = long_word(text, at)
-        first = part(text, at, length)
-        second = part(text, at + U8, length - U8) if length > U8 else U0
+        length = measure_word(text, at)
+        first = load_prefix(text, at, length)
+        second = load_prefix(text, at + U8, length - U8) if length > U8 else U0
     return first, second, length
 
 
 @njit(cache=True, inline="always")
 def hash_word(text, at, first, second, length):
-    """The hash of the word that starts at `at`, most often from two numbers alone."""
-    key = spread_bits(first, second, length)
+    """The hash of the word at `at`; only words longer than sixteen bytes are read again."""
+    key = hash_prefix(first, second, length)
     return key if length <= U16 else hash_tail(text, at, length, key)
 
 
 @njit(cache=True, inline="always")
 def is_entry(id, text, at, first, second, length, entries, starts, blob):
-    """Whether the word that starts at `at` is the word with this id."""
+    """Whether the word at `at` is the word with this id."""
     if entries[id, 0] != first or entries[id, 1] != second or entries[id, 2] != length:
         return False
     return length <= U16 or same_tail(text, at, blob, np.uint64(starts[id]), length)
 
 
 @njit(cache=True, nogil=True)
-def seek(text, at, first, second, length, key, slots, entries, starts, blob):
-    """The place in `slots` of the word that starts at `at`, or the free place where it belongs."""
+def find_slot(text, at, first, second, length, key, slots, entries, starts, blob):
+    """The slot of the word at `at`, or the free slot for it."""
     mask = np.uint64(len(slots) - 1)
-    place = key & mask
-    while slots[place] != U0:
-        id = (slots[place] & LOW) - U1
-        if (slots[place] ^ key) & HIGH == U0 and is_entry(id, text, at, first, second, length, entries, starts, blob):
+    slot_index = key & mask
+    while slots[slot_index] != U0:
+        id = (slots[slot_index] & LOW) - U1
+        if (slots[slot_index] ^ key) & HIGH == U0 and is_entry(
+            id, text, at, first, second, length, entries, starts, blob
+        ):
             break
-        place = (place + U1) & mask
-    return place
+        slot_index = (slot_index + U1) & mask
+    return slot_index
 
 
 @njit(cache=True, nogil=True)
-def add(text, at, first, second, length, id, entries, starts, blob, used):
-    """Writes a new word into a table that has room for it."""
+def add_word(text, at, first, second, length, id, entries, starts, blob, used):
+    """Append a new word to a table that has room for it."""
     entries[id, 0], entries[id, 1], entries[id, 2], entries[id, 3] = first, second, length, U0
     starts[id] = used
     for i in range(np.int64(length)):
@@ -168,12 +170,12 @@ def add(text, at, first, second, length, id, entries, starts, blob, used):
 
 @njit(cache=True, nogil=True)
 def scan(text, end, lengths, last, slots, entries, starts, blob, state, ids, ends):
-    """Ids of the tokens in text[state[AT]:end], and the number of ids before each sentence's end; counts go up.
+    """Write the ids of the tokens in text[state[AT]:end] and the end of each sentence, and count the words.
 
-    With `lengths`, the bytes of each token, tokens follow each other without blanks, and `last` says which of them end
-    a sentence. Without, tokens stand between blanks, and a line with a token in it is a sentence. The pass goes on
-    until the text ends or the table has no room for one more word: then state[AT] < end, and the caller makes room
-    and calls again. (Both are one loop because a shared inner function takes half as long again.)
+    If `lengths` (bytes of each token) is not empty, tokens are adjacent without blanks, and `last` marks those that end
+    a sentence. Otherwise tokens are separated by blanks, and a line with a token is a sentence. The scan stops early if
+    the table has no room for another word: then state[AT] < end, and the caller enlarges the table and calls again.
+    (Both modes share one loop: with a shared inner function it takes 50% longer.)
     """
     at, stop = np.uint64(state[AT]), np.uint64(end)
     tokens, sentences, words, used = state[TOKENS], state[SENTENCES], state[WORDS], state[USED]
@@ -184,8 +186,8 @@ def scan(text, end, lengths, last, slots, entries, starts, blob, state, ids, end
     while at < stop:
         if known:
             length = np.uint64(lengths[tokens])
-            first = part(text, at, length)
-            second = part(text, at + U8, length - U8) if length > U8 else U0
+            first = load_prefix(text, at, length)
+            second = load_prefix(text, at + U8, length - U8) if length > U8 else U0
         else:
             byte = text[at]
             if is_blank(byte):
@@ -195,11 +197,11 @@ def scan(text, end, lengths, last, slots, entries, starts, blob, state, ids, end
                     open_line = False
                 at += U1
                 continue
-            first, second, length = word_at(text, at)
+            first, second, length = load_word(text, at)
         key = hash_word(text, at, first, second, length)
-        place = key & mask
-        while True:  # written out: through `seek` it takes twice the time
-            slot = slots[place]
+        slot_index = key & mask
+        while True:  # inlined: with `find_slot` it takes twice the time
+            slot = slots[slot_index]
             id = (slot & LOW) - U1
             if slot == U0:
                 if words >= room or used + np.int64(length) > len(blob):
@@ -207,10 +209,10 @@ def scan(text, end, lengths, last, slots, entries, starts, blob, state, ids, end
                     state[WORDS], state[USED] = words, used
                     return
                 id = np.uint64(words)
-                add(text, at, first, second, length, id, entries, starts, blob, used)
+                add_word(text, at, first, second, length, id, entries, starts, blob, used)
                 used += np.int64(length)
                 words += 1
-                slots[place] = (key & HIGH) | np.uint64(words)
+                slots[slot_index] = (key & HIGH) | np.uint64(words)
                 break
             if (
                 (slot ^ key) & HIGH == U0
@@ -220,7 +222,7 @@ def scan(text, end, lengths, last, slots, entries, starts, blob, state, ids, end
                 and (length <= U16 or same_tail(text, at, blob, np.uint64(starts[id]), length))
             ):
                 break
-            place = (place + U1) & mask
+            slot_index = (slot_index + U1) & mask
         entries[id, 3] += U1
         ids[tokens] = id
         tokens += 1
@@ -234,47 +236,47 @@ def scan(text, end, lengths, last, slots, entries, starts, blob, state, ids, end
 
 
 @njit(cache=True, nogil=True)
-def place_words(entries, starts, blob, words, slots):
-    """Fills empty slots with the words of a table, all of which are different."""
+def fill_slots(entries, starts, blob, words, slots):
+    """Fill empty slots with the distinct words of a table."""
     mask = np.uint64(len(slots) - 1)
     for id in range(words):
         key = hash_word(blob, np.uint64(starts[id]), entries[id, 0], entries[id, 1], entries[id, 2])
-        place = key & mask
-        while slots[place] != U0:
-            place = (place + U1) & mask
-        slots[place] = (key & HIGH) | np.uint64(id + 1)
+        slot_index = key & mask
+        while slots[slot_index] != U0:
+            slot_index = (slot_index + U1) & mask
+        slots[slot_index] = (key & HIGH) | np.uint64(id + 1)
 
 
 @njit(cache=True, nogil=True)
-def absorb(from_entries, from_starts, from_blob, from_words, slots, entries, starts, blob, state, renamed):
-    """Adds the words and counts of one table to another that has room; renamed[id there] becomes the id here."""
+def merge_words(from_entries, from_starts, from_blob, from_words, slots, entries, starts, blob, state, new_ids):
+    """Add the words and counts of one table to another that has room; new_ids[old id] = id in the other table."""
     words, used = state[WORDS], state[USED]
     for other in range(from_words):
         first, second, length = from_entries[other, 0], from_entries[other, 1], from_entries[other, 2]
         at = np.uint64(from_starts[other])
         key = hash_word(from_blob, at, first, second, length)
-        place = seek(from_blob, at, first, second, length, key, slots, entries, starts, blob)
-        if slots[place] == U0:
-            add(from_blob, at, first, second, length, words, entries, starts, blob, used)
+        slot_index = find_slot(from_blob, at, first, second, length, key, slots, entries, starts, blob)
+        if slots[slot_index] == U0:
+            add_word(from_blob, at, first, second, length, words, entries, starts, blob, used)
             used += np.int64(length)
             words += 1
-            slots[place] = (key & HIGH) | np.uint64(words)
-        id = (slots[place] & LOW) - U1
+            slots[slot_index] = (key & HIGH) | np.uint64(words)
+        id = (slots[slot_index] & LOW) - U1
         entries[id, 3] += from_entries[other, 3]
-        renamed[other] = id
+        new_ids[other] = id
     state[WORDS], state[USED] = words, used
 
 
 @njit(cache=True, nogil=True)
 def renumber(ids, numbers):
-    """ids[i] becomes numbers[ids[i]]."""
+    """ids[i] = numbers[ids[i]]."""
     for i in range(len(ids)):
         ids[i] = numbers[ids[i]]
 
 
 @njit(cache=True, nogil=True)
 def find_invalid_utf8(text, end):
-    """The place of the first byte in text[:end] that is not UTF-8 (RFC 3629), or -1."""
+    """The offset of the first byte in text[:end] that is not UTF-8 (RFC 3629), or -1."""
     at, stop = np.uint64(0), np.uint64(end)
     while at < stop:
         if load8(text, at) & TOPS == U0:
@@ -290,7 +292,7 @@ def find_invalid_utf8(text, end):
         elif byte >= 0xE0 and byte <= 0xEF:
             more = np.uint64(2)
             if byte == 0xE0:
-                low = np.uint8(0xA0)  # a shorter form exists
+                low = np.uint8(0xA0)  # overlong encodings
             elif byte == 0xED:
                 high = np.uint8(0x9F)  # surrogates
         elif byte >= 0xF0 and byte <= 0xF4:
@@ -298,7 +300,7 @@ def find_invalid_utf8(text, end):
             if byte == 0xF0:
                 low = np.uint8(0x90)
             elif byte == 0xF4:
-                high = np.uint8(0x8F)  # beyond U+10FFFF
+                high = np.uint8(0x8F)  # above U+10FFFF
         else:
             return np.int64(at)
         if at + more >= stop or text[at + U1] < low or text[at + U1] > high:

@@ -1,4 +1,4 @@
-"""Tokens to UTF-8, and tokens between blanks."""
+"""Write tokens as UTF-8, and split text at white space."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ TAB, NEWLINE, RETURN, BLANK = np.uint8(9), np.uint8(10), np.uint8(13), np.uint8(
 
 @njit(cache=True, nogil=True)
 def write_code(code, out, at):
-    """Writes one code point as UTF-8; returns the place behind it.
+    """Write one code point as UTF-8; returns the offset after it.
 
-    A surrogate from DC80 to DCFF stands for a byte that was no UTF-8, and is written as that byte.
+    A surrogate from DC80 to DCFF represents an invalid byte and is written as that byte.
     """
     if code < 0x80:
         out[at] = code
@@ -38,9 +38,9 @@ def write_code(code, out, at):
 
 @njit(cache=True, nogil=True)
 def write_tokens(codes, starts, ends, out, lengths):
-    """Writes the tokens codes[starts:ends] one after another, with nothing between them; returns the number of bytes.
+    """Write the tokens codes[starts:ends] without separators; returns the number of bytes.
 
-    `out` holds at least 4 * len(codes) bytes; `lengths` receives the bytes of each token.
+    `out` has room for at least 4 * len(codes) bytes. lengths[k] = the bytes of token k.
     """
     at = 0
     for token in range(len(starts)):
@@ -57,20 +57,20 @@ def write_tokens(codes, starts, ends, out, lengths):
 
 
 @njit(cache=True, nogil=True)
-def split_blanks(codes, wrapped, starts, ends, last):
-    """Words between ASCII white space; a newline (an empty line, in wrapped text) ends a sentence. Returns how many.
+def split_whitespace(codes, wrapped, starts, ends, last):
+    """Split at ASCII white space; a newline (in wrapped text, an empty line) ends a sentence. Returns the word count.
 
-    `codes` may be code points or the bytes of UTF-8; the last word of all ends a sentence.
+    `codes` are code points or UTF-8 bytes. The last word always ends a sentence.
     """
     count = 0
-    need = 2 if wrapped else 1
+    needed = 2 if wrapped else 1
     lines = 0
     start = -1
     for at in range(len(codes)):
         code = codes[at]
         if code > BLANK or not (TAB <= code <= RETURN or code == BLANK):
             if start < 0:
-                if count and lines >= need:
+                if count and lines >= needed:
                     last[count - 1] = 1
                 lines = 0
                 start = at

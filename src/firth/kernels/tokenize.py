@@ -1,8 +1,8 @@
-"""Running text to tokens: code points in, token bounds and sentence ends out.
+"""Split text into tokens and sentences.
 
-Text is a uint32 array of code points. A token is codes[starts[k]:ends[k]], and last[k] is 1 where it ends a sentence.
-The unit of work is a chunk, a run without white space: a chunk of letters alone is a word at once, and only the others
-are looked at closely. Words are cut as the Penn Treebank cuts them.
+A text is a uint32 array of code points. Token k is codes[starts[k]:ends[k]], and last[k] is 1 if it ends a sentence.
+The text is processed in chunks, which contain no white space. A chunk of letters and digits is a word; only other
+chunks are split further. Words are split as in the Penn Treebank.
 """
 
 from __future__ import annotations
@@ -10,69 +10,33 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
+from firth.kernels import characters as chars
 from firth.kernels.addresses import is_web, mail_end, tag_end, web_end
-from firth.kernels.characters import (
-    AMPERSAND,
-    APOSTROPHE,
-    AT,
-    CLOSE,
-    COMMA,
-    CONNECTOR,
-    CURRENCY,
-    DASH,
-    DIGIT,
-    DOT,
-    ELLIPSIS,
-    EMOJI,
-    FLAG,
-    HAN,
-    HASH,
-    HIRAGANA,
-    HYPHEN,
-    KATAKANA,
-    LETTER,
-    LINE,
-    LOWER,
-    MARK,
-    MIDDLE,
-    OPEN,
-    QUOTE,
-    SLASH,
-    STOP,
-    SYMBOL,
-    TERMINAL,
-    UNSPACED,
-    UPPER,
-    is_letter,
-    is_word,
-    kind_at,
-    lower,
-    skip_space,
-)
+from firth.kernels.characters import is_letter, is_word, kind_at, lower, skip_space
 from firth.kernels.sentences import closes_sentence, keeps_period
 
-WORDS = (1 << UPPER) | (1 << LOWER) | (1 << LETTER) | (1 << DIGIT) | (1 << MARK) | (1 << CONNECTOR)
-ENDINGS = (1 << DOT) | (1 << TERMINAL) | (1 << STOP) | (1 << ELLIPSIS)
-ENDINGS |= (1 << CLOSE) | (1 << QUOTE) | (1 << APOSTROPHE)
+WORDS = (2 << chars.CONNECTOR) - (1 << chars.UPPER)  # a bit for each class of `is_word`
+ENDINGS = (1 << chars.DOT) | (1 << chars.TERMINAL) | (1 << chars.STOP) | (1 << chars.ELLIPSIS)
+ENDINGS |= (1 << chars.CLOSE) | (1 << chars.QUOTE) | (1 << chars.APOSTROPHE)
 PROLONGED, JOINER, LESS, PLUS, AT_SIGN = 0x30FC, 0x200D, 0x3C, 0x2B, 0x40
 
 
-def number_of(word):
-    """A short ASCII word as one number, its bytes in base 256: what `short_word` reads from code points."""
+def encode_word(word):
+    """The bytes of a short ASCII word as one big-endian integer, as `short_word` computes it from code points."""
     return int.from_bytes(word.encode("ascii"), "big")
 
 
-CANNOT, GONNA, GOTTA, WANNA = number_of("cannot"), number_of("gonna"), number_of("gotta"), number_of("wanna")
-GIMME, LEMME, YE = number_of("gimme"), number_of("lemme"), number_of("ye")
-S, M, D, T = number_of("s"), number_of("m"), number_of("d"), number_of("t")
-RE, VE, LL = number_of("re"), number_of("ve"), number_of("ll")
-TIS, TWAS, TWERE, TWILL = number_of("tis"), number_of("twas"), number_of("twere"), number_of("twill")
-TWOULD, EM, TIL, CAUSE, N = number_of("twould"), number_of("em"), number_of("til"), number_of("cause"), number_of("n")
+CANNOT, GONNA, GOTTA, WANNA = encode_word("cannot"), encode_word("gonna"), encode_word("gotta"), encode_word("wanna")
+GIMME, LEMME, YE = encode_word("gimme"), encode_word("lemme"), encode_word("ye")
+S, M, D, T, N = (encode_word(letter) for letter in "smdtn")
+RE, VE, LL = encode_word("re"), encode_word("ve"), encode_word("ll")
+TIS, TWAS, TWERE, TWILL = encode_word("tis"), encode_word("twas"), encode_word("twere"), encode_word("twill")
+TWOULD, EM, TIL, CAUSE = encode_word("twould"), encode_word("em"), encode_word("til"), encode_word("cause")
 
 
 @njit(cache=True, nogil=True)
 def short_word(codes, start, end):
-    """The number of an ASCII word of up to six letters, in lower case; 0 for any other."""
+    """The integer of an ASCII word of up to six letters in lower case (see `encode_word`); 0 for any other word."""
     if end - start > 6:
         return np.int64(0)
     number = np.int64(0)
@@ -86,7 +50,7 @@ def short_word(codes, start, end):
 
 @njit(cache=True, nogil=True)
 def merged_cut(codes, start, end):
-    """Where a word that is two in the Treebank is cut: can|not, gon|na, gim|me; else its end."""
+    """The offset at which the Treebank splits a word in two: can|not, gon|na, gim|me; else its end."""
     if not 5 <= end - start <= 6:
         return end
     word = short_word(codes, start, end)
@@ -97,27 +61,27 @@ def merged_cut(codes, start, end):
 
 @njit(cache=True, nogil=True)
 def contraction_cut(codes, classes, start, end):
-    """Where the last part of a contraction begins: it|'s, ca|n't, they|'ve, d'|ye; else the end."""
+    """The start of the last part of a contraction: it|'s, ca|n't, they|'ve, d'|ye; else the end."""
     size = end - start
-    if size >= 3 and classes[codes[end - 2]] == APOSTROPHE:
+    if size >= 3 and classes[codes[end - 2]] == chars.APOSTROPHE:
         letter = lower(codes[end - 1])
         if letter in (S, M, D):
             return end - 2
         if letter == T and size > 3 and lower(codes[end - 3]) == N:
             return end - 3
-    if size >= 4 and classes[codes[end - 3]] == APOSTROPHE:
+    if size >= 4 and classes[codes[end - 3]] == chars.APOSTROPHE:
         pair = short_word(codes, end - 2, end)
         if pair in (RE, VE, LL):
             return end - 3
-    if size == 4 and lower(codes[start]) == D and classes[codes[start + 1]] == APOSTROPHE:
+    if size == 4 and lower(codes[start]) == D and classes[codes[start + 1]] == chars.APOSTROPHE:
         return start + 2 if short_word(codes, start + 2, end) == YE else end
     return end
 
 
 @njit(cache=True, nogil=True)
 def emit_word(codes, classes, start, end, mask, starts, ends, count):
-    """Writes a word, cut at its contractions (at most three: she'd|n't|'ve); returns the new number of tokens."""
-    if mask & (1 << APOSTROPHE):
+    """Write a word, split at up to three contractions (she|'d|n't|'ve); returns the new number of tokens."""
+    if mask & (1 << chars.APOSTROPHE):
         third = contraction_cut(codes, classes, start, end)
         second = contraction_cut(codes, classes, start, third)
         first = contraction_cut(codes, classes, start, second)
@@ -137,53 +101,53 @@ def emit_word(codes, classes, start, end, mask, starts, ends, count):
 
 @njit(cache=True, nogil=True)
 def joins(codes, classes, at, kind, before, after, stop):
-    """Whether the punctuation at this place holds a word together: 1,000  3:30  1/2  well-known  man-o'-war  AT&T."""
-    if kind == HYPHEN:
-        return after != HYPHEN and (is_word(before) or before == APOSTROPHE)
-    if kind in (COMMA, SLASH, DASH):
-        return before == DIGIT and after == DIGIT
-    if kind == APOSTROPHE:
-        return is_word(before) and is_word(after if after != HYPHEN else kind_at(codes, classes, at + 2, stop))
-    if kind == MIDDLE:
+    """Whether the punctuation at `at` is part of a word: 1,000  3:30  1/2  well-known  man-o'-war  AT&T."""
+    if kind == chars.HYPHEN:
+        return after != chars.HYPHEN and (is_word(before) or before == chars.APOSTROPHE)
+    if kind in (chars.COMMA, chars.SLASH, chars.DASH):
+        return before == chars.DIGIT and after == chars.DIGIT
+    if kind == chars.APOSTROPHE:
+        return is_word(before) and is_word(after if after != chars.HYPHEN else kind_at(codes, classes, at + 2, stop))
+    if kind == chars.MIDDLE:
         return is_word(before) and is_letter(after)
-    if kind == AMPERSAND:
-        return before == UPPER and after == UPPER
-    if kind == QUOTE:  # Hebrew writes the sign of an abbreviation before its last letter, mostly with this mark
-        return after == LETTER and 0x5D0 <= codes[at - 1] <= 0x5EA and 0x5D0 <= codes[at + 1] <= 0x5EA
+    if kind == chars.AMPERSAND:
+        return before == chars.UPPER and after == chars.UPPER
+    if kind == chars.QUOTE:  # Hebrew marks an abbreviation before its last letter
+        return after == chars.LETTER and 0x5D0 <= codes[at - 1] <= 0x5EA and 0x5D0 <= codes[at + 1] <= 0x5EA
     return False
 
 
 @njit(cache=True, nogil=True)
 def joins_dot(codes, classes, start, at, before, after, stop):
-    """Whether a period between two characters holds a word together: 3.14  U.S  example.com, but not end.Next."""
-    if not is_word(before) or not is_word(after) or after == CONNECTOR:
+    """Whether a period between two characters is part of a word: 3.14  U.S  example.com, but not end.Next."""
+    if not is_word(before) or not is_word(after) or after == chars.CONNECTOR:
         return False
-    if before == LOWER and after == UPPER and at >= start + 2:
-        return classes[codes[at - 2]] != LOWER or kind_at(codes, classes, at + 2, stop) != LOWER
-    if before == LETTER and after == LETTER:
-        return at == start + 1 or classes[codes[at - 2]] == DOT
+    if before == chars.LOWER and after == chars.UPPER and at >= start + 2:
+        return classes[codes[at - 2]] != chars.LOWER or kind_at(codes, classes, at + 2, stop) != chars.LOWER
+    if before == chars.LETTER and after == chars.LETTER:
+        return at == start + 1 or classes[codes[at - 2]] == chars.DOT
     return True
 
 
 @njit(cache=True, nogil=True)
 def sign_end(codes, classes, start, at, kind, after, stop):
-    """The end of a short name with a sign at its end, US$ before a number, C++ or C#; else `at`."""
-    if classes[codes[at - 1]] != UPPER:
+    """The end of a short name that ends in a sign: US$ before a number, C++ or C#; else `at`."""
+    if classes[codes[at - 1]] != chars.UPPER:
         return at
-    if kind == CURRENCY and after == DIGIT and at - start <= 3:
+    if kind == chars.CURRENCY and after == chars.DIGIT and at - start <= 3:
         return at + 1
     if at != start + 1:
         return at
-    if kind == HASH and not is_word(after):
+    if kind == chars.HASH and not is_word(after):
         return at + 1
-    if codes[at] == PLUS and after == SYMBOL and codes[at + 1] == PLUS:
+    if codes[at] == PLUS and after == chars.SYMBOL and codes[at + 1] == PLUS:
         return at if is_word(kind_at(codes, classes, at + 2, stop)) else at + 2
     return at
 
 
 @njit(cache=True, nogil=True)
 def word_end(codes, classes, keys, values, start, at, stop, wrapped):
-    """The end of the word that begins at `start` and is known up to `at`."""
+    """The end of the word that starts at `start` and extends at least to `at`."""
     while at < stop:
         kind = np.int64(classes[codes[at]])
         if is_word(kind):
@@ -191,14 +155,14 @@ def word_end(codes, classes, keys, values, start, at, stop, wrapped):
             continue
         before = kind_at(codes, classes, at - 1, stop)
         after = kind_at(codes, classes, at + 1, stop)
-        if kind == DOT:
+        if kind == chars.DOT:
             if joins_dot(codes, classes, start, at, before, after, stop):
                 at += 1
                 continue
-            if after == DOT or not keeps_period(codes, classes, keys, values, start, at, stop, wrapped):
+            if after == chars.DOT or not keeps_period(codes, classes, keys, values, start, at, stop, wrapped):
                 return at
             at += 1
-            if after == HYPHEN and is_word(kind_at(codes, classes, at + 1, stop)):
+            if after == chars.HYPHEN and is_word(kind_at(codes, classes, at + 1, stop)):
                 at += 1
                 continue
             return at
@@ -210,7 +174,7 @@ def word_end(codes, classes, keys, values, start, at, stop, wrapped):
 
 @njit(cache=True, nogil=True)
 def apostrophe_end(codes, classes, start, stop):
-    """The end of a token that begins with an apostrophe: 's  've  't(is)  'em  '90s  ''  or the mark alone."""
+    """The end of a token that starts with an apostrophe: 's  've  't(is)  'em  '90s  ''  or the apostrophe alone."""
     at = start + 1
     if at < stop and codes[at] == codes[start]:
         return at + 1
@@ -224,7 +188,7 @@ def apostrophe_end(codes, classes, start, stop):
         return end
     if word in (TIS, TWAS, TWERE, TWILL, TWOULD):
         return at + 1
-    if end - at >= 2 and classes[codes[at]] == DIGIT and classes[codes[at + 1]] == DIGIT:
+    if end - at >= 2 and classes[codes[at]] == chars.DIGIT and classes[codes[at + 1]] == chars.DIGIT:
         plural = end - at == 3 and lower(codes[at + 2]) == S
         return end if end - at == 2 or plural else at
     return at
@@ -232,14 +196,14 @@ def apostrophe_end(codes, classes, start, stop):
 
 @njit(cache=True, nogil=True)
 def emoji_end(codes, classes, at, stop):
-    """The end of a picture with its skin tones and of the pictures joined to it; two regional letters are a flag."""
-    if classes[codes[at]] == FLAG and kind_at(codes, classes, at + 1, stop) == FLAG:
+    """The end of an emoji with its modifiers and joined emojis; two regional indicators are one flag."""
+    if classes[codes[at]] == chars.FLAG and kind_at(codes, classes, at + 1, stop) == chars.FLAG:
         at += 1
     at += 1
     while at < stop:
         kind = classes[codes[at]]
-        joined = kind == EMOJI and codes[at - 1] == JOINER
-        if kind != MARK and not joined:
+        joined = kind == chars.EMOJI and codes[at - 1] == JOINER
+        if kind != chars.MARK and not joined:
             return at
         at += 1
     return at
@@ -247,15 +211,15 @@ def emoji_end(codes, classes, at, stop):
 
 @njit(cache=True, nogil=True)
 def run_end(codes, classes, start, stop):
-    """The end of a token that is no word: a run of kana or Thai, repeated signs (... -- ==), or one character."""
+    """The end of any other token: a run of kana or Thai, repeated signs (... -- ==), or one character."""
     kind = classes[codes[start]]
-    script = HIRAGANA <= kind <= UNSPACED
-    repeats = kind in (DOT, HYPHEN, DASH, ELLIPSIS, SYMBOL, HASH)
+    script = chars.HIRAGANA <= kind <= chars.UNSPACED
+    repeats = kind in (chars.DOT, chars.HYPHEN, chars.DASH, chars.ELLIPSIS, chars.SYMBOL, chars.HASH)
     at = start + 1
     while at < stop:
-        follows = classes[codes[at]]
-        same = script and (follows == kind or (kind == HIRAGANA and codes[at] == PROLONGED))
-        if not (same or follows == MARK or (repeats and codes[at] == codes[start])):
+        next_kind = classes[codes[at]]
+        same = script and (next_kind == kind or (kind == chars.HIRAGANA and codes[at] == PROLONGED))
+        if not (same or next_kind == chars.MARK or (repeats and codes[at] == codes[start])):
             return at
         at += 1
     return at
@@ -263,51 +227,51 @@ def run_end(codes, classes, start, stop):
 
 @njit(cache=True, nogil=True)
 def token_end(codes, classes, keys, values, start, chunk, stop, mask, wrapped):
-    """The end of the token that begins at `start`, in the chunk codes[chunk:stop]."""
+    """The end of the token that starts at `start` in the chunk codes[chunk:stop]."""
     kind = classes[codes[start]]
     if is_word(kind):
-        if mask & (1 << AT):
+        if mask & (1 << chars.AT):
             end = mail_end(codes, classes, start, stop)
             if end > start:
                 return end
-        if mask & ((1 << SLASH) | (1 << DOT)) and is_web(codes, classes, start, stop):
+        if mask & ((1 << chars.SLASH) | (1 << chars.DOT)) and is_web(codes, classes, start, stop):
             return web_end(codes, classes, start, stop)
         return word_end(codes, classes, keys, values, start, start + 1, stop, wrapped)
-    if kind in (EMOJI, FLAG):
+    if kind in (chars.EMOJI, chars.FLAG):
         return emoji_end(codes, classes, start, stop)
     after = kind_at(codes, classes, start + 1, stop)
-    if kind == APOSTROPHE:
+    if kind == chars.APOSTROPHE:
         return apostrophe_end(codes, classes, start, stop)
-    if kind == HASH and is_word(after):
+    if kind == chars.HASH and is_word(after):
         return word_end(codes, classes, keys, values, start + 1, start + 2, stop, wrapped)
-    if kind == AT and is_word(after):
+    if kind == chars.AT and is_word(after):
         end = start + 1
         while end < stop and is_word(classes[codes[end]]):
             end += 1
         return end
-    if kind == AT and stop - chunk == 3 and codes[stop - 1] == AT_SIGN:  # @-@ and @,@ of the WikiText files
+    if kind == chars.AT and stop - chunk == 3 and codes[stop - 1] == AT_SIGN:  # @-@ and @,@ of the WikiText files
         return stop
     if codes[start] == LESS:
         end = tag_end(codes, start, stop)
         if end > start:
             return end
-    free = start == chunk or classes[codes[start - 1]] == OPEN or classes[codes[start - 1]] == QUOTE
-    if free and ((kind == HYPHEN and is_word(after)) or (kind == DOT and after == DIGIT)):
+    is_first = start == chunk or classes[codes[start - 1]] == chars.OPEN or classes[codes[start - 1]] == chars.QUOTE
+    if is_first and ((kind == chars.HYPHEN and is_word(after)) or (kind == chars.DOT and after == chars.DIGIT)):
         return word_end(codes, classes, keys, values, start + 1, start + 2, stop, wrapped)
     return run_end(codes, classes, start, stop)
 
 
 @njit(cache=True, nogil=True)
 def split_chunk(codes, classes, keys, values, chunk, stop, mask, wrapped, starts, ends, last, count):
-    """Writes the tokens of codes[chunk:stop]; returns the new number of tokens.
+    """Write the tokens of codes[chunk:stop]; returns the new number of tokens.
 
-    Sentences that need no space behind them end here, where their stop and what closes it are past.
+    A sentence inside the chunk, without a space after it, ends after its final punctuation and closing marks.
     """
     at = chunk
     ended = False
     while at < stop:
         kind = classes[codes[at]]
-        if ended and kind not in (CLOSE, QUOTE, STOP, TERMINAL, APOSTROPHE):
+        if ended and kind not in (chars.CLOSE, chars.QUOTE, chars.STOP, chars.TERMINAL, chars.APOSTROPHE):
             last[count - 1] = 1
             ended = False
         end = token_end(codes, classes, keys, values, at, chunk, stop, mask, wrapped)
@@ -317,8 +281,8 @@ def split_chunk(codes, classes, keys, values, chunk, stop, mask, wrapped, starts
             starts[count], ends[count] = at, end
             count += 1
         after = kind_at(codes, classes, end, stop)
-        missing = kind == DOT and end == at + 1 and at > chunk and after in (UPPER, LETTER)  # a space: end.Next
-        if missing or kind == STOP or (kind == TERMINAL and HAN <= after <= KATAKANA):
+        no_space = kind == chars.DOT and end == at + 1 and at > chunk and after in (chars.UPPER, chars.LETTER)
+        if no_space or kind == chars.STOP or (kind == chars.TERMINAL and chars.HAN <= after <= chars.KATAKANA):
             ended = True
         at = end
     return count
@@ -326,9 +290,9 @@ def split_chunk(codes, classes, keys, values, chunk, stop, mask, wrapped, starts
 
 @njit(cache=True, nogil=True)
 def scan(codes, classes, keys, values, wrapped, starts, ends, last):
-    """Fills starts, ends and last (each as long as the text, last all zero); returns the number of tokens."""
+    """Fill starts, ends and last, which are as long as the text (last is zero); returns the number of tokens."""
     count = 0
-    first = 0  # of the sentence
+    first = 0  # the first token of the sentence
     quoted = False
     at, _ = skip_space(codes, classes, 0, wrapped)
     while at < len(codes):
@@ -336,18 +300,18 @@ def scan(codes, classes, keys, values, wrapped, starts, ends, last):
         mask = np.int64(0)
         while stop < len(codes):
             kind = np.int64(classes[codes[stop]])
-            if kind <= LINE:
+            if kind <= chars.LINE:
                 break
             mask |= np.int64(1) << kind
             stop += 1
-        fresh = count
+        chunk_first = count
         if mask & ~WORDS == 0:
             count = emit_word(codes, classes, at, stop, mask, starts, ends, count)
         else:
             count = split_chunk(codes, classes, keys, values, at, stop, mask, wrapped, starts, ends, last, count)
-        if mask & (1 << QUOTE):
-            for token in range(fresh, count):
-                quoted ^= classes[codes[starts[token]]] == QUOTE
+        if mask & (1 << chars.QUOTE):
+            for token in range(chunk_first, count):
+                quoted ^= classes[codes[starts[token]]] == chars.QUOTE
         if mask & ENDINGS and closes_sentence(
             codes, classes, keys, values, starts, ends, first, count, stop, quoted, wrapped
         ):

@@ -1,6 +1,6 @@
-"""Rows of vector files, found in blocks of bytes: lines of a word and numbers, words and raw floats, dictionaries.
+"""Read and write rows of vector files: text lines, binary rows and the dictionary of a fastText file.
 
-A block is a uint8 array. Words are reported as places in it (starts, ends), numbers go into float32 rows.
+A buffer is a uint8 array. Word i is blob[starts[i]:ends[i]]; numbers are float32 rows.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ NEWLINE, RETURN, BLANK = np.uint8(10), np.uint8(13), np.uint8(32)
 
 @njit(cache=True, nogil=True)
 def read_fields(blob, at, stop, row, numbers, hard, hard_count):
-    """Reads len(numbers) numbers from at to stop, no more and no fewer: the new count of hard ones, or -1."""
+    """Read exactly len(numbers) numbers from blob[at:stop]: the new number of hard ones, or -1."""
     column = 0
     while True:
         while at < stop and is_blank(blob[at]):
@@ -39,7 +39,7 @@ def read_fields(blob, at, stop, row, numbers, hard, hard_count):
 
 @njit(cache=True, nogil=True)
 def split_right(blob, start, stop, dim):
-    """Where the last dim fields of blob[start:stop] begin, or -1; something must stand before them."""
+    """The start of the last dim fields of blob[start:stop], or -1 if nothing precedes them."""
     at = stop
     for _ in range(dim):
         while at > start and is_blank(blob[at - 1]):
@@ -53,7 +53,7 @@ def split_right(blob, start, stop, dim):
 
 @njit(cache=True, nogil=True)
 def word_end(blob, start, stop):
-    """The end of a word that blanks follow, or -1 where it holds a blank and ends in a number: one number too many."""
+    """The end of a word without trailing blanks, or -1 if its last of several fields is a number (one too many)."""
     while stop > start and is_blank(blob[stop - 1]):
         stop -= 1
     last = stop
@@ -66,10 +66,10 @@ def word_end(blob, start, stop):
 
 @njit(cache=True, nogil=True)
 def read_lines(blob, at, row, line, rows, starts, ends, hard):
-    """Reads lines `word x1 ... xd` into rows[row:], until the end, a broken line, or more hard numbers than fit.
+    """Read lines `word x1 ... xd` into rows[row:] up to the end, a broken line, or more hard numbers than fit.
 
-    Returns (place, row, line, count of hard numbers, broken). The word ends at the first blank; where the rest is not
-    d numbers, the last d fields are the numbers and all before them is the word. Empty lines are passed over.
+    Returns (offset, row, line, number of hard numbers, broken). The word ends at the first blank. If the rest is not
+    d numbers, the last d fields are the numbers and everything before them is the word. Empty lines are skipped.
     """
     dim = rows.shape[1]
     hard_count = 0
@@ -107,7 +107,7 @@ def read_lines(blob, at, row, line, rows, starts, ends, hard):
 
 @njit(cache=True, nogil=True)
 def scan_binary(blob, at, dim, starts, ends):
-    """Finds rows `word BLANK 4*dim bytes`, newlines before a word passed over; returns how many lie in the block."""
+    """Find rows `word BLANK 4*dim bytes` and skip newlines before a word; returns the number of complete rows."""
     width = 4 * dim
     size = len(blob)
     row = 0
@@ -127,17 +127,17 @@ def scan_binary(blob, at, dim, starts, ends):
 
 @njit(cache=True, nogil=True)
 def copy_binary(blob, ends, rows):
-    """rows[i] (uint8) becomes the bytes that follow the blank at ends[i]."""
+    """rows[i] (uint8) = the bytes after the blank at ends[i]."""
     width = rows.shape[1]
     for i in range(len(ends)):
         source, target = blob[ends[i] + 1 : ends[i] + 1 + width], rows[i]
-        for j in range(width):  # on two plain views the compiler sees a memory copy
+        for j in range(width):  # the compiler makes a memory copy of it
             target[j] = source[j]
 
 
 @njit(cache=True, nogil=True)
-def gather(blob, starts, ends, out):
-    """Lays the words of a block one after another into out."""
+def copy_words(blob, starts, ends, out):
+    """Concatenate the words of a buffer."""
     at = 0
     for i in range(len(starts)):
         for j in range(starts[i], ends[i]):
@@ -147,7 +147,7 @@ def gather(blob, starts, ends, out):
 
 @njit(cache=True, nogil=True)
 def scan_dictionary(blob, at, starts, ends, counts, kinds):
-    """Reads entries `bytes 0, int64 count, int8 kind`: the place after the last, or -1 where the block ends before."""
+    """Read entries `bytes 0, int64 count, int8 kind`: the offset after the last, or -1 if the buffer is too short."""
     size = len(blob)
     for entry in range(len(starts)):
         starts[entry] = at
@@ -167,7 +167,7 @@ def scan_dictionary(blob, at, starts, ends, counts, kinds):
 
 @njit(cache=True, nogil=True)
 def write_lines(words, starts, ends, rows, tail, out):
-    """Writes rows as lines `word x1 ... xd` and the tail bytes; returns the number of bytes."""
+    """Write rows as lines `word x1 ... xd`, each followed by the tail bytes; returns the number of bytes."""
     at = 0
     for i in range(len(rows)):
         for j in range(starts[i], ends[i]):
@@ -183,6 +183,6 @@ def write_lines(words, starts, ends, rows, tail, out):
 
 
 @njit(cache=True, nogil=True)
-def line_room(starts, ends, dim, tail):
-    """The most bytes that `write_lines` may need."""
+def max_line_bytes(starts, ends, dim, tail):
+    """An upper bound of the bytes that `write_lines` writes."""
     return np.sum(ends - starts) + len(starts) * (dim * (LONGEST + 1) + tail)

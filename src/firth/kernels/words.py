@@ -1,8 +1,8 @@
-"""Words as runs of bytes in one buffer, and the open-addressing table that finds them.
+"""Words as byte strings in one buffer, and an open-addressing hash table of words.
 
 A list of n words is three arrays: `blob` (all bytes), `starts` and `ends` (int64, word i is blob[starts[i]:ends[i]]).
-A table is a uint64 array whose length is a power of two; a slot is 0 when free, else the upper half of the word's hash
-above its id + 1. Two words are the same when their bytes are.
+The hash table `slots` is a uint64 array whose length is a power of two. A free slot is 0; a used one has the upper half
+of the word's hash in its upper half and id + 1 in its lower half.
 """
 
 from __future__ import annotations
@@ -19,8 +19,8 @@ TAB, NEWLINE, BACKSLASH, LETTER_N = np.uint8(9), np.uint8(10), np.uint8(92), np.
 
 
 @njit(cache=True, inline="always")
-def finish(state):
-    """Spreads the bits of an FNV-1a state, whose upper half alone is too regular for short words."""
+def mix_hash(state):
+    """Mix the bits of an FNV-1a hash: its upper half alone is too regular for short words."""
     state ^= state >> np.uint64(33)
     state *= MIX
     return state ^ (state >> np.uint64(29))
@@ -32,12 +32,12 @@ def hash_bytes(blob, start, end):
     state = OFFSET
     for i in range(start, end):
         state = (state ^ np.uint64(blob[i])) * PRIME
-    return finish(state)
+    return mix_hash(state)
 
 
 @njit(cache=True, nogil=True)
 def same_bytes(a, a_start, a_end, b, b_start, b_end):
-    """Whether two runs of bytes are equal."""
+    """Whether two byte strings are equal."""
     if a_end - a_start != b_end - b_start:
         return False
     for i in range(a_end - a_start):  # noqa: SIM110 (numba has no all())
@@ -63,14 +63,14 @@ def find(query, query_start, query_end, blob, starts, ends, slots):
 
 @njit(cache=True, nogil=True)
 def find_all(query, query_starts, query_ends, blob, starts, ends, slots, ids):
-    """ids[k] becomes the id of the k-th query word, or -1."""
+    """ids[k] = id of query word k, or -1."""
     for k in range(len(query_starts)):
         ids[k] = find(query, query_starts[k], query_ends[k], blob, starts, ends, slots)
 
 
 @njit(cache=True, nogil=True)
 def index(blob, starts, ends, slots):
-    """Fills an empty table with all words; of equal words the first keeps its place. Returns how many were repeats."""
+    """Insert all words into an empty hash table; repeated words are skipped. Returns the number of repeats."""
     mask = np.uint64(len(slots) - 1)
     repeats = 0
     for id in range(len(starts)):
@@ -93,7 +93,7 @@ def index(blob, starts, ends, slots):
 
 @njit(cache=True, nogil=True)
 def count_lines(blob):
-    """The number of lines, a last one without an end included."""
+    """The number of lines, including a last line without a newline."""
     lines = 0
     for i in range(len(blob)):
         lines += blob[i] == NEWLINE
@@ -104,7 +104,7 @@ def count_lines(blob):
 
 @njit(cache=True, nogil=True)
 def scan_counts(blob, starts, ends, counts):
-    """Reads lines `word TAB count` into the three arrays; returns -1, or the first line that has no count."""
+    """Read lines `word TAB count`; returns -1, or the index of the first line without a count."""
     line = 0
     start = 0
     size = len(blob)
@@ -133,7 +133,7 @@ def scan_counts(blob, starts, ends, counts):
 
 @njit(cache=True, nogil=True)
 def unescape(blob, starts, ends, out):
-    """Copies the words to `out`, \\n as a newline and \\\\ as a backslash; starts and ends become places there."""
+    """Copy the words to `out`, \\n as a newline and \\\\ as a backslash; starts and ends become offsets in `out`."""
     used = 0
     for word in range(len(starts)):
         at, stop = starts[word], ends[word]
@@ -151,11 +151,8 @@ def unescape(blob, starts, ends, out):
 
 
 @njit(cache=True, nogil=True)
-def print_counts(blob, starts, ends, counts, out):
-    """Writes lines `word TAB count` to `out`, escaped for `unescape`; returns how many bytes they take.
-
-    A line needs at most 2 * length + 22 bytes.
-    """
+def write_counts(blob, starts, ends, counts, out):
+    """Write lines `word TAB count`, escaped for `unescape`, of at most 2 * length + 22 bytes; returns the bytes."""
     used = 0
     digits = np.empty(20, np.uint8)
     for word in range(len(starts)):
@@ -183,8 +180,8 @@ def print_counts(blob, starts, ends, counts, out):
 
 
 @njit(cache=True, nogil=True)
-def heads(blob, starts, ends, numbers):
-    """numbers[i] becomes the first eight bytes of word i as one big-endian number, shorter words filled with zeros."""
+def load_prefixes(blob, starts, ends, numbers):
+    """numbers[i] = the first eight bytes of word i as one big-endian integer; shorter words are padded with zeros."""
     for word in range(len(starts)):
         number = np.uint64(0)
         for i in range(8):
@@ -196,7 +193,7 @@ def heads(blob, starts, ends, numbers):
 
 @njit(cache=True, nogil=True)
 def is_before(blob, a_start, a_end, b_start, b_end):
-    """Whether one run of bytes comes before another in the order of their bytes."""
+    """Whether one byte string precedes another in lexicographic order."""
     for i in range(min(a_end - a_start, b_end - b_start)):
         if blob[a_start + i] != blob[b_start + i]:
             return blob[a_start + i] < blob[b_start + i]
@@ -204,8 +201,8 @@ def is_before(blob, a_start, a_end, b_start, b_end):
 
 
 @njit(cache=True, nogil=True)
-def settle(blob, starts, ends, order, firsts, lasts):
-    """Puts the words order[first:last] of each short run into the order of their bytes, by insertion."""
+def sort_runs(blob, starts, ends, order, firsts, lasts):
+    """Insertion sort of each short run order[first:last] by the bytes of the words."""
     for run in range(len(firsts)):
         for i in range(firsts[run] + 1, lasts[run]):
             word = order[i]
@@ -220,7 +217,7 @@ def settle(blob, starts, ends, order, firsts, lasts):
 
 @njit(cache=True, nogil=True)
 def edit_distances(query, blob, starts, ends, most, distances):
-    """distances[i] becomes the number of byte edits between the query and word i, or most + 1 where it is larger."""
+    """distances[i] = Levenshtein distance in bytes between the query and word i, at most most + 1."""
     size = len(query)
     row = np.empty(size + 1, np.int64)
     for word in range(len(starts)):
@@ -230,7 +227,7 @@ def edit_distances(query, blob, starts, ends, most, distances):
             continue
         for j in range(size + 1):
             row[j] = j
-        hopeless = False
+        exceeded = False
         for i in range(1, length + 1):
             byte = blob[starts[word] + i - 1]
             diagonal = row[0]
@@ -243,7 +240,7 @@ def edit_distances(query, blob, starts, ends, most, distances):
                 diagonal = above
                 best = min(best, row[j])
             if best > most:
-                hopeless = True
+                exceeded = True
                 break
-        if not hopeless and row[size] <= most:
+        if not exceeded and row[size] <= most:
             distances[word] = row[size]

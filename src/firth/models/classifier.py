@@ -42,9 +42,9 @@ BLOCK = 10_000  # words per block: labeled texts are often small, and every thre
 LossName = Literal["softmax", "hs", "ns", "ova"]
 LOSSES: dict[str, tuple[LossName, int]] = {
     "softmax": ("softmax", kernel.SOFTMAX),
-    "hierarchical-softmax": ("hs", kernel.TREE),
-    "negative-sampling": ("ns", kernel.NOISE),
-    "one-vs-all": ("ova", kernel.EACH),
+    "hierarchical-softmax": ("hs", kernel.HIERARCHICAL_SOFTMAX),
+    "negative-sampling": ("ns", kernel.NEGATIVE_SAMPLING),
+    "one-vs-all": ("ova", kernel.ONE_VS_ALL),
 }
 
 

@@ -83,7 +83,7 @@ class Features:
         prefix = np.frombuffer(to_bytes(self.label_prefix), np.uint8)
         kernel.find_prefix(types.blob, types.starts, types.ends, prefix, is_label)
         labels, words = find(types, self.labels), find(types, self.words)
-        kinds = np.where(labels >= 0, labels, np.where(is_label & (words < 0), kernel.NOTHING, kernel.WORD))
+        kinds = np.where(labels >= 0, labels, np.where(is_label & (words < 0), kernel.IGNORED, kernel.WORD))
         rows, pointers, lengths = self.subwords.table(types, runtime, first=len(self.words))
         rows[pointers[:-1]] = np.maximum(words, 0)
         pointers[:-1] += words < 0  # an unknown word has no row of its own
@@ -95,9 +95,9 @@ class Features:
         raw = np.frombuffer(text + to_bytes(SENTENCE_END), np.uint8)
         blob = raw[: len(text)]
         empty = np.empty(0, np.int64)
-        word_count, line_count = kernel.cut_words(blob, empty, empty, empty)  # counts only
+        word_count, line_count = kernel.split_words(blob, empty, empty, empty)  # counts only
         starts, ends, line_ends = (np.empty(count, np.int64) for count in (word_count, word_count, line_count))
-        kernel.cut_words(blob, starts, ends, line_ends)
+        kernel.split_words(blob, starts, ends, line_ends)
         is_end = starts == ends
         starts[is_end], ends[is_end] = len(text), len(raw)
         table = self.table(Vocabulary.from_arrays(raw, starts, ends), runtime)

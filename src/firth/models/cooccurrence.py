@@ -48,13 +48,10 @@ def parse_size(size: int | str) -> int:
     >>> parse_size("2 GB"), parse_size("500kb"), parse_size(4096)
     (2000000000, 500000, 4096)
     """
-    if isinstance(size, int):
-        amount, unit = str(size), ""
-    else:
-        unit = size.strip().lstrip("0123456789.").strip()
-        amount = size.strip()[: len(size.strip()) - len(unit)].strip() if unit else size.strip()
+    text = str(size).strip()
+    unit = text.lstrip("0123456789.").strip()
     try:
-        number = int(float(amount) * SIZES[unit.upper()])
+        number = int(float(text.removesuffix(unit)) * SIZES[unit.upper()])
     except (KeyError, ValueError, OverflowError) as error:
         raise OptionError(f"memory_limit is {size!r}, but must be bytes, such as 2000000000 or '2 GB'") from error
     if number < 1:
@@ -143,7 +140,7 @@ def read_chunks(
         text = np.full(len(carried) + (stop - start) + max(0, end - sentence) + 2, kernel.END, np.int32)
         text[1 : 1 + len(carried)] = carried
         first = 1 + len(carried)
-        filled, sentence = kernel.close_up(
+        filled, sentence = kernel.filter_text(
             ids, start, stop, sentences, sentence, id_map, context.keep_gaps, text, first
         )
         text = text[: filled + 1]
@@ -174,17 +171,9 @@ def count_chunk(
 
     def count_block(rows: slice) -> RowBlock:
         builder = RowBuilder(size, rows.stop - rows.start, int(most[rows].sum()))
+        sides = (context.before, context.after)
         filled = kernel.count_rows(
-            text,
-            first,
-            positions,
-            starts,
-            rows.start,
-            rows.stop,
-            context.before,
-            context.after,
-            weights,
-            *builder.arrays,
+            text, first, positions, starts, rows.start, rows.stop, *sides, weights, *builder.arrays
         )
         return builder.block(filled)
 
@@ -201,8 +190,7 @@ def count_documents(
 
     def count_block(rows: slice) -> RowBlock:
         builder = RowBuilder(size, rows.stop - rows.start, int(most[rows].sum()))
-        return builder.block(
-            kernel.count_documents(np.asarray(tokens.ids), edges[rows.start : rows.stop + 1], id_map, *builder.arrays)
-        )
+        offsets = edges[rows.start : rows.stop + 1]
+        return builder.block(kernel.count_documents(np.asarray(tokens.ids), offsets, id_map, *builder.arrays))
 
     return gather(runtime.stream(count_block, split_rows(most, DOCUMENT_MEMORY, runtime)), size, 1)

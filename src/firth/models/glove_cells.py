@@ -120,19 +120,21 @@ def shuffle_cells(
         raise OptionError("no two words co-occur, so there is nothing to train on. Use a longer text")
     firsts = np.empty(tiles.size + 1, np.int64)
     starts = np.empty(int(np.maximum(tiles // PIECE, tiles > 0).sum()) + 1, np.int64)
-    pieces = int(kernel.cut_pieces(tiles.ravel(), PIECE, firsts, starts))
+    pieces = int(kernel.split_tiles(tiles.ravel(), PIECE, firsts, starts))
     pairs, targets = _allocate(total, memory_limit, stack, folder)
     counts = np.zeros(tiles.size, np.int64)
     loss, done = 0.0, 0
     for rows, columns, values in cells:
         loss += float(
-            kernel.deal(rows, columns, values, bits, len(tiles), counts, firsts, starts, x_max, alpha, pairs, targets)
+            kernel.place_cells(
+                rows, columns, values, bits, len(tiles), counts, firsts, starts, x_max, alpha, pairs, targets
+            )
         )
         done += len(rows)
         report(Progress("shuffling", done, total, "pairs"))
 
     def shuffle(share: slice) -> None:
-        kernel.shuffle_pieces(pairs, targets, starts, share.start, share.stop, seed)
+        kernel.shuffle_chunks(pairs, targets, starts, share.start, share.stop, seed)
 
     runtime.map(shuffle, runtime.shares(pieces))
     return ShuffledCells(pairs, targets, starts, loss / total)

@@ -69,7 +69,7 @@ def estimate(
     edges, order = counts.edges, len(counts.levels)
     suffixes = link_suffixes(counts, runtime)
     adjusted = np.empty(edges[-1], np.int64)
-    kernel.continue_counts(counts.starts, suffixes, edges[1], BEGIN, counts.counts, adjusted)
+    kernel.adjust_counts(counts.starts, suffixes, edges[1], BEGIN, counts.counts, adjusted)
     kept = keep(counts, prune)
     probs, gammas = np.zeros(edges[-1]), np.empty(edges[-2])
     discounts, fallbacks = [], []
@@ -110,7 +110,7 @@ def link_suffixes(counts: NgramCounts, runtime: Runtime) -> Ids:
     suffixes = np.full(edges[-1], kernel.NONE)
     for n in range(1, len(counts.levels)):
         shares = _split_nodes(runtime, edges[n - 1], edges[n])
-        runtime.map(lambda share: kernel.link(counts.starts, counts.words, *share, suffixes), shares)
+        runtime.map(lambda share: kernel.link_suffixes(counts.starts, counts.words, *share, suffixes), shares)
     return suffixes
 
 

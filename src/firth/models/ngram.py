@@ -101,7 +101,7 @@ def choose_words(full: Vocabulary, min_count: int) -> tuple[Vocabulary, NDArray[
     for word, id in MARKERS_IN_TEXT.items():
         at = full.find(word)
         if at >= 0:
-            table[at] = kernel.GONE if id is None else id
+            table[at] = kernel.DROPPED if id is None else id
             ordinary[at : min(at + 1, len(frequent))] = False
     chosen = np.flatnonzero(ordinary)
     table[chosen] = np.arange(len(chosen)) + len(SPECIAL)

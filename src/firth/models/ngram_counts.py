@@ -66,7 +66,7 @@ def count_ngrams(
 
 def count_words(tokens: TokenFile, table: Words, size: int) -> Ids:
     """The count of each word in the text, including <s> and </s> of every sentence."""
-    used = table != kernel.GONE
+    used = table != kernel.DROPPED
     counts = np.zeros(size, np.int64)
     if tokens.vocabulary.counts is not None:
         np.add.at(counts, table[used], tokens.vocabulary.counts[used])
@@ -101,7 +101,7 @@ class _CountingPass:
         start, stop = int(offsets[0]), int(offsets[-1])
         text = np.empty(stop - start + 2 * (last - first), np.uint32)
         ids = np.asarray(self.tokens.ids[start:stop])
-        text = text[: kernel.frame(ids, offsets, self.table, BEGIN, END, text)]
+        text = text[: kernel.frame_sentences(ids, offsets, self.table, BEGIN, END, text)]
         nodes = self.nodes[start + 2 * first :][: len(text)]
         levels = self.counts.levels
         if len(levels) == 1:
@@ -115,9 +115,9 @@ class _CountingPass:
 
 def count_keys(buffers: NDArray[np.uint64], bound: int) -> Run:
     """The distinct keys below `bound` of the first buffer with their counts; the second one is scratch."""
-    keys = kernel.sort(buffers[0], buffers[1], bound)
+    keys = kernel.sort_keys(buffers[0], buffers[1], bound)
     counts = np.empty(len(keys), np.int64)
-    distinct = kernel.reduce(keys, counts)
+    distinct = kernel.count_sorted(keys, counts)
     return keys[:distinct].copy(), counts[:distinct].copy()
 
 
@@ -145,7 +145,7 @@ def merge_runs(runs: Iterable[Run]) -> Run:
 def _merge(one: Run, other: Run) -> Run:
     capacity = len(one[0]) + len(other[0])
     keys, counts = np.empty(capacity, np.uint64), np.empty(capacity, np.int64)
-    size = kernel.merge(*one, *other, keys, counts)
+    size = kernel.merge_counts(*one, *other, keys, counts)
     return keys[:size].copy(), counts[:size].copy()
 
 

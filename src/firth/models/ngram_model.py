@@ -75,7 +75,7 @@ class NgramModel:
         metadata: Mapping[str, Any] | None = None,
     ) -> None:
         self.vocabulary, self.levels = vocabulary, tuple(int(level) for level in levels)
-        narrow = len(words) < kernel.GONE and starts.dtype != np.uint32
+        narrow = len(words) < kernel.DROPPED and starts.dtype != np.uint32
         self.starts = starts.astype(np.uint32) if narrow else starts
         self.words, self.log10, self.backoffs = words, log10, backoffs
         self.metadata: dict[str, Any] = dict(metadata or {})
@@ -248,7 +248,7 @@ class NgramModel:
 
     def _frame(self, ids: NDArray[Any], offsets: NDArray[Any], table: NDArray[np.uint32]) -> NDArray[np.uint32]:
         text = np.empty(len(ids) + 2 * len(offsets) - 2, np.uint32)
-        return text[: kernel.frame(ids, offsets, table, self.begin, self.end, text)]
+        return text[: kernel.frame_sentences(ids, offsets, table, self.begin, self.end, text)]
 
     def _contexts(self, context: Sequence[str]) -> list[int]:
         """The nodes of the last word, the last two, ... of a context, up to the order; NONE if unknown."""
@@ -258,7 +258,7 @@ class NgramModel:
             node = ids[-size]
             for id in ids[len(ids) - size + 1 :]:
                 if node != kernel.NONE:
-                    node = int(kernel.child(self.starts, self.words, node, np.uint32(id)))
+                    node = int(kernel.find_child(self.starts, self.words, node, np.uint32(id)))
             nodes.append(node)
         return nodes
 
@@ -284,7 +284,7 @@ class NgramModel:
         value = float(self.log10[id])
         for node in self._contexts(context):
             if node != kernel.NONE:
-                ngram = int(kernel.child(self.starts, self.words, node, np.uint32(id)))
+                ngram = int(kernel.find_child(self.starts, self.words, node, np.uint32(id)))
                 value = value + float(self.backoffs[node]) if ngram == kernel.NONE else float(self.log10[ngram])
         return float(10**value)
 

@@ -293,9 +293,9 @@ class PhraseModel:
 
         def print_chunk(chunk: tuple[int, int]) -> tuple[int, NDArray[np.uint8]]:
             ids, ends = reader.text(chunk)
-            size = kernel.print_words(ids, ends, words.blob, words.starts, words.ends, np.empty(0, np.uint8))
+            size = kernel.write_words(ids, ends, words.blob, words.starts, words.ends, np.empty(0, np.uint8))
             lines = np.empty(size, np.uint8)
-            kernel.print_words(ids, ends, words.blob, words.starts, words.ends, lines)
+            kernel.write_words(ids, ends, words.blob, words.starts, words.ends, lines)
             return chunk[1], lines
 
         with write_bytes(path) as file:

@@ -112,7 +112,7 @@ def quantize_rows(
     sample = _draw_sample(lengths, seed)
     points = np.array(source.take(sample), np.float32, order="C")
     if norms:
-        kernel.scale_down(points, lengths[sample])
+        kernel.normalize_rows(points, lengths[sample])
     tables = _find_centroids(points, dsub, seed, runtime, report)
     codes = _encode(source, lengths if norms else None, tables, dsub, runtime, report)
     flat = np.concatenate([table.T.ravel() for table in tables])
@@ -130,7 +130,7 @@ def row_norms(rows: Rows, runtime: Runtime) -> Floats:
 
     def measure(start: int) -> None:
         block = rows.block(start, min(start + BLOCK, len(norms)))
-        kernel.norms_of(np.ascontiguousarray(block), norms[start : start + BLOCK])
+        kernel.compute_norms(np.ascontiguousarray(block), norms[start : start + BLOCK])
 
     runtime.map(measure, range(0, len(norms), BLOCK))
     broken = ~np.isfinite(norms)
@@ -192,7 +192,7 @@ def _encode(
         stop = min(start + BLOCK, size)
         block = np.array(rows.block(start, stop), np.float32, order="C")
         if norms is not None:
-            kernel.scale_down(block, norms[start:stop])
+            kernel.normalize_rows(block, norms[start:stop])
         nearest = np.empty(stop - start, np.uint8)
         for index, table in enumerate(tables):
             kernel.assign(block, index * dsub, len(table), table, nearest)

@@ -1,4 +1,4 @@
-"""The card of a task's model: what it does, how well, and what it was made from, as a page that people read."""
+"""The card of a task's model, a page in Markdown: its use, its scores, and its data and options."""
 
 from __future__ import annotations
 
@@ -11,33 +11,33 @@ from firth.tasks.model import TaskModel
 
 
 def task_card(name: str, model: TaskModel) -> str:
-    """A page in Markdown, made from what the model itself knows; a part that it does not know is left out."""
-    told = model.metadata
-    head = [f"license: {told['licence']}"] if "licence" in told else []
+    """The card of a model, from its options and metadata. A part without metadata is left out."""
+    metadata = model.metadata
+    head = [f"license: {metadata['licence']}"] if "licence" in metadata else []
     parts = [
         "\n".join(["---", *head, "library_name: firth", "tags:", f"- {model.task.name}", "---"]),
         f"# {name}",
-        *([f"{told['about']}."] if "about" in told else []),
+        *([f"{metadata['about']}."] if "about" in metadata else []),
         f"A model of the task {model.task.name}: {model.learnt_numbers:,} numbers "
         "that were learnt, on top of the models that `embedding` names.",
-        *("## Use", use(name, model.task.name, told.get("asked", ["..."]))),
+        *("## Use", format_usage(name, metadata.get("asked", ["..."]))),
     ]
-    if told.get("dev") or told.get("test"):
-        parts += ["## How good it is", *scores(told)]
-    if told.get("layer_shares"):
-        parts += ["## What each layer of the biLM counts", table(told["layer_shares"])]
-    if "data" in told:
-        rows = [tuple(one.values()) for one in told["data"]]
+    if metadata.get("dev") or metadata.get("test"):
+        parts += ["## How good it is", *format_scores(metadata)]
+    if metadata.get("layer_shares"):
+        parts += ["## What each layer of the biLM counts", format_table(metadata["layer_shares"])]
+    if "data" in metadata:
+        rows = [tuple(one.values()) for one in metadata["data"]]
         parts += ["## Data", markdown_table(["set", "licence"], rows)]
-    parts += ["## Network", table(model.task.as_dict()), "## Words", table(model.embedding.as_dict())]
-    if "training" in told:
-        counts = {f"{part} examples": count for part, count in told["examples"].items()}
-        more = {one: told[one] for one in ("seconds",) if one in told}
-        parts += ["## Training", table({**told["training"], **counts, **more})]
-    if "licence" in told:
+    parts += ["## Network", format_table(model.task.as_dict()), "## Words", format_table(model.embedding.as_dict())]
+    if "training" in metadata:
+        counts = {f"{part} examples": count for part, count in metadata["examples"].items()}
+        more = {one: metadata[one] for one in ("seconds",) if one in metadata}
+        parts += ["## Training", format_table({**metadata["training"], **counts, **more})]
+    if "licence" in metadata:
         parts += ["## Licence", LICENCE]
-    if "command" in told:
-        parts += ["## Make it again", f"```sh\n{told['command']}\n```"]
+    if "command" in metadata:
+        parts += ["## Make it again", f"```sh\n{metadata['command']}\n```"]
     return "\n\n".join(parts) + "\n"
 
 
@@ -48,41 +48,41 @@ LICENCE = (
 )
 
 
-def use(name: str, task: str, asked: Sequence[str]) -> str:
-    """How the model is opened and asked, in Python and on the command line."""
-    texts = ", ".join(map(json.dumps, asked))
+def format_usage(name: str, samples: Sequence[str]) -> str:
+    """Code that opens the model and asks it, in Python and on the command line."""
+    texts = ", ".join(map(json.dumps, samples))
     python = f'from firth.tasks.model import open_task\n\nmodel = open_task("{name}")\nmodel.ask({texts})'
-    shell = f"firth predict {name} {' '.join(map(json.dumps, asked))}"
+    shell = f"firth predict {name} {' '.join(map(json.dumps, samples))}"
     return f"```python\n{python}\n```\n\n```sh\n{shell}\n```"
 
 
-def scores(told: Mapping[str, Any]) -> list[str]:
-    """The scores; where the numbers were rounded, also those from before."""
-    found = {f"{part} {measure}": value for part in ("dev", "test") for measure, value in told.get(part, {}).items()}
-    if "trained" not in told:
-        return [table(found)]
-    before = {f"{part} {measure}": value for part, one in told["trained"].items() for measure, value in one.items()}
-    rows = [(name, cell(before.get(name)), cell(value)) for name, value in found.items()]
-    says = "`trained` is in float32, as it came from training; `here` is as it lies in this folder, in signed bytes."
-    return [says, markdown_table(["measure", "trained", "here"], rows)]
+def format_scores(metadata: Mapping[str, Any]) -> list[str]:
+    """The scores; of a quantized model, also those before quantization."""
+    found = {f"{part} {metric}": value for part in ("dev", "test") for metric, value in metadata.get(part, {}).items()}
+    if "trained" not in metadata:
+        return [format_table(found)]
+    before = {f"{part} {metric}": value for part, one in metadata["trained"].items() for metric, value in one.items()}
+    rows = [(name, format_cell(before.get(name)), format_cell(value)) for name, value in found.items()]
+    legend = "`trained` is in float32, as it came from training; `here` is as it lies in this folder, in signed bytes."
+    return [legend, markdown_table(["measure", "trained", "here"], rows)]
 
 
-def table(values: Mapping[str, Any]) -> str:
+def format_table(values: Mapping[str, Any]) -> str:
     """Names and values in two columns.
 
-    >>> print(table({"accuracy": 0.51234567, "at": "both"}))
+    >>> print(format_table({"accuracy": 0.51234567, "at": "both"}))
     | name | value |
     |---|---|
     | accuracy | `0.5123` |
     | at | `"both"` |
     """
-    return markdown_table(["name", "value"], [(name, cell(value)) for name, value in values.items()])
+    return markdown_table(["name", "value"], [(name, format_cell(value)) for name, value in values.items()])
 
 
-def cell(value: Any) -> str:
+def format_cell(value: Any) -> str:
     """A value in a table.
 
-    >>> cell(0.51234567), cell([0.25, 1 / 3])
+    >>> format_cell(0.51234567), format_cell([0.25, 1 / 3])
     ('`0.5123`', '`[0.25, 0.3333]`')
     """
     if isinstance(value, list):

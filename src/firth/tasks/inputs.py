@@ -1,7 +1,7 @@
-"""Words to vectors, for every task alike: static vectors, ELMo, characters, or any of them side by side.
+"""The input vectors of every task: static vectors, ELMo, a character CNN, or several of these concatenated.
 
-`Embedding` says what words become; `Inputs` does it, and holds what of it is learnt: the weights of ELMo's mixes, the
-filters over characters, changes to word vectors. `Text` is what a network gets to see.
+`Embedding` has the options. `Inputs` computes the vectors and has their trainable parts: the weights of ELMo's layers,
+the character CNN and the changes to word vectors. `Text` is a batch of vectors, the input of a network.
 """
 
 from __future__ import annotations
@@ -30,12 +30,12 @@ from firth.tasks.static_words import CharacterWords, LearnedWords, StaticWords, 
 from firth.text.vocabulary import Vocabulary
 
 Sentences = Sequence[Sequence[str]]
-OFTEN = 2  # times that a word must occur to have a vector that is learnt from nothing
+OFTEN = 2  # minimum count of a word with a vector trained from scratch
 
 
 @dataclass(frozen=True)
 class Sizes:
-    """The length of a word's vector at a network's input, and of what may join it at its output (0: nothing)."""
+    """Dimensions of a network's input vectors, and of those concatenated to its first layer's output (0: none)."""
 
     input: int
     extra: int = 0
@@ -43,45 +43,47 @@ class Sizes:
 
 @dataclass(frozen=True)
 class Text:
-    """A batch of sentences as vectors. Beyond a sentence's length all is zero; there is at least one step of time."""
+    """A batch of sentences as vectors, padded with zeros. There is at least one time step."""
 
     vectors: Tensor  # (batch, time, Sizes.input)
-    lengths: Tensor  # (batch), on the CPU wherever the rest lies: packing needs them there
-    mask: Tensor  # (batch, time), true where a word stands
+    lengths: Tensor  # (batch), always on the CPU, as packing requires
+    mask: Tensor  # (batch, time), true at words
     extra: Tensor | None = None  # (batch, time, Sizes.extra): ELMo's second mix, for the output
 
     def with_extra(self, encoded: Tensor) -> Tensor:
-        """What a network says of the words, (batch, time, size), with ELMo beside it where it is asked for there."""
+        """Hidden states (batch, time, size), concatenated with `extra` if there is one."""
         return encoded if self.extra is None else torch.cat([encoded, self.extra], 2)
 
 
 @dataclass(frozen=True)
 class Embedding(Recipe):
-    """What words become before a task sees them. Whatever is asked for stands side by side in one vector.
+    """The options of input vectors. All selected kinds are concatenated.
 
     >>> Embedding(static="glove-en", elmo="elmo-en", at="both", mix_decay=0.001).at
     'both'
     """
 
-    static: str | None = option(None, "word vectors: a path, or the name of a model that ships; several joined by +")
-    stretched: bool = option(False, "word vectors are multiplied so that their numbers have a mean square of one")
-    tuned: bool = option(False, "word vectors are learnt on, those of the words of the training text")
-    words: int = option(0, "length of vectors that are learnt for the words of the training text; 0: none", minimum=0)
-    characters: int = option(0, "filters of a small CNN over the characters of a word; 0: none", minimum=0)
-    elmo: str | None = option(None, "a biLM: a path, or the name of a model that ships")
-    at: Literal["input", "output", "both"] = option("input", "where ELMo's vectors join the network")
-    layers: Literal["mix", "top"] | int = option(
-        "mix", "a learnt mix of all layers of the biLM, its top, or one", minimum=0
+    static: str | None = option(None, "Word vectors: a path or the name of a shipped model; several are joined by +.")
+    stretched: bool = option(False, "Scale the word vectors by one factor to a mean square of one.")
+    tuned: bool = option(False, "Fine-tune the word vectors of the words in the training text.")
+    words: int = option(0, "Dimension of word vectors trained from scratch; 0 disables them.", minimum=0)
+    characters: int = option(0, "Filters of a CNN over the characters of a word; 0 disables it.", minimum=0)
+    elmo: str | None = option(None, "A biLM: a path or the name of a shipped model.")
+    at: Literal["input", "output", "both"] = option(
+        "input", "Concatenate ELMo to the network's input, to its first layer's output, or to both."
     )
-    mix_decay: float = option(0.0, "λ of λ‖w‖², which holds the mix near the mean of the layers", minimum=0)
-    fine_tune: bool = option(False, "the biLM learns too; otherwise it reads every sentence once")
-    dropout: float = option(0.5, "share of the numbers of ELMo's vectors that training drops", minimum=0, maximum=0.99)
+    layers: Literal["mix", "top"] | int = option(
+        "mix", "Weighted sum of all biLM layers with learned weights, the top layer, or a layer number.", minimum=0
+    )
+    mix_decay: float = option(0.0, "λ of the penalty λ‖w‖² on the layer weights.", minimum=0)
+    fine_tune: bool = option(False, "Train the biLM too. Otherwise it runs once over each sentence.")
+    dropout: float = option(0.5, "Dropout of ELMo's vectors.", minimum=0, maximum=0.99)
 
     @classmethod
     def of(cls, names: str, **options: Any) -> Self:
-        """The embedding that `glove-en+elmo-en` stands for: each name is a path or that of a model that ships.
+        """The embedding of names such as `glove-en+elmo-en`: each is a path or the name of a shipped model.
 
-        Paths are made absolute, so that a model that is saved finds them again from elsewhere.
+        Paths are made absolute, so that a saved model finds them from any working directory.
         """
         found = [str(Path(name).resolve()) if Path(name).exists() else name for name in split_names(names)]
         bilms = [name for name in found if is_bilm(name)]
@@ -91,12 +93,12 @@ class Embedding(Recipe):
         return cls(static="+".join(static) or None, elmo=bilms[0] if bilms else None, **options)
 
     def learns_words(self) -> bool:
-        """Whether it must know the words of the training text."""
+        """Whether it needs the vocabulary of the training text."""
         return bool(self.words) or (self.tuned and self.static is not None)
 
 
 class Inputs(nn.Module):
-    """Sentences to `Text`, as an embedding says.
+    """Computes the `Text` of sentences by the options of an embedding.
 
     >>> inputs = Inputs(Embedding(characters=8))
     >>> text = inputs([["A", "cup", "of", "tea"], ["Rain"]])
@@ -112,11 +114,11 @@ class Inputs(nn.Module):
         *,
         room: int = ROOM,
     ) -> None:
-        """`vocabulary` holds the words of the training text, where they are learnt; `room` is for `FrozenLayers`."""
+        """`vocabulary` is that of the training text, for learned vectors; `room` is an argument of `FrozenLayers`."""
         super().__init__()
         self.embedding, self.vocabulary = embedding, vocabulary or Vocabulary(())
         self.sources = sources or Sources.open(embedding.static, embedding.elmo)
-        self.anchor = nn.Parameter(torch.zeros(0), requires_grad=False)  # tells where the module is
+        self.anchor = nn.Parameter(torch.zeros(0), requires_grad=False)  # has the device of the module
         self.static = nn.ModuleList(StaticWords(vectors, embedding.stretched) for vectors in self.sources.static)
         self.changes: LearnedWords | None = None
         if embedding.tuned and self.sources.static:
@@ -127,7 +129,7 @@ class Inputs(nn.Module):
         self.mixes = nn.ModuleDict()
         self.bilm = self.sources.bilm
         if embedding.fine_tune:
-            self.bilm = copy.deepcopy(self.bilm)  # others may use it as it was
+            self.bilm = copy.deepcopy(self.bilm)  # the source itself stays unchanged
         if self.bilm is not None:
             self._add_mixes(self.bilm, room)
         self.sizes = self._sizes()
@@ -148,10 +150,7 @@ class Inputs(nn.Module):
         parts = [*self.static, self.learnt, self.spelled]
         size = sum(int(part.size) for part in parts if part is not None) + elmo * ("input" in self.mixes)
         if not size:
-            raise OptionError(
-                "Embedding: words become nothing at the network's input. Name word vectors or a biLM, or ask for "
-                "characters, or for words to be learnt"
-            )
+            raise OptionError("Embedding: the network's input has no vectors. Set static, elmo, characters or words")
         return Sizes(size, elmo * ("output" in self.mixes))
 
     def forward(self, sentences: Sentences) -> Text:
@@ -169,13 +168,13 @@ class Inputs(nn.Module):
         return Text(torch.cat(parts, 2), lengths, mask, extra)
 
     def without_context(self, sentences: Sentences, time: int) -> Tensor:
-        """What words are by themselves, (batch, time, size); each distinct word is looked up and spelled once."""
+        """Vectors without context, (batch, time, size). Each distinct word is computed once."""
         numbers: dict[str, int] = {}
         rows = np.zeros((len(sentences), time), np.int64)  # row 0 is padding
         for row, words in zip(rows, sentences):
             row[: len(words)] = [numbers.setdefault(word, len(numbers) + 1) for word in words]
         distinct = list(numbers) or [""]
-        parts = [look_up(distinct) for look_up in self.static]
+        parts = [static(distinct) for static in self.static]
         if self.changes is not None:
             parts = [torch.cat(parts, 1) + self.changes(distinct)]
         parts += [part(distinct) for part in (self.learnt, self.spelled) if part is not None]
@@ -189,17 +188,17 @@ class Inputs(nn.Module):
         layers: Tensor = bilm(sentences)[0]
         if self.frozen.layer is not None:
             layers = layers[self.frozen.layer : self.frozen.layer + 1]
-        inner = layers[:, :, 1 : mask.shape[1] + 1]  # <S> goes, and </S> where the mask says so
+        inner = layers[:, :, 1 : mask.shape[1] + 1]  # without <S>; the mask removes </S>
         return inner * mask[:, :, None]
 
     def read_ahead(self, sentences: Iterable[Sequence[str]], report: Report = silent) -> None:
-        """Runs a frozen biLM over sentences that will come, so that it need not run again."""
+        """Fills the cache of a frozen biLM with sentences that will be needed."""
         if self.bilm is not None and not self.embedding.fine_tune:
             self.frozen.read_ahead((tuple(words) for words in sentences), report)
 
     @property
     def penalty(self) -> Tensor:
-        """λ‖w‖² of the mixes, a term of the loss."""
+        """The penalty λ‖w‖² on the layer weights, a term of the loss."""
         total = self.anchor.new_zeros(())
         if self.embedding.mix_decay:
             for mix in self._mixes.values():
@@ -208,7 +207,7 @@ class Inputs(nn.Module):
 
     @property
     def shares(self) -> dict[str, list[float]]:
-        """The part that each layer has in the mix at the input and at the output."""
+        """The weight of each layer in the mix at the input and at the output."""
         return {place: mix.shares.tolist() for place, mix in self._mixes.items()}
 
     @property
@@ -221,12 +220,12 @@ class Inputs(nn.Module):
         return 0.0 if self.bilm is None else self.frozen.seconds
 
     def state(self) -> dict[str, Tensor]:
-        """What it has learnt, by name: what the sources hold is not among it."""
+        """The trainable tensors by name, without those of the sources."""
         learning = {name for name, parameter in self.named_parameters() if parameter.requires_grad}
         return {name: tensor for name, tensor in self.state_dict().items() if name in learning}
 
     def load_state(self, tensors: Mapping[str, Tensor]) -> None:
-        """Takes over what `state` gave."""
+        """Sets the tensors of `state`."""
         if tensors.keys() != self.state().keys():
             different = sorted(tensors.keys() ^ self.state().keys())
             raise OptionError(f"the tensors of the inputs do not fit the embedding: {', '.join(different)}")
@@ -236,7 +235,7 @@ class Inputs(nn.Module):
 def build_inputs(
     embedding: Embedding, sources: Sources, sentences: Iterable[Sequence[str]], room: int = ROOM
 ) -> Inputs:
-    """New inputs for a training text."""
+    """Untrained inputs for a training text."""
     vocabulary = Vocabulary(())
     if embedding.learns_words():
         vocabulary = build_vocabulary(sentences, 1 if embedding.tuned else OFTEN)

@@ -1,7 +1,7 @@
-"""What a task's training leaves: a network and its inputs, which answer questions and can be saved.
+"""A trained model of a task: a network and its inputs.
 
-The folder of such a model holds what was learnt. The word vectors and the biLM are named in it, with their
-fingerprints, and are opened from where they lie.
+Its folder has the trained tensors. Word vectors and a frozen biLM are stored as names and fingerprints, and are opened
+from their own files.
 """
 
 from __future__ import annotations
@@ -28,11 +28,11 @@ from firth.tasks.registry import find_task
 from firth.tasks.sources import Sources
 from firth.tasks.task import Answer, Labels, Task, TaskNetwork
 
-BATCH = 64  # examples that are answered at once
+BATCH = 64  # examples of a batch in prediction
 
 
 class TaskModel(nn.Module):
-    """A task that was learnt: `fit` makes one, `open_task` opens one. `labels` is what it had to know beforehand."""
+    """A trained model: `fit` trains one, `open_task` opens one. `labels` is the result of `Task.learn_labels`."""
 
     kind = "task"
 
@@ -50,21 +50,21 @@ class TaskModel(nn.Module):
 
     @property
     def embedding(self) -> Embedding:
-        """What words become."""
+        """The options of the input vectors."""
         return self.inputs.embedding
 
     def texts(self, examples: Sequence[Any]) -> tuple[Text, ...]:
-        """The words of a batch as vectors: a `Text` for each place, or one with all sentences of one document."""
+        """The vectors of a batch: a `Text` for each input, or one with all sentences of one document."""
         if self.task.documents:
             return (self.inputs([words for example in examples for words in example.sentences]),)
-        return tuple(self.inputs(place) for place in zip(*(example.sentences for example in examples)))
+        return tuple(self.inputs(batch) for batch in zip(*(example.sentences for example in examples)))
 
     def loss(self, examples: Sequence[Any]) -> Tensor:
-        """The mean loss of a batch, with what the embedding adds to it."""
+        """The mean loss of a batch, plus the penalty on the layer weights."""
         return cast(TaskNetwork, self.network).loss(self.texts(examples), examples) + self.inputs.penalty
 
     def predict(self, examples: Sequence[Any], *, report: Report = silent) -> list[Answer]:
-        """The answer to each example, in their order; what others stand beside it changes nothing."""
+        """The answer to each example, in order. An answer does not depend on the other examples."""
         answers: list[Answer] = [None] * len(examples)
         done = 0
         with evaluation_mode(self):
@@ -77,41 +77,41 @@ class TaskModel(nn.Module):
         return answers
 
     def batches(self, examples: Sequence[Any]) -> Iterator[list[int]]:
-        """The places of examples, those of like length together, the longest first."""
+        """Indices of examples in batches of similar length, the longest first."""
         order = sorted(range(len(examples)), key=lambda place: -longest_sentence(examples[place]))
         size = 1 if self.task.documents else BATCH
         for start in range(0, len(order), size):
             yield order[start : start + size]
 
     def evaluate(self, examples: Sequence[Any], *, report: Report = silent) -> dict[str, float]:
-        """How good the answers to examples are whose truth is known."""
+        """The metrics of the answers to examples with gold labels."""
         if not examples:
-            raise OptionError("there is no example to judge the model by")
+            raise OptionError("there are no examples to evaluate on")
         return self.task.score(examples, self.predict(examples, report=report))
 
     def ask(self, *texts: str) -> list[str | dict[str, Any]]:
-        """Answers about text as people write it, told as people want to read them."""
+        """Answers to running text, in a readable form."""
         examples = self.task.ask(*texts)
         return [self.task.describe(example, answer) for example, answer in zip(examples, self.predict(examples))]
 
     def embed(self, sentences: Sentences, **choices: Any) -> list[Floats]:
-        """Words in context as the encoder of a `seq2seq` model sees them; see `Cove.embed` for what can be chosen."""
-        from firth.tasks.seq2seq.cove import Cove  # which is made of this class
+        """Contextual vectors from the encoder of a `seq2seq` model, with the options of `Cove.embed`."""
+        from firth.tasks.seq2seq.cove import Cove  # cove.py imports this module
 
         return Cove(self).embed(sentences, **choices)
 
     def state(self) -> dict[str, Tensor]:
-        """All that was learnt, by name."""
+        """The trained tensors by name."""
         inputs = {f"inputs.{name}": tensor for name, tensor in self.inputs.state().items()}
         return inputs | {f"network.{name}": tensor for name, tensor in self.network.state_dict().items()}
 
     @property
     def learnt_numbers(self) -> int:
-        """How many numbers were learnt; those of its word vectors and its biLM are not among them."""
+        """The number of trained parameters, without those of word vectors and a frozen biLM."""
         return sum(tensor.numel() for tensor in self.state().values())
 
     def load_state(self, tensors: Mapping[str, Tensor]) -> None:
-        """Takes over what `state` gave."""
+        """Sets the tensors of `state`."""
         parts: dict[str, dict[str, Tensor]] = {"inputs": {}, "network": {}}
         for name, tensor in tensors.items():
             part, _, rest = name.partition(".")
@@ -121,11 +121,11 @@ class TaskModel(nn.Module):
         self.inputs.load_state(parts["inputs"])
         try:
             self.network.load_state_dict(parts["network"])
-        except RuntimeError as error:  # which names the tensors
+        except RuntimeError as error:  # names the tensors
             raise OptionError(f"the tensors of the network do not fit: {error}") from error
 
     def to_parts(self) -> Parts:
-        """The artifact taken apart, for a file."""
+        """The parts of the model, for a file."""
         config = {
             "task": self.task.name,
             "options": self.task.as_dict(),
@@ -140,7 +140,7 @@ class TaskModel(nn.Module):
 
     @classmethod
     def from_parts(cls, parts: Parts, sources: Sources | None = None) -> TaskModel:
-        """The artifact that `to_parts` took apart; its sources are opened unless they are given."""
+        """The model of `to_parts`. Its sources are opened unless they are passed."""
         config = parts.config
         task = find_task(config["task"]).from_dict(config["options"])
         embedding = Embedding.from_dict(config["embedding"])
@@ -149,7 +149,7 @@ class TaskModel(nn.Module):
             names = " and ".join(name for name in (embedding.static, embedding.elmo) if name)
             problem = f"the model was trained on other vectors than {names} has now"
             raise OptionError(f"{problem}. Name those it was trained on: --embedding PATH")
-        with seed_torch(0):  # what is drawn is replaced at once
+        with seed_torch(0):  # the initial values are replaced below
             inputs = Inputs(embedding, sources, parts.vocabularies.get("words"))
             model = cls(task, config["labels"], inputs, task.network(inputs.sizes, config["labels"]))
         model.metadata = dict(config.get("metadata", {}))
@@ -160,7 +160,7 @@ class TaskModel(nn.Module):
         return model.eval()
 
     def facts(self) -> list[notebook.Fact]:
-        """What there is to say about this model, by name."""
+        """The names and values of the summary."""
         embedding = self.embedding
         words = [embedding.static, embedding.elmo, f"{embedding.characters} filters over characters"]
         given = [bool(embedding.static), bool(embedding.elmo), bool(embedding.characters)]
@@ -186,8 +186,7 @@ class TaskModel(nn.Module):
 def open_task(name: Name, embedding: str | None = None, *, sources: Sources | None = None) -> TaskModel:
     """The model in a folder, or the one that ships for a task: `open_task("ner")`.
 
-    `embedding` says where its word vectors and its biLM lie now, where that is not where they were; `sources` are these
-    where they are open already.
+    `embedding` names its word vectors and its biLM if they have moved; `sources` are these if they are already open.
     """
     path = locate_task(name)
     parts = native.read_parts(path)
@@ -200,13 +199,13 @@ def open_task(name: Name, embedding: str | None = None, *, sources: Sources | No
 
 
 def longest_sentence(example: Any) -> int:
-    """The words of the longest of an example's sentences."""
+    """The number of words of an example's longest sentence."""
     return max(map(len, example.sentences), default=0)
 
 
 @contextmanager
 def evaluation_mode(module: nn.Module) -> Iterator[None]:
-    """Nothing is learnt and nothing dropped inside; afterwards the module is in the mode it was in."""
+    """Evaluation mode without gradients; the previous mode is restored afterwards."""
     before = module.training
     module.eval()
     try:
@@ -218,7 +217,7 @@ def evaluation_mode(module: nn.Module) -> Iterator[None]:
 
 @contextmanager
 def seed_torch(seed: int) -> Iterator[None]:
-    """torch's own generators start at a seed inside, and are as they were afterwards."""
+    """Seeds torch's generators; their previous state is restored afterwards."""
     with torch.random.fork_rng():
         torch.manual_seed(seed)
         yield

@@ -1,11 +1,11 @@
-"""Answers of tasks as pictures for the terminal; each can be read without colors too.
+"""Answers of tasks drawn in the terminal, readable with and without colors.
 
 ner         [Elon Musk PER] founded [SpaceX ORG] .
 srl         John   broke   the vase
             ARG0   V       ARG1
 coref       [Mary]1 went to the store . [She]1 bought some milk .
 qa          The cat sat [on the mat].
-sentiment   labels with their probabilities as bars, and so entailment
+sentiment   labels with their probabilities as bars; also entailment
 """
 
 from __future__ import annotations
@@ -30,20 +30,20 @@ from firth.tasks.tags import Span, decode_spans
 if TYPE_CHECKING:
     from firth.tasks.task import Task
 
-COLOURS = ("cyan", "magenta", "green", "yellow", "blue", "red", "bright_cyan", "bright_magenta", "bright_green")
+COLORS = ("cyan", "magenta", "green", "yellow", "blue", "red", "bright_cyan", "bright_magenta", "bright_green")
 FIXED = {"PER": "magenta", "ORG": "cyan", "LOC": "green", "V": "bold", "ARG0": "magenta", "ARG1": "cyan"}
-AROUND = 240  # characters of a long passage that are shown on each side of the answer
-GAP, LONGEST = 2, 28  # columns beside a piece of a sentence that has a role under it, and of the longest such piece
+AROUND = 240  # characters of a long passage shown on each side of the answer
+GAP, LONGEST = 2, 28  # columns between labeled pieces, and of the longest piece
 
 
 def draw_answer(task: Task, example: Any, answer: Any) -> RenderableType:
-    """The picture of an answer: that of its task, or else what the task tells in words."""
+    """An answer as its task draws it, or its description."""
     draw = PICTURES.get(task.name)
     return draw_description(task.describe(example, answer)) if draw is None else draw(example, answer)
 
 
 def draw_entities(example: Any, tags: Sequence[str]) -> Text:
-    """A sentence whose names stand in brackets, each with its kind.
+    """A sentence with its entities in brackets, each with its type.
 
     >>> from types import SimpleNamespace
     >>> draw_entities(SimpleNamespace(words=["Ann", "Lee", "left"]), ["B-PER", "I-PER", "O"]).plain
@@ -59,19 +59,19 @@ def draw_entities(example: Any, tags: Sequence[str]) -> Text:
 
 
 def color(label: str) -> str:
-    """A color that a label always has."""
+    """The color of a label."""
     label = label.removeprefix("..")
-    return FIXED.get(label) or COLOURS[sum(map(ord, label)) % len(COLOURS)]
+    return FIXED.get(label) or COLORS[sum(map(ord, label)) % len(COLORS)]
 
 
 @dataclass(frozen=True)
 class AlignedLabels:
-    """Pieces of a sentence with a label under each that has one; a long sentence goes on in further lines."""
+    """Pieces of a sentence with their labels below them; a long sentence is wrapped."""
 
     pieces: tuple[tuple[str, str], ...]  # text, label
 
     def lines(self, width: int) -> Iterator[Text]:
-        """Lines of text and of labels in turn; a line of labels that has none is left out."""
+        """Alternating lines of text and of labels, without empty ones."""
         above, under, before = Text(), Text(), ""
         for text, label in self.pieces:
             size = max(cell_len(text), cell_len(label))
@@ -95,7 +95,7 @@ class AlignedLabels:
 
 
 def nonempty_lines(*lines: Text) -> Iterator[Text]:
-    """The lines that have something, without spaces at their ends."""
+    """The lines that are not empty, without trailing spaces."""
     for line in lines:
         line.rstrip()
         if line.plain:
@@ -114,7 +114,7 @@ def draw_roles(example: Any, answer: Mapping[str, Any]) -> RenderableType:
 
 
 def split_pieces(words: Sequence[str], found: Sequence[Span]) -> Iterator[tuple[str, str]]:
-    """The spans of a sentence with their labels, and the words between them without; a long span is cut in several.
+    """The spans of a sentence with their labels, and the words between them without. A long span is split.
 
     >>> list(split_pieces(["John", "left", "us", "."], [Span("ARG0", 0, 1), Span("V", 1, 2)]))
     [('John', 'ARG0'), ('left', 'V'), ('us', ''), ('.', '')]
@@ -129,7 +129,7 @@ def split_pieces(words: Sequence[str], found: Sequence[Span]) -> Iterator[tuple[
 
 
 def draw_clusters(example: Any, answer: Sequence[Sequence[Sequence[int]]]) -> Text:
-    """A text whose mentions stand in brackets, those of one thing with one number and in one color.
+    """A text with its mentions in brackets; each cluster has a number and a color.
 
     >>> from types import SimpleNamespace
     >>> draw_clusters(SimpleNamespace(words="his sister saw him".split()), [[[0, 1], [3, 4]], [[0, 2]]]).plain
@@ -152,33 +152,33 @@ def draw_clusters(example: Any, answer: Sequence[Sequence[Sequence[int]]]) -> Te
 
 def cluster_color(number: int) -> str:
     """The color of a cluster."""
-    return COLOURS[number % len(COLOURS)]
+    return COLORS[number % len(COLORS)]
 
 
 def draw_span(example: Any, answer: Mapping[str, Any]) -> RenderableType:
-    """The question, and the passage with its answer in brackets; a long passage is cut around it."""
+    """The question, and the passage with its answer in brackets. A long passage is shortened around it."""
     passage, start, end = example.passage.text, answer["start"], answer["end"]
     first, last = max(0, start - AROUND), min(len(passage), end + AROUND)
-    told = Text("… " if first else "")
-    told.append(passage[first:start])
-    told.append(f"[{passage[start:end]}]", style="bold green")
-    told.append(passage[end:last] + (" …" if last < len(passage) else ""))
-    return Group(Text.assemble((" ".join(example.words), "italic"), (f"  {answer['probability']:.0%}", "dim")), told)
+    shown = Text("… " if first else "")
+    shown.append(passage[first:start])
+    shown.append(f"[{passage[start:end]}]", style="bold green")
+    shown.append(passage[end:last] + (" …" if last < len(passage) else ""))
+    return Group(Text.assemble((" ".join(example.words), "italic"), (f"  {answer['probability']:.0%}", "dim")), shown)
 
 
 def draw_pair(example: Any, answer: Mapping[str, float]) -> RenderableType:
-    """Premise and hypothesis, and how likely each label is."""
+    """Premise and hypothesis, and the probability of each label."""
     texts = Text.assemble(" ".join(example.premise), (" => ", "dim"), " ".join(example.hypothesis))
     return Group(texts, draw_probabilities(rank_labels(answer)))
 
 
 def draw_sentiment(example: Any, answer: Mapping[str, float]) -> RenderableType:
-    """A text, and how likely each label is."""
+    """A text, and the probability of each label."""
     return Group(Text(" ".join(example.words)), draw_probabilities(answer))
 
 
 def draw_probabilities(answer: Mapping[str, float]) -> Table:
-    """Labels with their probabilities, in the order of the answer; the likeliest stands out."""
+    """Labels with their probabilities, in the order of the answer; the likeliest is marked."""
     best = max(answer, key=lambda label: answer[label])
     grid = Table.grid(padding=(0, 2))
     grid.add_column()
@@ -190,13 +190,13 @@ def draw_probabilities(answer: Mapping[str, float]) -> Table:
     return grid
 
 
-def draw_description(told: str | dict[str, Any]) -> RenderableType:
-    """What a task tells: text as it is, names and values as a small table, numbers by label as bars."""
-    if isinstance(told, str):
-        return Text(told)
+def draw_description(description: str | dict[str, Any]) -> RenderableType:
+    """A description: text as it is, names and values as a table, numbers by label as bars."""
+    if isinstance(description, str):
+        return Text(description)
     parts: list[RenderableType] = []
     rows = []
-    for name, value in told.items():
+    for name, value in description.items():
         if isinstance(value, dict) and value and all(isinstance(one, float) for one in value.values()):
             parts.append(terminal.bars(name, list(value.items()), header=("", "")))
         else:

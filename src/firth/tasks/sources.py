@@ -1,7 +1,6 @@
-"""The models that words get their vectors from: where they lie, what they are, and whether they are still the same.
+"""The models that an embedding names: word vectors and a biLM.
 
-A task's model names them and does not copy them. What it was trained on is known by a fingerprint of its numbers, so
-that another model under the same name is noticed before it gives wrong answers.
+A task's model stores their names and not their contents. A fingerprint detects another model under the same name.
 """
 
 from __future__ import annotations
@@ -22,11 +21,11 @@ from firth.neural.bilm import BiLM
 from firth.pretrained.shipped import locate
 from firth.vectors.words import WordVectors
 
-SAMPLE = 4096  # rows of word vectors that a fingerprint looks at
+SAMPLE = 4096  # rows of word vectors in a fingerprint
 
 
 def split_names(text: str) -> list[str]:
-    """The names in `one+another`; a path that has a plus in it is one name.
+    """The names in `one+another`. An existing path with a plus is one name.
 
     >>> split_names("glove-en+elmo-en")
     ['glove-en', 'elmo-en']
@@ -35,7 +34,7 @@ def split_names(text: str) -> list[str]:
 
 
 def is_bilm(name: str) -> bool:
-    """Whether a name stands for a biLM and not for word vectors; nothing large is read."""
+    """Whether a name is that of a biLM, not of word vectors. Reads no large file."""
     path = locate(name)
     if detect(path) != "native":
         return detect(path) == "elmo"
@@ -44,7 +43,7 @@ def is_bilm(name: str) -> bool:
 
 @dataclass(frozen=True)
 class Sources:
-    """Word vectors, a biLM, or both, opened.
+    """Open word vectors, an open biLM, or both.
 
     >>> Sources((WordVectors(["tea", "rain"], [[1, 2], [3, 4]]),)).fingerprints()
     {'static': ['fdc5aab2d7e1a225']}
@@ -55,12 +54,12 @@ class Sources:
 
     @classmethod
     def open(cls, static: str | None, elmo: str | None) -> Sources:
-        """The models that are named."""
+        """Opens the models of these names."""
         vectors = tuple(_load(name, WordVectors) for name in split_names(static or ""))
         return cls(vectors, None if elmo is None else _load(elmo, BiLM))
 
     def fingerprints(self) -> dict[str, Any]:
-        """A short name for the exact numbers of each."""
+        """A hash of the contents of each model."""
         found: dict[str, Any] = {}
         if self.static:
             found["static"] = [_fingerprint(vectors) for vectors in self.static]
@@ -73,12 +72,12 @@ def _load(name: str, wanted: type) -> Any:
     model = load(name)
     if not isinstance(model, wanted):
         problem = f"holds a {type(model).__name__}, but a {wanted.__name__} is needed"
-        raise OptionError(f"{name}: {problem}. Static vectors and ELMo are told apart: glove-en+elmo-en")
+        raise OptionError(f"{name}: {problem}. Word vectors and a biLM are joined by +: glove-en+elmo-en")
     return model
 
 
 def _fingerprint(vectors: WordVectors) -> str:
-    """Of all words and of some rows: who changes a model changes more than what lies between them."""
+    """A hash of all words and a sample of rows."""
     digest = hashlib.sha256(f"{vectors.kind} {vectors.vocabulary.fingerprint} {vectors.dim}".encode())
     rows = vectors.rows.shape[0]
     digest.update(np.ascontiguousarray(vectors.rows.take(np.arange(0, rows, max(1, rows // SAMPLE)))).tobytes())

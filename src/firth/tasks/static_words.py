@@ -1,4 +1,4 @@
-"""Vectors of words without their context: looked up, learnt, or spelled. Each distinct word of a batch comes once."""
+"""Word vectors without context: static, learned, or computed from characters."""
 
 from __future__ import annotations
 
@@ -14,18 +14,18 @@ from firth.neural.layers import CharacterCnn
 from firth.text.vocabulary import Vocabulary
 from firth.vectors.words import WordVectors
 
-FREQUENT = 4096  # words whose vectors tell how long all are
-CHARACTER_DIM, FILTER = 16, 3  # of the tagger in the ELMo paper
+FREQUENT = 4096  # words that the scale factor is computed from
+CHARACTER_DIM, FILTER = 16, 3  # as in the tagger of the ELMo paper
 
 
 class StaticWords(nn.Module):
-    """Word vectors that stay as they are. A word that has none is tried in small letters, and else is all zeros.
+    """Frozen word vectors. A word without a vector is looked up in lowercase; otherwise its vector is zero.
 
     >>> StaticWords(WordVectors(["tea"], [[1, 2]]))(["Tea", "milk"])
     tensor([[1., 2.],
             [0., 0.]])
 
-    `stretched` makes them all longer or shorter by one factor, so that their numbers have a mean square of one.
+    `stretched` scales all vectors by one factor to a mean square of one.
 
     >>> StaticWords(WordVectors(["tea", "rain"], [[0.1, 0.0], [0.0, 0.1]]), stretched=True)(["tea"])
     tensor([[1.4142, 0.0000]])
@@ -34,19 +34,19 @@ class StaticWords(nn.Module):
     def __init__(self, vectors: WordVectors, stretched: bool = False) -> None:
         super().__init__()
         self.size = vectors.dim
-        self.file, self.met = VectorFile(vectors, scale_factor(vectors) if stretched else 1.0), TokenVectors()
+        self.file, self.cache = VectorFile(vectors, scale_factor(vectors) if stretched else 1.0), TokenVectors()
 
     def forward(self, words: Sequence[str]) -> Tensor:
-        return self.met.of(self.file, words)
+        return self.cache.of(self.file, words)
 
 
 class VectorFile(nn.Module):
-    """Word vectors fetched from where they lie, to the device that this module was moved to."""
+    """Reads word vectors from their file to the device of this module."""
 
     def __init__(self, vectors: WordVectors, factor: float = 1.0) -> None:
         super().__init__()
         self.vectors, self.factor = vectors, factor
-        self.anchor = nn.Parameter(torch.zeros(0), requires_grad=False)  # moves with the module
+        self.anchor = nn.Parameter(torch.zeros(0), requires_grad=False)  # has the device of the module
 
     def forward(self, words: Sequence[str]) -> Tensor:
         spelled = match_case(words, self.vectors.vocabulary)
@@ -55,16 +55,16 @@ class VectorFile(nn.Module):
 
 
 def scale_factor(vectors: WordVectors) -> float:
-    """What vectors must be multiplied by for the mean square of their numbers to be one, by the most frequent words."""
+    """The factor that gives the vectors of the most frequent words a mean square of one."""
     some = vectors.rows.take(np.arange(min(FREQUENT, len(vectors))))
     mean = float(np.square(some, dtype=np.float64).mean()) if some.size else 0.0
     return mean**-0.5 if mean else 1.0
 
 
 class LearnedWords(nn.Module):
-    """A vector to learn for each word of a vocabulary, in small letters if need be; row 0 is that of all other words.
+    """A learned vector for each word of a vocabulary, also looked up in lowercase. Row 0 is for all other words.
 
-    Vectors that are added to others begin at zero, and there other words stay as they are.
+    With `added`, the vectors are added to static ones: they are initialized to zero, and row 0 stays zero.
     """
 
     def __init__(self, vocabulary: Vocabulary, size: int, *, added: bool) -> None:
@@ -83,7 +83,7 @@ class LearnedWords(nn.Module):
 
 
 class CharacterWords(nn.Module):
-    """A small CNN over the characters of a word; its filters see three at once, and each keeps its highest answer."""
+    """A CNN over the characters of a word: filters of width three, then max pooling."""
 
     def __init__(self, filters: int) -> None:
         super().__init__()
@@ -97,7 +97,7 @@ class CharacterWords(nn.Module):
 
 
 def match_case(words: Sequence[str], vocabulary: Vocabulary) -> list[str]:
-    """Words as a vocabulary spells them: in small letters where it knows them only so.
+    """Words in the case of a vocabulary: in lowercase if it has only that form.
 
     >>> match_case(["The", "Tea", "The-Tea"], Vocabulary(["the", "Tea"]))
     ['the', 'Tea', 'The-Tea']
@@ -106,7 +106,7 @@ def match_case(words: Sequence[str], vocabulary: Vocabulary) -> list[str]:
 
 
 def build_vocabulary(sentences: Iterable[Sequence[str]], min_count: int = 1) -> Vocabulary:
-    """The distinct words of sentences that occur so often, by falling count.
+    """The words of sentences that occur at least `min_count` times, by falling count.
 
     >>> build_vocabulary([["to", "be"], ["or", "not", "to", "be"]], min_count=2).words
     ('be', 'to')

@@ -188,14 +188,14 @@ class WordTable:
         self.entries = np.concatenate([self.entries, np.empty((grown, 4), np.uint64)])
         self.starts = np.concatenate([self.starts, np.empty(grown, np.int64)])
         self.slots = np.zeros(2 * room, np.uint64)
-        kernel.place_words(self.entries, self.starts, self.blob, len(self), self.slots)
+        kernel.fill_slots(self.entries, self.starts, self.blob, len(self), self.slots)
 
     def absorb(self, other: WordTable) -> Ids:
         """Adds another table's words and counts to this one; gives the new id of each word of the other."""
         self.make_room(len(self) + len(other), int(self.state[kernel.USED] + other.state[kernel.USED]))
         renamed = np.empty(len(other), np.uint32)
         theirs = other.entries, other.starts, other.blob, len(other)
-        kernel.absorb(*theirs, self.slots, self.entries, self.starts, self.blob, self.state, renamed)
+        kernel.merge_words(*theirs, self.slots, self.entries, self.starts, self.blob, self.state, renamed)
         return renamed
 
     def fold(self, change: Callable[[str], str]) -> tuple[WordTable, Ids]:

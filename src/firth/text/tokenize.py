@@ -85,7 +85,7 @@ class Tokenizer(Recipe):
         ['¿', 'Qué', '?', 'می\u200cروم', '،', '東', '京', 'タワー']
         """
         text = self._spell(text)
-        starts, ends, _ = self._scan(_code_points(text))
+        starts, ends, _ = self._scan(code_points(text))
         return [self._fold(text[start:end]) for start, end in zip(starts.tolist(), ends.tolist())]
 
     def spans(self, text: str) -> list[Token]:
@@ -146,7 +146,7 @@ class Tokenizer(Recipe):
 
     def _encode_blocks(self, parts: list[str]) -> tuple[EncodedTokens, list[int]]:
         """The tokens of all blocks, one after another, and the number of sentences of each block."""
-        codes = _code_points("".join(parts))
+        codes = code_points("".join(parts))
         starts, ends = np.empty((2, len(codes)), np.int64)
         last = np.zeros(len(codes), np.uint8)
         firsts, counts, first, count = [], [], 0, 0
@@ -176,7 +176,7 @@ class Tokenizer(Recipe):
 
     def _tokens(self, text: str) -> tuple[list[Token], NDArray[np.uint8]]:
         spelled = self._spell(text)
-        starts, ends, last = self._scan(_code_points(spelled))
+        starts, ends, last = self._scan(code_points(spelled))
         sources, stops = starts, ends
         if self.normalizer is not None and spelled != text:
             offsets = self.normalizer.spell_aligned(text)[1]
@@ -193,12 +193,13 @@ class Tokenizer(Recipe):
     def _find(self, codes: NDArray[np.uint32], starts: Ids, ends: Ids, last: NDArray[np.uint8]) -> int:
         """Writes where tokens start and end and which end a sentence; returns the number of tokens."""
         if self.mode == "whitespace":
-            return int(lines_kernel.split_blanks(codes, self.paragraphs, starts, ends, last))
+            return int(lines_kernel.split_whitespace(codes, self.paragraphs, starts, ends, last))
         keys, values = abbreviation_table(self.abbreviations)
         return int(kernel.scan(codes, character_classes(), keys, values, self.paragraphs, starts, ends, last))
 
 
-def _code_points(text: str) -> NDArray[np.uint32]:
+def code_points(text: str) -> NDArray[np.uint32]:
+    """The code points of a text, including surrogates."""
     return np.frombuffer(text.encode("utf-32-le", "surrogatepass"), np.uint32)
 
 

@@ -252,7 +252,7 @@ class Vocabulary(Sequence[str]):
                 part = slice(first, first + 65536)
                 starts, ends = self.starts[part], self.ends[part]
                 lines = np.empty(int(2 * (ends - starts).sum()) + 22 * len(starts), np.uint8)
-                used = int(kernel.print_counts(self.blob, starts, ends, counts[part], lines))
+                used = int(kernel.write_counts(self.blob, starts, ends, counts[part], lines))
                 file.write(lines[:used].data)
 
     @classmethod
@@ -300,14 +300,14 @@ def rank(blob: Bytes, starts: Ids, ends: Ids, counts: Ids) -> Ids:
     all of them, and only runs that are still equal are compared byte by byte.
     """
     heads = np.empty(len(starts), np.uint64)
-    kernel.heads(blob, starts, ends, heads)
+    kernel.load_prefixes(blob, starts, ends, heads)
     by_head = np.argsort(heads)
     order = by_head[np.argsort(-counts[by_head], kind="stable")]
     same = (counts[order][1:] == counts[order][:-1]) & (heads[order][1:] == heads[order][:-1])
     edges = np.flatnonzero(np.diff(np.concatenate([[False], same, [False]]).astype(np.int8)))
     firsts, lasts = edges[::2], edges[1::2] + 1
     short = lasts - firsts <= 32
-    kernel.settle(blob, starts, ends, order, firsts[short], lasts[short])
+    kernel.sort_runs(blob, starts, ends, order, firsts[short], lasts[short])
     for first, last in zip(firsts[~short].tolist(), lasts[~short].tolist()):
         run = order[first:last]
         run[:] = sorted(run.tolist(), key=lambda i: blob[starts[i] : ends[i]].tobytes())

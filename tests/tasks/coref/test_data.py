@@ -114,8 +114,8 @@ def documents(draw: st.DrawFn) -> Document:
         spans += [(at, at + len(sentence)), *[(at + place, at + place + 1) for place in range(inner)]]
         at += len(sentence)
     chosen = draw(st.lists(st.sampled_from(sorted(set(spans))), unique=True))
-    homes = [draw(st.integers(0, 2)) for _ in chosen]
-    clusters = [tuple(sorted(span for span, home in zip(chosen, homes) if home == number)) for number in range(3)]
+    ids = [draw(st.integers(0, 2)) for _ in chosen]
+    clusters = [tuple(sorted(span for span, id in zip(chosen, ids) if id == number)) for number in range(3)]
     return Document(tuple(map(tuple, sentences)), tuple(sorted(filter(None, clusters))), None, None, "some")
 
 

@@ -125,9 +125,9 @@ def test_the_loss_is_that_of_looping_over_spans(options: dict[str, object], extr
     plain = plain_loss(ranker, given, document)
     loss = ranker.loss((given,), [GOLD])
     assert loss.item() == pytest.approx(plain.item(), rel=1e-4)
-    wanted = torch.autograd.grad(plain, list(ranker.parameters()), allow_unused=True)
+    expected = torch.autograd.grad(plain, list(ranker.parameters()), allow_unused=True)
     found = torch.autograd.grad(loss, list(ranker.parameters()), allow_unused=True)
-    for (name, _), one, other in zip(ranker.named_parameters(), found, wanted):
+    for (name, _), one, other in zip(ranker.named_parameters(), found, expected):
         one = torch.zeros(()) if one is None else one
         other = torch.zeros_like(one) if other is None else other
         assert torch.allclose(one, other, atol=2e-5, rtol=1e-3), name

@@ -19,11 +19,11 @@ from firth.tasks.coref.score import (
     sum_agreement,
 )
 
-TWELVE = ["12345", "67", "89ABC"]  # the truth of Bagga and Baldwin (1998)
+TWELVE = ["12345", "67", "89ABC"]  # the gold of Bagga and Baldwin (1998)
 
 
-def rounded(measure, truth, answer):  # type: ignore[no-untyped-def]
-    found = measure(truth, answer)
+def rounded(measure, gold, answer):  # type: ignore[no-untyped-def]
+    found = measure(gold, answer)
     return round(found.recall, 3), round(found.precision, 3)
 
 
@@ -37,7 +37,7 @@ def test_the_example_of_the_reference_scorer() -> None:
 
 
 @pytest.mark.parametrize(
-    ("truth", "answer", "recall", "precision"),
+    ("gold", "answer", "recall", "precision"),
     [
         (["ABCD"], ["AB", "CD"], 2 / 3, 1),
         (["AB", "CD"], ["ABCD"], 1, 2 / 3),
@@ -47,9 +47,9 @@ def test_the_example_of_the_reference_scorer() -> None:
         (["BCDE FGH".replace(" ", "")], ["ABCDEFGHI"], 1, 6 / 8),
     ],
 )
-def test_links_are_counted_as_muc_does(truth: list[str], answer: list[str], recall: float, precision: float) -> None:
+def test_links_are_counted_as_muc_does(gold: list[str], answer: list[str], recall: float, precision: float) -> None:
     """Vilain et al. (1995): a cluster that falls into p parts lacks p - 1 of its links."""
-    found = muc(truth, answer)
+    found = muc(gold, answer)
     assert (found.recall, found.precision) == pytest.approx((recall, precision))
 
 
@@ -71,18 +71,18 @@ def test_two_answers_that_muc_cannot_tell_apart() -> None:
     ],
 )
 def test_the_table_of_ceaf(answer: list[str], muc_f1: float, b_cubed_f1: float, ceaf_f1: float) -> None:
-    """Luo (2005), table 2: four answers to the truth of twelve mentions."""
+    """Luo (2005), table 2: four answers to the gold of twelve mentions."""
     found = muc(TWELVE, answer).f1, b_cubed(TWELVE, answer).f1, ceaf(TWELVE, answer).f1
     assert found == pytest.approx((muc_f1, b_cubed_f1, ceaf_f1), abs=5e-4)
 
 
 def test_nothing_found_and_nothing_to_find_are_zero() -> None:
-    for truth, answer in ((["ab"], []), ([], ["ab"]), ([], [])):
-        assert set(score_clusters([truth], [answer]).values()) == {0.0}
+    for gold, answer in ((["ab"], []), ([], ["ab"]), ([], [])):
+        assert set(score_clusters([gold], [answer]).values()) == {0.0}
 
 
 def test_mentions_that_stand_alone_count_in_all_but_muc() -> None:
-    """A singleton has no link: a truth of singletons gives MUC 0 of 0, which is 0."""
+    """A singleton has no link: a gold of singletons gives MUC 0 of 0, which is 0."""
     found = score_clusters([["a", "b"]], [["a", "b"]])
     assert (found["muc"], found["b3"], found["ceaf"]) == (0.0, 1.0, 1.0)
     # One that was made up costs precision: 2 of 3 mentions, 1 of 2 clusters, no link.
@@ -101,25 +101,28 @@ def test_a_mention_named_twice_stays_where_it_was_named_first() -> None:
     assert muc(deduplicate(["aab"]), ["ab"]).f1 == 1.0
 
 
-def brute_force_ceaf(truth: list[list[int]], answer: list[list[int]]) -> float:
-    fewer, more = sorted([truth, answer], key=len)
+def brute_force_ceaf(gold: list[list[int]], answer: list[list[int]]) -> float:
+    fewer, more = sorted([gold, answer], key=len)
     phi = lambda one, other: 2 * len({*one} & {*other}) / (len(one) + len(other))  # noqa: E731
     return max(sum(map(phi, fewer, chosen)) for chosen in permutations(more, len(fewer)))
 
 
 @st.composite
 def clusterings(draw: st.DrawFn) -> list[list[int]]:
-    homes = draw(st.dictionaries(st.integers(0, 8), st.integers(0, 3), min_size=1))
-    return [[mention for mention in homes if homes[mention] == number] for number in sorted({*homes.values()})]
+    cluster_ids = draw(st.dictionaries(st.integers(0, 8), st.integers(0, 3), min_size=1))
+    return [
+        [mention for mention in cluster_ids if cluster_ids[mention] == number]
+        for number in sorted({*cluster_ids.values()})
+    ]
 
 
 @given(clusterings(), clusterings())
-def test_laws_of_agreement(truth: list[list[int]], answer: list[list[int]]) -> None:
-    """Turning truth and answer round swaps precision and recall; the best match is that of trying them all."""
+def test_laws_of_agreement(gold: list[list[int]], answer: list[list[int]]) -> None:
+    """Turning gold and answer round swaps precision and recall; the best match is that of trying them all."""
     for measure in METRICS.values():
-        found, turned = measure(truth, answer), measure(answer, truth)
+        found, turned = measure(gold, answer), measure(answer, gold)
         assert (found.recall, found.precision) == pytest.approx((turned.precision, turned.recall))
         assert 0 <= found.f1 <= 1
-        perfect = measure(truth, truth).f1
-        assert perfect == pytest.approx(1.0) or (measure is muc and max(map(len, truth)) == 1)
-    assert ceaf(truth, answer).found == pytest.approx(brute_force_ceaf(truth, answer))
+        perfect = measure(gold, gold).f1
+        assert perfect == pytest.approx(1.0) or (measure is muc and max(map(len, gold)) == 1)
+    assert ceaf(gold, answer).found == pytest.approx(brute_force_ceaf(gold, answer))

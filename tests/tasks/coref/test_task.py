@@ -28,10 +28,10 @@ def test_a_document_that_is_not_marked_cannot_be_judged() -> None:
 
 
 def test_mentions_that_stand_alone_count_only_when_asked_for() -> None:
-    truth = Document((("a", "b", "c"),), (((0, 1), (1, 2)), ((2, 3),)))
+    gold = Document((("a", "b", "c"),), (((0, 1), (1, 2)), ((2, 3),)))
     answer = [[[0, 1], [1, 2]]]
-    assert Coref().score([truth], [answer])["average"] == 1.0
-    assert Coref(singletons=True).score([truth], [answer])["b3"] == pytest.approx(0.8)
+    assert Coref().score([gold], [answer])["average"] == 1.0
+    assert Coref(singletons=True).score([gold], [answer])["b3"] == pytest.approx(0.8)
 
 
 STORIES = [
@@ -64,8 +64,8 @@ def test_four_stories_are_learnt_kept_and_told(tmp_path: Path) -> None:
     save(model, tmp_path / "model")
     again = load(tmp_path / "model")
     assert again.predict(stories()) == model.predict(stories())
-    (told,) = again.ask("Mary left. She ran.")
-    assert told == {"text": "[Mary]1 left . [She]1 ran .", "clusters": [["Mary", "She"]]}
+    (answer,) = again.ask("Mary left. She ran.")
+    assert answer == {"text": "[Mary]1 left . [She]1 ran .", "clusters": [["Mary", "She"]]}
 
 
 def test_a_slice_of_ontogum_is_learnt(data: Path) -> None:

@@ -84,7 +84,7 @@ def test_a_saved_model_answers_as_before(slice_of_sick: list[EntailmentExample],
     firth.save(model, tmp_path / "model")
     again = firth.load(tmp_path / "model")
     assert isinstance(again, TaskModel)
-    asked = "All birds can fly.", "Penguins can fly."
-    assert again.ask(*asked) == model.ask(*asked)
+    texts = "All birds can fly.", "Penguins can fly."
+    assert again.ask(*texts) == model.ask(*texts)
     answers = again.predict(slice_of_sick)
     assert [likeliest(one) for one in answers] == [likeliest(one) for one in model.predict(slice_of_sick)]

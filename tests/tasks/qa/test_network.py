@@ -128,13 +128,13 @@ def test_a_question_is_answered_alike_alone_and_in_a_batch() -> None:
     torch.testing.assert_close(model.loss((passages, questions), examples), torch.stack(losses).mean())
 
 
-def test_the_end_hears_what_was_said_of_the_start_and_not_the_other_way_round() -> None:
+def test_the_scores_of_the_last_word_depend_on_those_of_the_first_and_not_the_reverse() -> None:
     model = network()
     first, last = model(text_of([6]), text_of([3]))
-    heard = torch.autograd.grad(last.sum(), model.first_reader.parameters(), retain_graph=True)
-    assert all(gradient.abs().sum() > 0 for gradient in heard)
-    unheard = torch.autograd.grad(first.sum(), model.last_reader.parameters(), allow_unused=True)
-    assert all(gradient is None for gradient in unheard)
+    gradients = torch.autograd.grad(last.sum(), model.first_reader.parameters(), retain_graph=True)
+    assert all(gradient.abs().sum() > 0 for gradient in gradients)
+    missing = torch.autograd.grad(first.sum(), model.last_reader.parameters(), allow_unused=True)
+    assert all(gradient is None for gradient in missing)
 
 
 def test_every_number_of_the_network_learns() -> None:

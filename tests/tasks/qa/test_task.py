@@ -18,11 +18,11 @@ from firth.tasks.training import Training, fit
 
 
 def test_questions_without_answers_can_be_asked_but_not_learnt_or_judged() -> None:
-    (asked,) = Qa().ask("The cat sat on the mat.", "Where did the cat sit?")
+    (question,) = Qa().ask("The cat sat on the mat.", "Where did the cat sit?")
     with pytest.raises(OptionError, match="'Where did the cat sit \\?' has no gold labels"):
-        Qa().training_examples([asked])
+        Qa().training_examples([question])
     with pytest.raises(OptionError, match="'Where did the cat sit \\?' has no gold labels"):
-        Qa().score([asked], [{"text": "on the mat"}])
+        Qa().score([question], [{"text": "on the mat"}])
 
 
 def test_one_passage_can_be_asked_several_questions() -> None:
@@ -69,11 +69,11 @@ def test_a_slice_is_learnt_by_heart_and_a_saved_model_answers_as_before(
     firth.save(model, tmp_path / "model")
     again = firth.load(tmp_path / "model")
     assert isinstance(again, TaskModel)
-    asked = "The cat sat on the mat.", "Where did the cat sit?"
-    (told,) = again.ask(*asked)
-    assert [told] == model.ask(*asked)
-    assert isinstance(told, dict)
-    assert told["answer"] == asked[0][told["start"] : told["end"]]
+    texts = "The cat sat on the mat.", "Where did the cat sit?"
+    (answer,) = again.ask(*texts)
+    assert [answer] == model.ask(*texts)
+    assert isinstance(answer, dict)
+    assert answer["answer"] == texts[0][answer["start"] : answer["end"]]
 
 
 def test_a_run_that_goes_on_ends_where_one_that_never_stopped_does(

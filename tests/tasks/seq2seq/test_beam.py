@@ -15,29 +15,29 @@ END, WORDS, LONGEST = 0, 4, 3
 
 
 @dataclass(frozen=True)
-class Remembered:
+class PrefixState:
     """All words of each row so far."""
 
-    said: Tensor
+    prefix: Tensor
 
-    def rows(self, places: Tensor) -> Remembered:
-        return Remembered(self.said[places])
+    def rows(self, places: Tensor) -> PrefixState:
+        return PrefixState(self.prefix[places])
 
 
-def chances(source: int, said: tuple[int, ...]) -> Tensor:
-    """log P of the next word: drawn by what was said and for whom, so that the best text is found only by searching."""
-    seed = 1 + source + sum((word + 1) * 7**place for place, word in enumerate(said))
+def log_probs(source: int, prefix: tuple[int, ...]) -> Tensor:
+    """log P of the next word: random by source and prefix, so that only a search finds the best text."""
+    seed = 1 + source + sum((word + 1) * 7**place for place, word in enumerate(prefix))
     return torch.log_softmax(2 * torch.randn(WORDS, generator=torch.Generator().manual_seed(seed)), 0)
 
 
-def step(words: Tensor, memory: Remembered) -> tuple[Tensor, Remembered]:
-    said = torch.cat([memory.said, words[:, None]], 1)
-    rows = [chances(int(row[0]), tuple(row[2:].tolist())) for row in said]
-    return torch.stack(rows), Remembered(said)
+def step(words: Tensor, state: PrefixState) -> tuple[Tensor, PrefixState]:
+    prefix = torch.cat([state.prefix, words[:, None]], 1)
+    rows = [log_probs(int(row[0]), tuple(row[2:].tolist())) for row in prefix]
+    return torch.stack(rows), PrefixState(prefix)
 
 
 def found_by(width: int, penalty: float, sources: int = 3) -> tuple[list[list[int]], list[float]]:
-    begin = Remembered(torch.arange(sources).repeat_interleave(width)[:, None])
+    begin = PrefixState(torch.arange(sources).repeat_interleave(width)[:, None])
     begins = torch.full((sources,), 9)
     found = search(step, begin, begins, end=END, width=width, longest=LONGEST, penalty=penalty)
     texts = [[word for word in row[0] if word >= 0] for row in found.words.tolist()]
@@ -49,7 +49,7 @@ def by_trying_all(source: int, penalty: float) -> tuple[float, list[int]]:
     for length in range(LONGEST + 1):
         for text in product(range(1, WORDS), repeat=length):
             spoken = *text, END
-            total = sum(float(chances(source, text[:place])[word]) for place, word in enumerate(spoken))
+            total = sum(float(log_probs(source, text[:place])[word]) for place, word in enumerate(spoken))
             tried.append((total / len(spoken) ** penalty, list(text)))
     return max(tried)
 
@@ -65,10 +65,10 @@ def test_a_beam_that_holds_every_text_finds_the_best(penalty: float) -> None:
 def test_a_beam_of_one_takes_the_likeliest_word_each_time() -> None:
     texts, _ = found_by(1, 0.0)
     for source, text in enumerate(texts):
-        said: list[int] = []
-        while len(said) < LONGEST and (word := int(chances(source, tuple(said)).argmax())) != END:
-            said.append(word)
-        assert text == said
+        prefix: list[int] = []
+        while len(prefix) < LONGEST and (word := int(log_probs(source, tuple(prefix)).argmax())) != END:
+            prefix.append(word)
+        assert text == prefix
 
 
 def test_a_source_is_answered_alike_alone_and_beside_others() -> None:
@@ -76,7 +76,7 @@ def test_a_source_is_answered_alike_alone_and_beside_others() -> None:
 
 
 def test_the_texts_of_a_beam_come_with_falling_scores() -> None:
-    begin = Remembered(torch.zeros(4, 1, dtype=torch.int64))
+    begin = PrefixState(torch.zeros(4, 1, dtype=torch.int64))
     found = search(step, begin, torch.tensor([9]), end=END, width=4, longest=LONGEST, penalty=1.0)
     scores = found.scores[0].tolist()
     assert scores == sorted(scores, reverse=True)

@@ -18,12 +18,12 @@ def words(*texts: str) -> list[list[str]]:
 
 def test_hits_are_clipped_and_short_answers_pay() -> None:
     """Papineni et al. (2002): seven times "the" hits twice. And three of six words, all right, cost exp(1 - 6/3)."""
-    truth = words("the cat is on the mat")
+    gold = words("the cat is on the mat")
     unigrams = 2 / 7  # then 1/2, 1/4, 1/8 of a hit in 6, 5 and 4
     expected = (unigrams * (1 / 2 / 6) * (1 / 4 / 5) * (1 / 8 / 4)) ** 0.25
-    assert bleu(truth, words("the the the the the the the")) == pytest.approx(expected)
-    assert bleu(truth, words("the cat is")) == pytest.approx(math.exp(1 - 6 / 3))
-    assert bleu(truth, words("the cat is on the mat now")) == pytest.approx((6 / 7 * 5 / 6 * 4 / 5 * 3 / 4) ** 0.25)
+    assert bleu(gold, words("the the the the the the the")) == pytest.approx(expected)
+    assert bleu(gold, words("the cat is")) == pytest.approx(math.exp(1 - 6 / 3))
+    assert bleu(gold, words("the cat is on the mat now")) == pytest.approx((6 / 7 * 5 / 6 * 4 / 5 * 3 / 4) ** 0.25)
 
 
 def test_counts_are_summed_over_texts() -> None:

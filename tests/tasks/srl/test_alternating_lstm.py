@@ -22,35 +22,35 @@ def vectors() -> Tensor:
     return torch.randn(4, 5, 4, dtype=torch.float64, generator=torch.Generator().manual_seed(2))
 
 
-def plainly(reader: AlternatingLstm, sentence: Tensor) -> Tensor:
-    """What a stack says of one sentence, (words, size), one word after another."""
+def run_plainly(reader: AlternatingLstm, sentence: Tensor) -> Tensor:
+    """The output of a stack for one sentence, (words, size), computed word by word."""
     for depth, layer in enumerate(reader.layers):
         places = list(range(len(sentence)))
         if depth % 2:
             places.reverse()
-        cells, said = torch.zeros(2, 1, reader.size, dtype=sentence.dtype)
-        told: dict[int, Tensor] = {}
+        cells, hidden = torch.zeros(2, 1, reader.size, dtype=sentence.dtype)
+        outputs: dict[int, Tensor] = {}
         for place in places:
             word = sentence[place : place + 1]
             if isinstance(layer, HighwayLayer):
-                cells, said = layer.step(word, cells, said)
-                told[place] = said
+                cells, hidden = layer.step(word, cells, hidden)
+                outputs[place] = hidden
             else:
                 assert isinstance(layer, LstmLayer)
-                out, (said, cells) = layer.lstm(word, (said, cells))
+                out, (hidden, cells) = layer.lstm(word, (hidden, cells))
                 gate, carried = layer.highway(word).chunk(2, 1)
-                told[place] = torch.sigmoid(gate) * out + (1 - torch.sigmoid(gate)) * carried
-        sentence = torch.cat([told[place] for place in range(len(sentence))])
+                outputs[place] = torch.sigmoid(gate) * out + (1 - torch.sigmoid(gate)) * carried
+        sentence = torch.cat([outputs[place] for place in range(len(sentence))])
     return sentence
 
 
 def test_a_batch_is_read_as_each_sentence_is_word_by_word(reader: AlternatingLstm) -> None:
     given = vectors()
-    said = reader(given, LENGTHS)
+    hidden = reader(given, LENGTHS)
     for row, length in enumerate(LENGTHS.tolist()):
-        assert (said[row, length:] == 0).all()
+        assert (hidden[row, length:] == 0).all()
         if length:
-            assert torch.allclose(said[row, :length], plainly(reader, given[row, :length]), atol=1e-12)
+            assert torch.allclose(hidden[row, :length], run_plainly(reader, given[row, :length]), atol=1e-12)
 
 
 def test_the_slopes_are_those_of_small_steps(reader: AlternatingLstm) -> None:
@@ -71,9 +71,9 @@ def test_the_slopes_hold_with_dropout_too() -> None:
 
 def test_padding_is_never_seen(reader: AlternatingLstm) -> None:
     given = vectors()
-    said = reader(given, LENGTHS)
+    hidden = reader(given, LENGTHS)
     given[0, 2:], given[3, 3:] = 99.0, torch.nan
-    assert torch.equal(reader(given, LENGTHS), said)
+    assert torch.equal(reader(given, LENGTHS), hidden)
 
 
 def test_dropout_leaves_out_the_same_numbers_at_all_words_of_a_sentence(reader: AlternatingLstm) -> None:
