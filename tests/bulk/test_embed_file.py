@@ -191,7 +191,7 @@ def test_parquet_without_its_library_names_the_extra(
     [
         ({"layers": "best"}, "o.hdf5", "must be mix, all, top or the number of a layer"),
         ({"layers": "1"}, "o.hdf5", "one layer only"),
-        ({"pooling": "first-last"}, "o.hdf5", "read in two directions"),
+        ({"pooling": "first-last"}, "o.hdf5", "bidirectional models"),
         ({}, "o.npz", "names no format"),
         ({"use_sentence_keys": True}, "o.safetensors", "use_sentence_keys is for hdf5"),
         ({"dtype": "int8"}, "o.hdf5", "dtype is 'int8'"),
@@ -237,7 +237,7 @@ def test_what_cannot_embed_is_named() -> None:
 
 
 def test_a_folder_that_holds_no_shards_is_named(tmp_path: Path) -> None:
-    with pytest.raises(FormatError, match="is no folder of embeddings"):
+    with pytest.raises(FormatError, match="is not a folder of embeddings"):
         Shards(tmp_path)
 
 

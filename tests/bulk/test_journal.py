@@ -59,7 +59,7 @@ def test_a_folder_of_somebody_elses_is_left_alone(tmp_path: Path) -> None:
     (tmp_path / "out.part").mkdir()
     (tmp_path / "out.part" / "diary.txt").write_text("mine")
     for restart in (False, True):
-        with pytest.raises(OptionError, match="holds other files"):
+        with pytest.raises(OptionError, match="contains other files"):
             Journal(tmp_path / "out", {}, restart=restart)
     assert (tmp_path / "out.part" / "diary.txt").read_text() == "mine"
 

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from firth.bulk.lines import LineBlock, LineReader, prefetch, split_at_blanks
+from firth.bulk.lines import LineBlock, LineReader, prefetch, split_at_spaces
 from firth.errors import FormatError, OptionError
 from firth.text.tokenize import Tokenizer
 
@@ -34,7 +34,7 @@ def test_whoever_skips_whole_blocks_gets_the_same_ones_behind_them(
 
 @given(st.text(st.sampled_from("ab é\t\x0b\x0c\r\x1c\x1f\x85\xa0\u2003\u3000😀"), max_size=20))
 def test_words_between_blanks_are_those_of_the_tokenizer(line: str) -> None:
-    assert split_at_blanks(line) == Tokenizer(mode="whitespace").words(line)
+    assert split_at_spaces(line) == Tokenizer(mode="whitespace").words(line)
 
 
 def test_a_text_that_changed_before_the_place_is_noticed(tmp_path: Path) -> None:
@@ -42,7 +42,7 @@ def test_a_text_that_changed_before_the_place_is_noticed(tmp_path: Path) -> None
     path.write_text("a b\nc d\ne f\n")
     first: LineBlock = next(lines_of(path).blocks(2))
     path.write_text("a B\nc d\ne f\n")
-    with pytest.raises(OptionError, match="is not the text that the unfinished run began with"):
+    with pytest.raises(OptionError, match="is not the text that the unfinished run started with"):
         list(lines_of(path).blocks(2, skip=1, digest=first.digest))
     path.write_text("")
     with pytest.raises(OptionError, match="is not the text"):

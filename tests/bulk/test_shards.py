@@ -105,7 +105,7 @@ def test_a_kill_in_any_shard_leaves_the_same_files_in_the_end(
 def test_a_sentence_that_there_is_not_is_told(tmp_path: Path) -> None:
     found = Shards(written(tmp_path / "out", arrays_of((3,)), (3,)))
     for number in (8, -9):
-        with pytest.raises(IndexError, match=f"there are 8 sentences, but number {number} is asked for"):
+        with pytest.raises(IndexError, match=f"there are 8 sentences, but the index is {number}"):
             found[number]
 
 
@@ -119,7 +119,7 @@ def test_an_index_of_somebody_elses_is_refused_with_its_place(tmp_path: Path, te
 def test_an_index_that_is_cut_short_is_named(tmp_path: Path) -> None:
     out = written(tmp_path / "out", arrays_of((3,)), (3,))
     (out / "index.json").write_bytes((out / "index.json").read_bytes()[:-10])
-    with pytest.raises(FormatError, match=r"out: is no folder of embeddings: index.json cannot be read"):
+    with pytest.raises(FormatError, match=r"out: is not a folder of embeddings: index.json cannot be read"):
         Shards(out)
 
 

@@ -1,4 +1,4 @@
-"""The vocabulary of the hot loops: what numba compiles against what NumPy says."""
+"""Compiled SIMD operations against their NumPy reference."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from firth.kernels.simd_float import (
 
 
 @njit
-def every_word(numbers, out):
+def run_operations(numbers, out):
     a, b, c = load(numbers, 0, 0), load(numbers, 1, 16), load(numbers, np.uint32(2), 0)
     store(out, 0, 0, a + b * c - a / (c * c + 1.0))
     store(out, 1, 0, maximum(a, b))
@@ -41,23 +41,23 @@ def every_word(numbers, out):
 
 
 @njit
-def curves(values, out):
+def compute_curves(values, out):
     store(out, 0, 0, exp_negative(load(values, 0, 0)))
     store(out, 1, 0, log_of_one_plus(load(out, 0, 0)))
 
 
-def test_compiled_words_say_what_their_python_says():
+def test_compiled_operations_equal_their_python_reference():
     numbers = simd_float.matrix(3, 20)
     numbers[:] = np.random.default_rng(0).normal(size=numbers.shape)
     fast, plain = simd_float.matrix(7, 16), simd_float.matrix(7, 16)
-    assert every_word(numbers, fast) == pytest.approx(float(every_word.py_func(numbers, plain)), rel=1e-5)
+    assert run_operations(numbers, fast) == pytest.approx(float(run_operations.py_func(numbers, plain)), rel=1e-5)
     np.testing.assert_allclose(fast, plain, rtol=1e-5, atol=1e-6)
 
 
 def test_totals_leaves_the_lanes_between_the_two_halves_empty():
     numbers, out = simd_float.matrix(3, 32), simd_float.matrix(7, 16)
     numbers[:] = 1
-    every_word(numbers, out)
+    run_operations(numbers, out)
     assert out[5].tolist() == [16, 16, 16, 32, 32, 32, 0, 0, 0, 0, 0, 16, 16, 16, 0, 0]
 
 
@@ -66,7 +66,7 @@ def test_totals_leaves_the_lanes_between_the_two_halves_empty():
 def test_the_curves_follow_exp_and_log(values):
     x, out = simd_float.matrix(1, 16), simd_float.matrix(2, 16)
     x[0] = values
-    curves(x, out)
+    compute_curves(x, out)
     exact = np.exp(-x[0].astype(np.float64))
     np.testing.assert_allclose(out[0], exact, rtol=2e-5)
     np.testing.assert_allclose(out[1], np.log1p(exact), rtol=3e-5)
@@ -75,11 +75,11 @@ def test_the_curves_follow_exp_and_log(values):
 def test_nan_stays_nan_and_a_large_number_gives_no_infinity():
     x, out = simd_float.matrix(1, 16), simd_float.matrix(2, 16)
     x[0, 0], x[0, 1] = np.nan, 1e30
-    curves(x, out)
+    compute_curves(x, out)
     assert 0 <= out[0, 1] < 1e-30
     numbers, found = simd_float.matrix(3, 32), simd_float.matrix(7, 16)
     numbers[0, 0] = np.nan
-    assert np.isnan(every_word(numbers, found))
+    assert np.isnan(run_operations(numbers, found))
 
 
 @pytest.mark.parametrize("dim", [1, 16, 17, 100, 300])

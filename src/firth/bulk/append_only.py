@@ -1,9 +1,8 @@
-"""A file that only grows, written past the system's memory where that can be done.
+"""An append-only file, written with direct I/O (O_DIRECT) where the system supports it.
 
-What is written the usual way is first copied into memory that the system has to find for it, and brought to the disk
-from there; both take longer than the disk itself. So much data is laid together in memory of our own and handed to the
-disk directly, which takes whole pages at places that are multiples of a page. What is left at the ends, and where a
-file system cannot do it, goes the usual way; no page is written in both ways.
+Buffered writes copy the data into the page cache first, which takes longer than the disk. Large writes are therefore
+gathered in page-aligned buffers and written directly, in whole pages at multiples of the page size. Incomplete pages at
+the ends, and file systems without direct I/O, use buffered writes; no page is written in both ways.
 """
 
 from __future__ import annotations
@@ -22,14 +21,14 @@ from numpy.typing import NDArray
 from firth.kernels import byte_copy as kernel
 
 PAGE = 4096
-STAGE = 16 << 20  # bytes that are laid together at a time; one such part is filled while another is written
-LARGE = 1 << 20  # less than this goes the usual way
-AT_ONCE = 512  # pieces handed to the system in one call; it takes no more than a thousand
+STAGE = 16 << 20  # bytes of a buffer; one is filled while the other is written
+LARGE = 1 << 20  # smaller writes are buffered
+AT_ONCE = 512  # pieces per pwritev call; the system limit is about a thousand
 Bytes = NDArray[np.uint8]
 
 
 class DirectBuffers:
-    """Two parts of memory that begin at a page, and the thread that writes one while the other is filled."""
+    """Two page-aligned buffers, and the thread that writes one while the other is filled."""
 
     def __init__(self) -> None:
         self.parts = [np.frombuffer(mmap.mmap(-1, STAGE), np.uint8) for _ in range(2)]
@@ -38,29 +37,29 @@ class DirectBuffers:
         self.next = 0
 
     def free(self) -> tuple[int, Bytes]:
-        """The part that is free next, and its number."""
+        """The next free buffer and its number; waits until it is written."""
         number, self.next = self.next, 1 - self.next
         self.wait(number)
         return number, self.parts[number]
 
     def wait(self, number: int) -> None:
-        """Until a part is written; its error is raised."""
+        """Waits until a buffer is written, and raises its error."""
         waiting, self.writing[number] = self.writing[number], None
         if waiting is not None:
             waiting.result()
 
     def finish(self) -> None:
-        """Waits until both are written."""
+        """Waits until both buffers are written."""
         for number in (0, 1):
             self.wait(number)
 
     def close(self) -> None:
-        """Lets the thread end, when it has done what it was told to do."""
+        """Stops the thread after its pending writes."""
         self.thread.shutdown()
 
 
 class AppendOnlyFile:
-    """The file at a path, which has so many bytes. Its end is where the next bytes go."""
+    """The file at a path, of `size` bytes; the next bytes are written at its end."""
 
     def __init__(self, path: Path, size: int) -> None:
         self.path, self.size = path, size
@@ -68,16 +67,16 @@ class AppendOnlyFile:
         self.direct: int | None = None
 
     def append(self, pieces: Sequence[Any], buffers: DirectBuffers) -> None:
-        """Adds bytes, or arrays without gaps as bytes; they are all written when the buffers are finished."""
+        """Appends bytes or contiguous arrays; the data is written when the buffers are finished."""
         arrays = [np.frombuffer(piece, np.uint8) for piece in pieces if len(piece)]
         total = sum(map(len, arrays))
-        if total < LARGE or not self._is_direct():
-            self._append_usually(arrays)
+        if total < LARGE or not self._open_direct():
+            self._append_buffered(arrays)
         else:
-            self._append_directly(arrays, total, buffers)
+            self._append_direct(arrays, total, buffers)
         self.size += total
 
-    def _is_direct(self) -> bool:
+    def _open_direct(self) -> bool:
         if self.direct is None and hasattr(os, "O_DIRECT"):
             try:
                 self.direct = os.open(self.path, os.O_WRONLY | os.O_DIRECT)
@@ -86,17 +85,17 @@ class AppendOnlyFile:
                     raise
         return self.direct is not None
 
-    def _append_usually(self, arrays: Sequence[Bytes]) -> None:
+    def _append_buffered(self, arrays: Sequence[Bytes]) -> None:
         place = self.size
         for start in range(0, len(arrays), AT_ONCE):
             some = arrays[start : start + AT_ONCE]
             done = os.pwritev(self.file, [array.data for array in some], place) if hasattr(os, "pwritev") else 0
             total = sum(map(len, some))
-            if done < total:  # a file may take less than it is given
+            if done < total:  # a write may be partial
                 _write(self.file, np.concatenate(some)[done:], place + done)
             place += total
 
-    def _append_directly(self, arrays: Sequence[Bytes], total: int, buffers: DirectBuffers) -> None:
+    def _append_direct(self, arrays: Sequence[Bytes], total: int, buffers: DirectBuffers) -> None:
         addresses = np.array([array.ctypes.data for array in arrays], np.uint64)
         sizes = np.array([len(array) for array in arrays], np.int64)
         before = self.size % PAGE
@@ -110,7 +109,7 @@ class AppendOnlyFile:
             done, before = done + count, 0
 
     def _write_part(self, part: Bytes, start: int, end: int, place: int) -> None:
-        """Writes part[start:end]; part[0] belongs to a place that begins a page."""
+        """Writes part[start:end]; `place` is the page-aligned file offset of part[0]."""
         first, last = min(end, start + -start % PAGE), end - end % PAGE
         if first < last and self.direct is not None:
             try:
@@ -118,24 +117,24 @@ class AppendOnlyFile:
             except OSError as error:
                 if error.errno != errno.EINVAL:
                     raise
-                _write(self.file, part[first:last], place + first)  # it can be opened so, but not written
+                _write(self.file, part[first:last], place + first)  # O_DIRECT opens, but does not write
         last = max(first, last)
         _write(self.file, part[start:first], place + start)
         _write(self.file, part[last:end], place + last)
 
     def to_disk(self) -> None:
-        """Waits until all of it is on the disk."""
+        """Waits until the data is on disk."""
         os.fsync(self.file)
 
     def close(self) -> None:
-        """Lets go of the file."""
+        """Closes the file."""
         os.close(self.file)
         if self.direct is not None:
             os.close(self.direct)
 
 
 def _select_pieces(addresses: NDArray[np.uint64], sizes: NDArray[np.int64], start: int, end: int) -> tuple[Any, Any]:
-    """The pieces that hold the bytes from start to end of all of them, the first and last of them cut."""
+    """The pieces with the bytes from start to end of the concatenation, the first and last trimmed."""
     ends = np.cumsum(sizes)
     first, last = int(np.searchsorted(ends, start, "right")), int(np.searchsorted(ends, end, "left"))
     some, counts = addresses[first : last + 1].copy(), sizes[first : last + 1].copy()
@@ -148,5 +147,5 @@ def _select_pieces(addresses: NDArray[np.uint64], sizes: NDArray[np.int64], star
 
 def _write(file: int, data: Bytes, place: int) -> None:
     done = 0
-    while done < len(data):  # a file may take less than it is given
+    while done < len(data):  # a write may be partial
         done += os.pwrite(file, data[done:].data, place + done)

@@ -1,11 +1,10 @@
-"""Bulk embedding: a text of any size, line by line, through a model and onto disk.
+"""Bulk embedding: embeds a text of any size line by line and writes the vectors to disk.
 
-    lines ─ blocks of some thousand words ─→ model.embed (sorted by length there, given back in order) ─→ writer
+    lines ─ blocks of some thousand words ─→ model.embed (sorts by length, returns in order) ─→ writer
 
-The next block is read, the last one written, and the one before it brought to the disk while the model works on this
-one; a GPU may have begun the next one, so that a few blocks are in memory and no more. After each block the journal is
-committed: a run that is killed goes on behind the last whole block when it is started again, and ends with the same
-file, byte for byte.
+While the model embeds a block, the next block is read, the previous one written, and the one before it synced to disk.
+A GPU may have started the next block. So only a few blocks are in memory. After each block the journal is committed: a
+killed run resumes after the last finished block, and its output is the same, byte for byte.
 """
 
 from __future__ import annotations
@@ -42,13 +41,13 @@ from firth.runtime import Runtime
 from firth.text.tokenize import Tokenizer
 from firth.vectors.rows import Floats
 
-BLOCK_BYTES = 64 << 20  # of float32 that a block becomes: it bounds memory, and the work that a kill can cost
-GPU_BLOCK_BYTES = 512 << 20  # a GPU has more work at a time the more sentences of like length there are
-FEWEST, MOST = 8_192, 131_072  # tokens of a block
+BLOCK_BYTES = 64 << 20  # float32 output per block: bounds memory, and the work lost by a kill
+GPU_BLOCK_BYTES = 512 << 20  # larger blocks have more sentences of similar length, which keeps a GPU busy
+FEWEST, MOST = 8_192, 131_072  # tokens per block
 
 
 class Writer(Protocol):
-    """What takes blocks of arrays; `state` is what it must know to go on, and `finish` names the finished result."""
+    """Writes blocks of arrays; `state` is needed to resume, and `finish` returns the name of the finished result."""
 
     state: dict[str, Any]
 
@@ -58,7 +57,7 @@ class Writer(Protocol):
 
 @dataclass(frozen=True)
 class BulkOptions(Recipe):
-    """What is written for each sentence, and how."""
+    """Output of bulk embedding."""
 
     layers: str = option("mix", "Layers to write: mix (their weighted mean), all, top, or the number of one layer.")
     pooling: Literal["mean", "max", "first-last"] | None = option(None, "Write one pooled vector per sentence.")
@@ -70,7 +69,7 @@ class BulkOptions(Recipe):
     forget_sentences: bool = option(False, "Leave the text of the sentences out of the output.")
 
     def format_for(self, out: Name) -> str:
-        """The format that is named, or the one that the ending of a name stands for."""
+        """The `format` option, or the format for the ending of a name."""
         if self.format is not None:
             return self.format
         ending = Path(out).suffix.lower()
@@ -113,9 +112,9 @@ FORMATS = {
 
 @dataclass(frozen=True)
 class EmbeddingReport:
-    """What lies at `path` now, and what this run did for it.
+    """Result of a run.
 
-    `resumed` sentences were done by an earlier run; `zero_rows` are rows without a number, as unknown words have.
+    `resumed` is the number of sentences from an earlier run; `zero_rows` counts rows of zeros, such as unknown words.
     """
 
     path: str
@@ -147,15 +146,15 @@ def embed_file(
     report: Report = silent,
     **settings: Any,
 ) -> EmbeddingReport:
-    """Embeds every line of the inputs and writes the arrays to `out`, which appears under its name when it is whole.
+    """Embeds every line of the inputs and writes the arrays to `out`, atomically.
 
-    Called again with the same arguments it takes up the work where a killed run left it. `identity` is a sign of the
-    model, such as `fingerprint(path)`, by which a changed model is noticed. Further settings go to the model's `embed`.
+    Called again with the same arguments, it resumes a killed run. `identity` is a fingerprint of the model, such as
+    `fingerprint(path)`, and detects a changed model. Further settings are passed to the model's `embed`.
     """
     bulk = bulk or BulkOptions()
     format = bulk.format_for(out)
     if bulk.use_sentence_keys and format != "hdf5":
-        raise OptionError(f"use_sentence_keys is for hdf5, but {format} is to be written")
+        raise OptionError(f"use_sentence_keys is for hdf5, but the output format is {format}")
     lines = LineReader.of(inputs, tokenizer or Tokenizer(), errors)
     embed = embedder(model, as_layers(bulk.layers), bulk.pooling, **settings)
     row = row_shape(embed, bulk.pooling is not None)
@@ -194,13 +193,13 @@ def embed_file(
 
 
 def row_shape(embed: Embed, pooled: bool) -> tuple[int, ...]:
-    """The shape of a row, (dim,) or (layers, dim), as the model gives it for an empty sentence."""
+    """The shape of a row, (dim,) or (layers, dim), taken from the output for an empty sentence."""
     shape = embed([[]])[0].shape
     return shape if pooled else (*shape[:-2], shape[-1])
 
 
 def tokens_for(row: tuple[int, ...], on_gpu: bool = False) -> int:
-    """How many tokens a block has where a row has this shape.
+    """The number of tokens per block for rows of this shape.
 
     >>> tokens_for((1024,)), tokens_for((3, 1024)), tokens_for((50,)), tokens_for((1024,), on_gpu=True)
     (16384, 8192, 131072, 131072)
@@ -210,7 +209,7 @@ def tokens_for(row: tuple[int, ...], on_gpu: bool = False) -> int:
 
 
 def check_target(out: Name, folder: bool) -> None:
-    """Refuses, before any work, a place where the result could not go."""
+    """Refuses an output path that cannot be written, before any work."""
     path = Path(out)
     if os.fspath(out) == STDIN:
         raise OptionError("vectors cannot be written to standard output. Name a file or a folder")
@@ -221,12 +220,12 @@ def check_target(out: Name, folder: bool) -> None:
     markers = {"config.json", *(format.marker for format in FORMATS.values() if format.marker)}
     ours = any((path / name).exists() for name in markers)
     if path.is_dir() and any(path.iterdir()) and not ours:
-        raise OptionError(f"{path}: the folder holds other files. Choose another name or empty it")
+        raise OptionError(f"{path}: the folder contains other files. Choose another name or empty it")
 
 
 @dataclass(frozen=True)
 class BulkEmbedder:
-    """Moves a text through a model into a writer, a block at a time."""
+    """Embeds a text block by block and passes the arrays to a writer."""
 
     lines: LineReader
     embed: Embed
@@ -237,13 +236,13 @@ class BulkEmbedder:
     report: Report = silent
 
     def run(self, block_tokens: int) -> None:
-        """All blocks that are not done yet: others are read, written and brought to the disk while the model works."""
+        """Embeds the remaining blocks; reading, writing and syncing run in other threads."""
         state = {"sentences": 0, "tokens": 0, "zero_rows": 0, "digest": "", **self.journal.state}
         begin, before, size = time.perf_counter(), state["tokens"], self.lines.size
         read = self.lines.blocks(block_tokens, skip=state["sentences"], digest=state["digest"])
         with closing(prefetch(read)) as blocks, WriteBehind(self.append, self.journal.sync) as pipeline:
             for block, arrays in self._embed_blocks(blocks):
-                pipeline.wait_for_write()  # the state of the last block is whole now
+                pipeline.wait_for_write()  # the state of the last block is complete now
                 state = {
                     "sentences": state["sentences"] + len(block.lines),
                     "tokens": state["tokens"] + block.tokens,
@@ -258,7 +257,7 @@ class BulkEmbedder:
             self.journal.commit({**state, **self.writer.state})
 
     def _embed_blocks(self, blocks: Iterator[LineBlock]) -> Iterator[tuple[LineBlock, list[Floats]]]:
-        """Each block with its arrays; the model may take blocks ahead of those it has given."""
+        """Each block with its arrays; the model may read blocks ahead."""
         taken = deque[LineBlock]()
 
         def sentences() -> Iterator[Sentences]:
@@ -270,8 +269,8 @@ class BulkEmbedder:
             yield taken.popleft(), arrays
 
     def append(self, block: LineBlock, arrays: Sequence[NDArray[Any]], state: dict[str, Any]) -> Snapshot:
-        """Writes the arrays of a block. What is to be synced then."""
-        state["zero_rows"] += zero_rows(arrays, self.pooled)
+        """Writes the arrays of a block; returns the snapshot to sync."""
+        state["zero_rows"] += count_zero_rows(arrays, self.pooled)
         self.writer.append(block, self._cast(arrays))
         return self.journal.snapshot({**self.writer.state, **state})
 
@@ -284,25 +283,25 @@ class BulkEmbedder:
         return list(chain.from_iterable(runtime.map(cast, runtime.shares(len(arrays)))))
 
 
-def zero_rows(arrays: Iterable[NDArray[Any]], pooled: bool) -> int:
-    """How many rows have no number but zero, in every layer.
+def count_zero_rows(arrays: Iterable[NDArray[Any]], pooled: bool) -> int:
+    """Counts the rows that are zero in every layer.
 
-    >>> zero_rows([np.array([[0, 1], [0, 0]]), np.ones((1, 2)), np.ones((0, 2))], pooled=False)
+    >>> count_zero_rows([np.array([[0, 1], [0, 0]]), np.ones((1, 2)), np.ones((0, 2))], pooled=False)
     1
     """
     if pooled:
         return sum(not array.any() for array in arrays)
     count = 0
     for array in arrays:
-        if not array[..., 0].all():  # few rows begin with zero: only these are looked at whole
+        if not array[..., 0].all():  # few rows start with zero; only these are checked completely
             layers = array if array.ndim == 3 else array[None]
-            suspects = np.flatnonzero(layers[0, :, 0] == 0)
-            count += int(np.count_nonzero(~layers[:, suspects].any(axis=(0, 2))))
+            candidates = np.flatnonzero(layers[0, :, 0] == 0)
+            count += int(np.count_nonzero(~layers[:, candidates].any(axis=(0, 2))))
     return count
 
 
 def as_dtype(array: NDArray[Any], dtype: str) -> NDArray[Any]:
-    """The array in its final type; a number that is too large for it is an error, never infinite."""
+    """Converts an array to the output type; overflow is an error."""
     try:
         with np.errstate(over="raise"):
             return np.ascontiguousarray(array, dtype)
@@ -311,7 +310,7 @@ def as_dtype(array: NDArray[Any], dtype: str) -> NDArray[Any]:
 
 
 def fingerprint(path: Name) -> str:
-    """A sign of the content of a model: sizes and samples of its files, so that it costs little for large ones too."""
+    """A hash of a model: sizes and samples of its files, so that it is fast for large files too."""
     seen = blake2b(digest_size=16)
     for file in _files_of(shipped.locate(path)):
         size = file.stat().st_size

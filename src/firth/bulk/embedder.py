@@ -1,4 +1,4 @@
-"""One way to ask any model for vectors of sentences: word vectors look words up, contextual models read on."""
+"""One interface to embed sentences with static word vectors or contextual models."""
 
 from __future__ import annotations
 
@@ -18,16 +18,16 @@ Sentences = Sequence[Sequence[str]]
 
 
 class Contextual(Protocol):
-    """A model whose vectors depend on the sentence, one a layer: (length, dim) arrays, or (layers, length, dim)."""
+    """A contextual model: returns (length, dim) arrays, or (layers, length, dim) for all layers."""
 
     def embed(self, sentences: Sentences, *, layers: Layers, pooling: Pooling | None) -> list[Floats]: ...
 
 
 @dataclass(frozen=True)
 class Embed:
-    """A function from sentences to arrays, one a sentence; `many` is the same for one block after another.
+    """A function from sentences to arrays, one per sentence; `many` does the same for a stream of blocks.
 
-    `many` takes the type of the numbers too, and may begin a block before the last one is given, as a GPU needs it.
+    `many` also takes the output dtype, and may start a block before it returns the previous one, to keep a GPU busy.
     """
 
     one: Callable[[Sentences], list[Floats]]
@@ -38,15 +38,14 @@ class Embed:
         return self.one(sentences)
 
     def blocks(self, blocks: Iterable[Sentences], dtype: str) -> Iterator[list[Floats]]:
-        """The arrays of each block; their numbers may be of this type already, or float32."""
+        """The arrays of each block, in this dtype or in float32."""
         return map(self.one, blocks) if self.many is None else self.many(blocks, dtype)
 
 
 def embedder(model: Any, layers: Layers = "mix", pooling: Pooling | None = None, **settings: Any) -> Embed:
-    """The function from sentences to arrays, one a sentence, that a model and these choices make.
+    """The function from sentences to arrays, one per sentence, for a model and these options.
 
-    Word vectors have a single layer, so that every choice of one layer is the same to them. Further settings go to a
-    contextual model as they are.
+    Word vectors have a single layer, which mix, top and 0 all select. Other settings are passed to a contextual model.
 
     >>> vectors = WordVectors(["tea", "rain"], [[1, 0], [0, 3]])
     >>> [array.tolist() for array in embedder(vectors, "all")([["rain", "tea"]])]
@@ -58,24 +57,24 @@ def embedder(model: Any, layers: Layers = "mix", pooling: Pooling | None = None,
         if isinstance(layers, int) and layers != 0:
             raise OptionError(f"layers is {layers}, but word vectors have one layer only, layer 0")
         if pooling == "first-last":
-            raise OptionError("first-last is for models that read in two directions. Use mean or max for word vectors")
-        given = sorted(name for name, value in settings.items() if value is not None)
-        if given:
-            raise OptionError(f"{given[0]} is for contextual models, but this one is {type(model).__name__}")
+            raise OptionError("first-last is for bidirectional models. Use mean or max for word vectors")
+        unsupported = sorted(name for name, value in settings.items() if value is not None)
+        if unsupported:
+            raise OptionError(f"{unsupported[0]} is for contextual models, but this one is {type(model).__name__}")
         return Embed(lambda sentences: [_shape_output(array, layers, pooling) for array in model.embed(sentences)])
     if not hasattr(model, "embed"):
         raise OptionError(f"a {type(model).__name__} has no vectors for sentences. Use word vectors or an ELMo model")
-    wanted: dict[str, Any] = {"layers": layers, "pooling": pooling}
-    wanted |= {name: value for name, value in settings.items() if value is not None}
+    options: dict[str, Any] = {"layers": layers, "pooling": pooling}
+    options |= {name: value for name, value in settings.items() if value is not None}
 
     def one(sentences: Sentences) -> list[Floats]:
-        arrays: list[Floats] = model.embed(sentences, **wanted)
+        arrays: list[Floats] = model.embed(sentences, **options)
         return arrays
 
     if not hasattr(model, "embed_blocks"):
         return Embed(one)
     on_gpu = next(model.parameters()).is_cuda
-    return Embed(one, lambda blocks, dtype: model.embed_blocks(blocks, dtype=dtype, **wanted), on_gpu)
+    return Embed(one, lambda blocks, dtype: model.embed_blocks(blocks, dtype=dtype, **options), on_gpu)
 
 
 def _shape_output(array: Floats, layers: Layers, pooling: Pooling | None) -> Floats:
@@ -84,7 +83,7 @@ def _shape_output(array: Floats, layers: Layers, pooling: Pooling | None) -> Flo
 
 
 def pool(array: Floats, pooling: Pooling) -> Floats:
-    """One row for a (length, dim) sentence; zeros for an empty one.
+    """The pooled vector of a (length, dim) sentence; zeros for an empty sentence.
 
     >>> pool(np.array([[1, 4], [3, 0]], np.float32), "mean")
     array([2., 2.], dtype=float32)
@@ -95,7 +94,7 @@ def pool(array: Floats, pooling: Pooling) -> Floats:
 
 
 def as_layers(text: str) -> Layers:
-    """The layers that a flag names.
+    """Parses the option `layers`.
 
     >>> as_layers("mix"), as_layers("2")
     ('mix', 2)

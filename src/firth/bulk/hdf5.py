@@ -1,13 +1,13 @@
-"""An HDF5 file that only grows: every sentence a dataset, laid down one behind the other.
+"""An append-only HDF5 writer: one dataset per sentence.
 
-The HDF5 library changes its file here and there as it goes, so that a killed program leaves a broken one, and it spends
-more time on a small dataset than the disk does. What is needed here is little of the format (version 0 of the
-superblock, groups as B-trees of symbol tables, contiguous data), and it can be written front to back:
+The HDF5 library modifies its file in place, so that a killed program leaves a broken file, and it is slow for small
+datasets. This writer needs a small subset of the format (version 0 of the superblock, groups as B-trees of symbol
+tables, contiguous data) and writes it sequentially:
 
-    superblock (room for it) · header, numbers · header, numbers · … · names · symbol tables · B-tree · root
+    superblock (reserved) · header, numbers · header, numbers · … · names · symbol tables · B-tree · root
 
-The superblock is filled in last. Layout as of the command `allennlp elmo`: datasets "0", "1", … and one JSON text
-"sentence_to_index".
+The superblock is written last. The layout is that of the command `allennlp elmo`: datasets "0", "1", … and one JSON
+text "sentence_to_index".
 """
 
 from __future__ import annotations
@@ -27,8 +27,8 @@ from firth.errors import OptionError
 
 SUPERBLOCK = 96
 UNDEFINED = (1 << 64) - 1
-LEAF, INNER = 4, 16  # a symbol table has up to 2·4 entries, a node of the tree up to 2·16 children: the usual numbers
-LONGEST_TEXT = (1 << 32) - 1  # a text's length is kept in 32 bits
+LEAF, INNER = 4, 16  # defaults of the library: up to 2·4 entries per symbol table, 2·16 children per tree node
+LONGEST_TEXT = (1 << 32) - 1  # the length of a text has 32 bits
 SENTENCES = "sentence_to_index"
 TYPES = {
     "float32": bytes.fromhex("11201f000400000000002000170800177f000000"),
@@ -57,7 +57,7 @@ Entries = Iterator[tuple[Numbers, Numbers]]  # where names are, and the addresse
 
 
 class Hdf5Writer:
-    """Arrays as datasets of one file, called by their number, or by the sentence where `keys` says so."""
+    """Writes arrays as datasets of one file, named by number or, with keys="sentence", by sentence."""
 
     def __init__(
         self, journal: Journal, dtype: str, *, keys: Literal["number", "sentence"] = "number", texts: bool = True
@@ -70,7 +70,7 @@ class Hdf5Writer:
             journal.append(DATA, bytes(SUPERBLOCK))
 
     def append(self, block: LineBlock, arrays: Sequence[NDArray[Any]]) -> None:
-        """Adds a dataset for each line of the block."""
+        """Appends a dataset for each line of the block."""
         first = self.journal.size(HEADERS) // 8
         self._append_names(block.lines, first)
         if not arrays:
@@ -95,7 +95,7 @@ class Hdf5Writer:
         pairs = "".join([f', {quoted}: "{i}"' for i, quoted in enumerate(map(encode_basestring_ascii, lines), first)])
         self.journal.append(TEXT, pairs[0 if first else 2 :].encode())
         if self.journal.size(TEXT) + 2 > LONGEST_TEXT:
-            raise OptionError("HDF5 holds at most 4 GiB of sentences in one text. Start over with --forget-sentences")
+            raise OptionError("HDF5 stores at most 4 GiB of sentences in one text. Start over with --forget-sentences")
 
     def _check_name(self, line: str, number: int) -> bytes:
         if not line or "/" in line or "\0" in line or line == ".":
@@ -103,12 +103,12 @@ class Hdf5Writer:
             raise OptionError(f"{problem}. Leave out --use-sentence-keys")
         name = line.encode("utf-8", "surrogateescape")
         if name in self._seen:
-            raise OptionError(f"line {number}: {line[:60]!r} comes twice. Leave out --use-sentence-keys")
+            raise OptionError(f"line {number}: {line[:60]!r} is repeated. Leave out --use-sentence-keys")
         self._seen.add(name)
         return _pad(name + b"\0")
 
     def finish(self) -> str:
-        """Adds the text of the sentences and the table of contents. The name of the finished file."""
+        """Appends the text of the sentences and the table of contents; returns the name of the finished file."""
         text = self._append_text() if self.texts else None
         heap, entries = self._append_heap(text)
         children, keys = self._append_tables(entries)
@@ -127,7 +127,7 @@ class Hdf5Writer:
         return DATA
 
     def _append_text(self) -> int:
-        """The JSON text in a heap of its own, and the dataset that points to it. The address of its header."""
+        """Appends the JSON text in its own heap and a dataset that points to it; returns the address of the header."""
         length = self.journal.size(TEXT) + 2
         whole = max(4096, 32 + length + -length % 8)
         free = whole - 32 - length - -length % 8
@@ -148,7 +148,7 @@ class Hdf5Writer:
         return header
 
     def _append_heap(self, text: int | None) -> tuple[int, Entries]:
-        """The names in a local heap. Its address; and where each name is and the header it names, in their order."""
+        """Appends the names in a local heap; returns its address and the sorted offsets of names with their headers."""
         count, place = self.journal.size(HEADERS) // 8, self.journal.size(DATA)
         width = 8 if count <= 10**7 else 16
         end = 8 + (self.journal.size(NAMES) if self.keys == "sentence" else width * count)
@@ -166,14 +166,14 @@ class Hdf5Writer:
         return place, entries
 
     def _named_entries(self) -> tuple[Numbers, Numbers]:
-        """Names that are sentences; to be sorted they are all held in memory."""
+        """Entries named by sentence; sorting needs all names in memory."""
         names = list(_names_in(self.journal))
         sizes = np.array([len(name) + 8 - len(name) % 8 for name in names], np.int64)
         order = np.array(sorted(range(len(names)), key=names.__getitem__), np.int64)
         return (8 + np.cumsum(sizes) - sizes)[order], self._headers(range(len(names)))[order]
 
     def _numbered_entries(self, count: int, width: int) -> Entries:
-        """Names that are numbers, some at a time."""
+        """Entries named by number, in sorted chunks."""
         for ranges in name_order(count):
             numbers = np.concatenate([np.arange(part.start, part.stop) for part in ranges])
             order = np.argsort(numbers.astype(f"S{width}"), kind="stable")
@@ -185,7 +185,7 @@ class Hdf5Writer:
         return np.fromfile(self.journal.path(HEADERS), "<i8", len(part), offset=8 * part.start)
 
     def _append_tables(self, entries: Entries) -> tuple[Numbers, Numbers]:
-        """Symbol tables of eight names each: their addresses, and where the last name of each is."""
+        """Appends symbol tables of eight names each; returns their addresses and the offsets of their last names."""
         start = self.journal.size(DATA)
         lasts: list[Numbers] = [np.zeros(0, np.int64)]
         for offsets, headers in round_to_tables(entries):
@@ -201,7 +201,7 @@ class Hdf5Writer:
         return start + TABLE.itemsize * np.arange(len(keys)), keys
 
     def _append_nodes(self, children: Numbers, keys: Numbers, level: int) -> tuple[Numbers, Numbers]:
-        """One level of the tree over the level below: a key is the last name of what lies left of it."""
+        """Appends one level of the B-tree; a key is the last name of the child to its left."""
         start, width = self.journal.size(DATA), 2 * INNER
         count = max(1, -(-len(children) // width))
         addresses = start + NODE.itemsize * np.arange(count)
@@ -241,7 +241,7 @@ def name_order(count: int) -> Iterator[list[range]]:
 
 
 def round_to_tables(entries: Entries) -> Entries:
-    """The same entries, in parts of whole symbol tables; only the last part may end with one that is not full."""
+    """Regroups entries into whole symbol tables; only the last table may be incomplete."""
     waiting: list[tuple[Numbers, Numbers]] = []
     size, most = 0, 2 * LEAF * PIECE
     for entry in entries:
@@ -258,16 +258,16 @@ def round_to_tables(entries: Entries) -> Entries:
 
 
 def header_length(rank: int) -> int:
-    """The bytes of a dataset's header: four messages, of which the first holds the shape."""
+    """The size of a dataset header: four messages, the first with the shape."""
     return 16 + (8 + 8 + 8 * rank) + (8 + 24) + (8 + 8) + (8 + 24)
 
 
 def dataset_headers(
     shapes: Numbers, kind: bytes, addresses: Numbers, sizes: Numbers, fill: int = 2
 ) -> NDArray[np.uint8]:
-    """The headers of datasets of one rank, a row each: they stand at these addresses, their numbers right behind them.
+    """The headers of datasets of one rank, one per row. Each is written at its address, directly before its data.
 
-    All but the shape, the address and the size is the same in all of them.
+    They differ only in shape, address and size.
     """
     rank, length = shapes.shape[1], header_length(shapes.shape[1])
     messages = [
@@ -280,7 +280,7 @@ def dataset_headers(
     body = b"".join(struct.pack("<HHB3x", number, len(message), number == 3) + message for number, message in padded)
     header = struct.pack("<BxHII4x", 1, len(messages), 1, len(body)) + body
     headers = np.tile(np.frombuffer(header, np.uint8), (len(shapes), 1))
-    data = np.where(sizes > 0, addresses + length, -1).astype("<i8")  # -1 is the address of nothing
+    data = np.where(sizes > 0, addresses + length, -1).astype("<i8")  # -1 is the undefined address
     headers[:, 32 : 32 + 8 * rank] = shapes.astype("<i8").view(np.uint8).reshape(len(shapes), -1)
     headers[:, length - 22 : length - 6] = np.stack([data, sizes.astype("<i8")], 1).view(np.uint8)
     return headers
@@ -291,7 +291,7 @@ def _pad(data: bytes) -> bytes:
 
 
 def _names_in(journal: Journal) -> Iterator[bytes]:
-    """The names that were kept: each ends with a zero byte and is padded with more of them."""
+    """The stored names, each padded with one or more zero bytes."""
     if not journal.size(NAMES):
         return
     for name in journal.path(NAMES).read_bytes().split(b"\0"):

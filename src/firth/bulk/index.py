@@ -1,4 +1,4 @@
-"""An index of occurrences: every word of a text (or only some words) with its vector where it stands."""
+"""An index of occurrences: every word of a text (or only some words) with its contextual vector."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ VECTORS, PLACES, IDS, LENGTHS, WORDS = "vectors", "places", "ids", "lengths", "w
 
 
 class IndexWriter:
-    """Rows of occurrences, and the text as numbers: a word's number is its turn to appear first."""
+    """Writes the rows of occurrences and the text as word numbers, in order of first occurrence."""
 
     def __init__(self, journal: Journal, dtype: str, only: frozenset[str] | None = None) -> None:
         self.journal, self.dtype, self.only = journal, dtype, only
@@ -35,7 +35,7 @@ class IndexWriter:
         self.numbers = {word.decode("utf-8", "surrogateescape"): number for number, word in enumerate(kept)}
 
     def append(self, block: LineBlock, arrays: Sequence[NDArray[Any]]) -> None:
-        """Adds the words of the block and the rows of those that are wanted."""
+        """Appends the words of the block and the rows of the indexed ones."""
         words = [word for sentence in block.sentences for word in sentence]
         new = [word for word in dict.fromkeys(words) if word not in self.numbers]
         self.numbers.update(zip(new, range(len(self.numbers), len(self.numbers) + len(new))))
@@ -53,7 +53,7 @@ class IndexWriter:
         self.journal.append(VECTORS, np.ascontiguousarray(rows))
 
     def occurrences(self, dim: int, metadata: dict[str, Any]) -> Occurrences:
-        """What was written, as an artifact: words ranked by count, vectors still in their file."""
+        """The written data as an artifact: words ranked by count, vectors memory-mapped."""
         ids = self._read(IDS, "<u4")
         words = list(self.numbers)
         counts = np.bincount(ids, minlength=len(words)).tolist()
@@ -68,7 +68,7 @@ class IndexWriter:
         return np.memmap(self.journal.path(name), dtype, "r") if self.journal.size(name) else np.empty(0, dtype)
 
     def finish(self) -> str:
-        """Nothing: `index_file` saves the occurrences itself."""
+        """Does nothing: `index_file` saves the occurrences."""
         return ""
 
 
@@ -89,9 +89,9 @@ def index_file(
     report: Report = silent,
     **settings: Any,
 ) -> Occurrences:
-    """Reads every line of the inputs as a sentence and saves an index of its words at `out`, a folder of our own.
+    """Reads every line of the inputs as a sentence and saves an index of its words at `out`, a folder.
 
-    `words` keeps the occurrences of these words alone. A run that was killed is taken up by the same call.
+    `words` restricts the index to these words. The same call resumes a killed run.
     """
     if layers == "all":
         raise OptionError("layers is 'all', but an index is over one layer, or over their mix")

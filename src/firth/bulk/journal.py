@@ -1,8 +1,8 @@
-"""Work that survives a crash: files that only grow, and a journal that says how much of each is finished.
+"""Crash-safe output: append-only files, and a journal with the committed size of each.
 
-A long job for the output OUT keeps its files in the folder OUT.part. `commit` makes what was appended so far count:
-everything is on disk before the journal is replaced, in one step. After a kill the files are cut back to what the last
-journal says, so that they are what they were at that moment, whatever was half written.
+A job with the output OUT keeps its files in the folder OUT.part. `commit` syncs all files to disk and then replaces the
+journal atomically. After a crash the files are truncated to the sizes in the journal, which restores the state of the
+last commit.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ JOURNAL = "journal.json"
 
 @dataclass(frozen=True)
 class Snapshot:
-    """Where a job stands: the sizes of its files, its state, and the files that must be on disk before it counts."""
+    """The state of a job: file sizes, the state of the writer, and the files to sync before it is committed."""
 
     sizes: dict[str, int]
     state: dict[str, Any]
@@ -42,7 +42,7 @@ class Journal:
     ...     with Journal(out, {"job": "count"}) as journal:
     ...         journal.append("numbers", b"one ")
     ...         journal.commit({"count": 1})
-    ...         journal.append("numbers", b"tw")  # and now the power fails
+    ...         journal.append("numbers", b"tw")  # the power fails here
     ...     with Journal(out, {"job": "count"}) as journal:
     ...         journal.append("numbers", b"two")
     ...         journal.publish("numbers", journal.state)
@@ -72,20 +72,20 @@ class Journal:
 
     def _remove_unfinished(self) -> None:
         if self.folder.is_dir():
-            self._read()  # a folder that is not ours stays
+            self._read()  # raises if the folder is not ours
             shutil.rmtree(self.folder)
 
     def _read(self) -> dict[str, Any] | None:
-        """What the journal says; None in an empty folder. A folder with other files is nobody's to change."""
+        """The content of the journal; None in an empty folder. A folder with other files is refused."""
         path = self.folder / JOURNAL
         if not path.exists():
             if any(self.folder.iterdir()):
-                raise OptionError(f"{self.folder}: the folder for unfinished work holds other files. Move it away")
+                raise OptionError(f"{self.folder}: the folder for unfinished work contains other files. Move it away")
             return None
         try:
             journal: dict[str, Any] = json.loads(path.read_bytes())
         except ValueError as error:
-            raise FormatError(path, f"is not a journal of ours: {error}", cure="Move it away") from error
+            raise FormatError(path, f"is not a journal: {error}", cure="Move it away") from error
         return journal
 
     def _recover(self) -> None:
@@ -96,7 +96,7 @@ class Journal:
         for name, value in self.job.items():
             if journal["job"].get(name) != value:
                 raise OptionError(
-                    f"{self.folder}: holds an unfinished run with other settings: {name} was "
+                    f"{self.folder}: contains an unfinished run with other settings: {name} was "
                     f"{_abbreviate(journal['job'].get(name))} and is {_abbreviate(value)} now. "
                     "Run it again as it was, or start over with --restart"
                 )
@@ -113,15 +113,15 @@ class Journal:
                 os.truncate(path, size)
 
     def path(self, name: str) -> Path:
-        """Where a file of the job lies."""
+        """The path of a file of the job."""
         return self.folder / name
 
     def size(self, name: str) -> int:
-        """How many bytes a file has."""
+        """The size of a file in bytes."""
         return self._sizes.get(name, 0)
 
     def append(self, name: str, *pieces: Any) -> None:
-        """Adds bytes, or arrays as bytes, to the end of a file."""
+        """Appends bytes or arrays to a file."""
         if name not in self._files:
             self.path(name).parent.mkdir(exist_ok=True)
             self._files[name] = AppendOnlyFile(self.path(name), self.size(name))
@@ -129,25 +129,25 @@ class Journal:
         self._sizes[name] = self._files[name].size
 
     def patch(self, name: str, data: bytes) -> None:
-        """Writes over the first bytes of a file, for a header whose values are known only at the end."""
+        """Overwrites the first bytes of a file, for a header whose values are known only at the end."""
         with open(self.path(name), "r+b") as file:
             file.write(data)
             file.flush()
             os.fsync(file.fileno())
 
     def commit(self, state: Mapping[str, Any]) -> None:
-        """From now on everything appended so far is finished, and `state` is where the job stands."""
+        """Commits everything appended so far, and `state`."""
         self.sync(self.snapshot(state))
 
     def snapshot(self, state: Mapping[str, Any]) -> Snapshot:
-        """What was appended so far, to be synced while more is appended."""
+        """Captures what was appended so far, so that it can be synced while more is appended."""
         self._buffers.finish()
         closing, self._closing = self._closing, []
-        # All of it is a copy: what is appended before the snapshot is synced must not change it.
+        # All values are copies: later appends must not change the snapshot.
         return Snapshot(dict(self._sizes), deepcopy(dict(state)), list(self._files.values()), closing)
 
     def sync(self, snapshot: Snapshot) -> None:
-        """From now on everything up to the snapshot is finished. Marks are synced in their order."""
+        """Commits a snapshot. Snapshots must be synced in order."""
         for file in (*snapshot.files, *snapshot.closing):
             file.to_disk()
         for file in snapshot.closing:
@@ -156,7 +156,7 @@ class Journal:
         self._write(snapshot.sizes)
 
     def close_file(self, name: str) -> None:
-        """Says that nothing more comes to a file."""
+        """Marks a file as complete; it is closed after the next sync."""
         if name in self._files:
             self._closing.append(self._files.pop(name))
 
@@ -170,7 +170,7 @@ class Journal:
         os.replace(draft, self.folder / JOURNAL)
 
     def publish(self, name: str, state: Mapping[str, Any]) -> None:
-        """A file or folder of the job takes the place of the target, and the rest goes."""
+        """Moves a file or folder of the job to the target, and removes the rest."""
         self.commit(state)
         for file in self._files.values():
             file.close()
@@ -184,11 +184,11 @@ class Journal:
         shutil.rmtree(self.folder)
 
     def discard(self) -> None:
-        """Removes what is left of a job that is done."""
+        """Removes the folder of a finished job."""
         shutil.rmtree(self.folder)
 
     def close(self) -> None:
-        """Lets go of the files; what was not committed does not count."""
+        """Closes the files; uncommitted data is dropped on recovery."""
         self._buffers.close()
         for file in (*self._files.values(), *self._closing):
             file.close()
@@ -206,7 +206,7 @@ class Journal:
 
 
 def _lock(folder: Path) -> int | None:
-    """Keeps a second run away for as long as this one lives; None where the system has no such locks."""
+    """Locks the folder against a second run; None if the system has no flock."""
     try:
         import fcntl
     except ImportError:

@@ -1,4 +1,4 @@
-"""Text as bulk work reads it: every line a sentence, in blocks of some thousand words, a few of them in memory."""
+"""Reads text for bulk embedding: one sentence per line, in blocks of some thousand words."""
 
 from __future__ import annotations
 
@@ -18,15 +18,15 @@ from firth.text.tokenize import Tokenizer
 
 CURE = "Convert the file, or read it with --errors replace"
 MOST_LINES = 1 << 16
-BLANKS = Tokenizer(mode="whitespace")
-NO_BLANKS = re.compile(r"[^\t-\r ]+")
-OTHER_BLANKS = re.compile("[" + "".join(filter(str.isspace, map(chr, [*range(14, 32), *range(127, 0x3001)]))) + "]")
+WHITESPACE = Tokenizer(mode="whitespace")
+NO_SPACES = re.compile(r"[^\t-\r ]+")
+OTHER_SPACES = re.compile("[" + "".join(filter(str.isspace, map(chr, [*range(14, 32), *range(127, 0x3001)]))) + "]")
 Item = TypeVar("Item")
 
 
 @dataclass(frozen=True)
 class LineBlock:
-    """Consecutive lines of the text. `digest` tells all lines up to the end of this block from any others."""
+    """Consecutive lines of the text. `digest` is a hash of all lines up to the end of this block."""
 
     lines: list[str]
     sentences: list[list[str]]
@@ -35,13 +35,13 @@ class LineBlock:
 
     @property
     def tokens(self) -> int:
-        """How many words there are."""
+        """The number of tokens."""
         return sum(map(len, self.sentences))
 
 
 @dataclass(frozen=True)
 class LineReader:
-    """The lines of files, each a sentence; an empty line is an empty sentence."""
+    """Reads the lines of files as sentences; an empty line is an empty sentence."""
 
     paths: tuple[str, ...]
     tokenizer: Tokenizer
@@ -49,21 +49,21 @@ class LineReader:
 
     @classmethod
     def of(cls, names: Name | Iterable[Name], tokenizer: Tokenizer, errors: Literal["strict", "replace"]) -> LineReader:
-        """The lines of the files that names, folders, patterns and - stand for."""
+        """A reader of files, folders, patterns, or - for standard input."""
         return cls(tuple(expand(names)), tokenizer, errors)
 
     @property
     def size(self) -> int | None:
-        """Bytes on disk; None where some come through a pipe."""
+        """Bytes on disk; None for a pipe."""
         if any(not os.path.isfile(path) for path in self.paths):
             return None
         return sum(os.path.getsize(path) for path in self.paths)
 
     def blocks(self, tokens: int, *, skip: int = 0, digest: str = "") -> Iterator[LineBlock]:
-        """Blocks of lines, each cut at the line that brings it to so many tokens: where they end depends on the text
-        alone, so that whoever skips whole blocks gets the same ones behind them.
+        """Blocks of whole lines with at least `tokens` tokens each. Their boundaries depend only on the text, so that a
+        resumed run gets the same blocks.
 
-        The digest given is that of the lines to skip; if they have changed since, that is an error.
+        `digest` is the hash of the `skip` lines to skip; if they have changed, that is an error.
         """
         seen, raws = blake2b(digest_size=16), self._raw()
         skipped = 0
@@ -72,9 +72,9 @@ class LineReader:
             skipped += 1
         if skip and (skipped < skip or seen.hexdigest() != digest):
             raise OptionError(
-                f"{self.paths[0]}: is not the text that the unfinished run began with. Start over with --restart"
+                f"{self.paths[0]}: is not the text that the unfinished run started with. Start over with --restart"
             )
-        words = split_at_blanks if self.tokenizer == BLANKS else self.tokenizer.words
+        words = split_at_spaces if self.tokenizer == WHITESPACE else self.tokenizer.words
         raw_lines: list[bytes] = []
         lines: list[str] = []
         sentences: list[list[str]] = []
@@ -112,20 +112,20 @@ def _digest(seen: blake2b, raw_lines: list[bytes]) -> str:
     return seen.hexdigest()
 
 
-def split_at_blanks(line: str) -> list[str]:
-    """The words of a line between ASCII white space, as the whitespace tokenizer has them, for short lines sooner.
+def split_at_spaces(line: str) -> list[str]:
+    """Splits a line at ASCII white space like the whitespace tokenizer, but faster for short lines.
 
-    >>> split_at_blanks("a\xa0cup  of\ttea")
+    >>> split_at_spaces("a\xa0cup  of\ttea")
     ['a\xa0cup', 'of', 'tea']
     """
-    return line.split() if OTHER_BLANKS.search(line) is None else NO_BLANKS.findall(line)
+    return line.split() if OTHER_SPACES.search(line) is None else NO_SPACES.findall(line)
 
 
 def prefetch(items: Iterator[Item]) -> Generator[Item, None, None]:
-    """The items, the next one made in a thread while the caller works on this one.
+    """Yields the items while a thread computes the next one.
 
-    Whoever may leave before the last item closes it: else its thread would end whenever memory is tidied up, maybe
-    while another thread begins, and then the two wait for each other for ever.
+    A caller that may stop before the last item must close the generator: otherwise garbage collection ends the thread,
+    which can deadlock with the start of another thread.
 
     >>> list(prefetch(iter("abc")))
     ['a', 'b', 'c']

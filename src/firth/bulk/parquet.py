@@ -1,7 +1,7 @@
-"""Vectors as Parquet: a folder of files, each a block of sentences, which every reader of Parquet opens as one table.
+"""Parquet output: a folder with one file per block of sentences, which readers of Parquet open as one table.
 
-A row is a word: `sentence` and `position` (both from 0), `word`, and `vector`, or `layer_0`, `layer_1`, … for all.
-An empty sentence has no row. Of pooled sentences a row is a sentence: `sentence`, `text` and `vector`.
+One row per word: `sentence` and `position` (both from 0), `word`, and `vector`, or `layer_0`, … for all layers.
+An empty sentence has no row. With pooling, one row per sentence: `sentence`, `text` and `vector`.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ MARK = f"{RESULT}/_firth.json"
 
 
 class ParquetWriter:
-    """A file a block, so that a finished block is a finished file."""
+    """Writes one file per block, so that a finished block is a finished file."""
 
     def __init__(
         self, journal: Journal, dtype: str, shape: tuple[int, ...], *, pooled: bool = False, texts: bool = True
@@ -39,11 +39,11 @@ class ParquetWriter:
         self.state = {"parts": journal.state.get("parts", 0), "written": journal.state.get("written", 0)}
 
     def append(self, block: LineBlock, arrays: Sequence[NDArray[Any]]) -> None:
-        """Adds a file with the rows of the block."""
+        """Appends a file with the rows of the block."""
         first, name = self.state["written"], f"{RESULT}/part-{self.state['parts']:05}.parquet"
         columns = self._sentences(block, first) if self.pooled else self._words(block, first)
         columns |= self._vectors(arrays)
-        # Numbers hardly shrink, and words come again and again.
+        # Numbers hardly compress, and words repeat.
         packing = {column: "ZSTD" if column in ("text", "word") else "NONE" for column in columns}
         repeated = [column for column in columns if column == "word"]
         self.parquet.write_table(
@@ -73,7 +73,7 @@ class ParquetWriter:
         return columns
 
     def _vectors(self, arrays: Sequence[NDArray[Any]]) -> dict[str, Any]:
-        """The columns of numbers."""
+        """The columns of vectors."""
         if self.layers is None:
             return {"vector": self._column(arrays)}
         return {f"layer_{i}": self._column([array[i] for array in arrays]) for i in range(self.layers)}
@@ -84,15 +84,15 @@ class ParquetWriter:
         return self.arrow.FixedSizeListArray.from_arrays(self.arrow.array(flat), self.dim)
 
     def finish(self) -> str:
-        """Adds a mark that the folder is ours; readers of Parquet pass over names that begin with _."""
+        """Appends a file that marks the folder as ours; readers of Parquet ignore names that start with _."""
         if not self.state["parts"]:
-            self.append(LineBlock([], [], "", 0), [])  # an empty text is a table too
+            self.append(LineBlock([], [], "", 0), [])  # an empty text gives an empty table
         self.journal.append(MARK, b'{"library": "firth"}\n')
         return RESULT
 
 
 class Sink(io.RawIOBase):
-    """A file of a journal, to be written by others: what they make goes there at once, not into memory first."""
+    """A writable file object that appends to a file of a journal, without a copy in memory."""
 
     def __init__(self, journal: Journal, name: str) -> None:
         self.journal, self.file = journal, name

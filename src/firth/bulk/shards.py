@@ -1,10 +1,10 @@
-"""Vectors as safetensors files: one long table cut into shards, and where in it each sentence begins.
+"""safetensors output: one table split into shards, and the first row of each sentence.
 
-    OUT/index.json                        what there is: shape, and the rows of each shard
+    OUT/index.json                        the shape, and the rows of each shard
     OUT/starts.safetensors                starts: int64, one more than there are sentences
     OUT/embeddings-00001.safetensors …    vectors: (rows, dim), or (rows, layers, dim) for all layers
 
-A row is a word, or a sentence where sentences are pooled (then there are no starts).
+A row is a word or, with pooling, a sentence (then there are no starts).
 """
 
 from __future__ import annotations
@@ -26,16 +26,16 @@ from firth.files import Name
 from firth.formats import safetensors
 
 RESULT, INDEX, STARTS = "result", "index.json", "starts.safetensors"
-HEADER = 512  # room for the header of a shard, which is known when the shard is full
+HEADER = 512  # reserved for the header of a shard, which is known when the shard is full
 SHARD = 2 << 30  # bytes
 LENGTHS = "lengths"
-GROUP = 16 << 20  # bytes that are turned and written at a time
-PIECE = 1 << 20  # starts that are made at a time
+GROUP = 16 << 20  # bytes transposed and written at a time
+PIECE = 1 << 20  # starts computed at a time
 DTYPES = {"float32": "F32", "float16": "F16", "int64": "I64"}
 
 
 class ShardWriter:
-    """Rows of all sentences, one behind the other; a shard ends with the block that brings it to its size."""
+    """Writes the rows of all sentences; a shard ends with the block that reaches the shard size."""
 
     def __init__(self, journal: Journal, dtype: str, shape: tuple[int, ...], *, pooled: bool = False) -> None:
         self.journal, self.dtype, self.pooled = journal, dtype, pooled
@@ -43,7 +43,7 @@ class ShardWriter:
         self.state: dict[str, Any] = {"shards": journal.state.get("shards", [])}
 
     def append(self, block: LineBlock, arrays: Sequence[NDArray[Any]]) -> None:
-        """Adds the rows of each sentence."""
+        """Appends the rows of each sentence."""
         shards = self.state["shards"]
         if not shards or shards[-1]["rows"] * self._row_bytes >= SHARD:
             if shards:
@@ -52,7 +52,7 @@ class ShardWriter:
             shards.append({"file": name, "first": sum(one["rows"] for one in shards), "rows": 0})
             self.journal.append(f"{RESULT}/{name}", bytes(HEADER))
         rows = [self._rows(array) for array in arrays]
-        for some in _groups(rows):  # layers are turned, and a turned copy of the whole block would be large
+        for some in _groups(rows):  # layers are transposed; a copy of the whole block would be large
             pieces = [np.ascontiguousarray(one).reshape(-1) for one in some]
             self.journal.append(f"{RESULT}/{shards[-1]['file']}", *pieces)
         self.journal.append(LENGTHS, np.array([len(one) for one in rows], "<i8"))
@@ -68,7 +68,7 @@ class ShardWriter:
         return array.transpose(1, 0, 2) if array.ndim == 3 else array
 
     def finish(self) -> str:
-        """Adds the headers, the starts and the index. The name of the finished folder."""
+        """Writes the headers, the starts and the index; returns the name of the finished folder."""
         for shard in self.state["shards"]:
             self.journal.patch(f"{RESULT}/{shard['file']}", header("vectors", self.dtype, (shard["rows"], *self.row)))
         size = self.journal.size(LENGTHS) // 8
@@ -87,7 +87,7 @@ class ShardWriter:
         return RESULT
 
     def _append_starts(self, size: int) -> None:
-        """Where each sentence begins, and where the last one ends; some of them at a time."""
+        """Appends the first row of each sentence and the end of the last one, in chunks."""
         self.journal.append(f"{RESULT}/{STARTS}", header("starts", "int64", (size + 1,)), bytes(8))
         end = 0
         for first in range(0, size, PIECE):
@@ -98,7 +98,7 @@ class ShardWriter:
 
 
 def _groups(rows: Sequence[NDArray[Any]]) -> Iterator[Sequence[NDArray[Any]]]:
-    """Arrays in groups of some megabytes."""
+    """Groups arrays into chunks of some megabytes."""
     start = size = 0
     for place, one in enumerate(rows):
         size += one.nbytes
@@ -110,7 +110,7 @@ def _groups(rows: Sequence[NDArray[Any]]) -> Iterator[Sequence[NDArray[Any]]]:
 
 
 def header(name: str, dtype: str, shape: tuple[int, ...]) -> bytes:
-    """The first HEADER bytes of a safetensors file that holds one array."""
+    """The first HEADER bytes of a safetensors file with one array."""
     size = int(np.prod(shape, dtype=np.int64)) * np.dtype(dtype).itemsize
     entry = {name: {"dtype": DTYPES[dtype], "shape": list(shape), "data_offsets": [0, size]}}
     text = json.dumps(entry, separators=(",", ":")).encode()
@@ -118,7 +118,7 @@ def header(name: str, dtype: str, shape: tuple[int, ...]) -> bytes:
 
 
 class Shards(Sequence[NDArray[Any]]):
-    """The arrays of sentences in a folder of shards, by number; they stay on disk until they are asked for."""
+    """The arrays of sentences in a folder of shards, by number; memory-mapped."""
 
     def __init__(self, folder: Name) -> None:
         self.folder = Path(folder)
@@ -134,7 +134,7 @@ class Shards(Sequence[NDArray[Any]]):
 
     def __getitem__(self, number: int) -> NDArray[Any]:  # type: ignore[override]
         if not -len(self) <= number < len(self):
-            raise IndexError(f"there are {len(self)} sentences, but number {number} is asked for")
+            raise IndexError(f"there are {len(self)} sentences, but the index is {number}")
         start, stop = self.starts[number % len(self)], self.starts[number % len(self) + 1]
         *layers, dim = self.about["shape"]
         if start == stop:
@@ -156,7 +156,7 @@ def _read_index(folder: Path) -> dict[str, Any]:
     try:
         index = json.loads((folder / INDEX).read_bytes())
     except (OSError, ValueError) as error:
-        raise FormatError(folder, f"is no folder of embeddings: {INDEX} cannot be read ({error})") from error
+        raise FormatError(folder, f"is not a folder of embeddings: {INDEX} cannot be read ({error})") from error
     if not isinstance(index, dict) or index.get("library") != "firth" or "shards" not in index:
         raise FormatError(folder / INDEX, "is not the index of a folder of embeddings")
     return index

@@ -1,4 +1,4 @@
-"""What comes behind the model: a block is written in one thread while the one before it is synced in another."""
+"""A pipeline after the model: one thread writes a block while another syncs the previous block."""
 
 from __future__ import annotations
 
@@ -6,14 +6,14 @@ from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor
 from typing import Generic, ParamSpec, Self, TypeVar
 
-Given = ParamSpec("Given")
-Mark = TypeVar("Mark")
+Args = ParamSpec("Args")
+Token = TypeVar("Token")
 
 
-class WriteBehind(Generic[Given, Mark]):
-    """Two steps for each block, each step in a thread of its own, blocks in their order.
+class WriteBehind(Generic[Args, Token]):
+    """Runs two steps for each block, each step in its own thread, blocks in order.
 
-    At its end, for whatever reason it comes, what was taken is written and synced.
+    On exit, also after an error, all submitted blocks are written and synced.
 
     >>> with WriteBehind(lambda word: word.upper(), print) as pipeline:
     ...     pipeline.submit("tea")
@@ -22,24 +22,24 @@ class WriteBehind(Generic[Given, Mark]):
     RAIN
     """
 
-    def __init__(self, write: Callable[Given, Mark], sync: Callable[[Mark], None]) -> None:
+    def __init__(self, write: Callable[Args, Token], sync: Callable[[Token], None]) -> None:
         self.write, self.sync = write, sync
         self.threads = ThreadPoolExecutor(1), ThreadPoolExecutor(1)
-        self.writing: Future[Mark] | None = None
+        self.writing: Future[Token] | None = None
         self.syncing: Future[None] | None = None
 
-    def submit(self, *args: Given.args, **kwargs: Given.kwargs) -> None:
-        """Begins with a block when the one before it is written."""
+    def submit(self, *args: Args.args, **kwargs: Args.kwargs) -> None:
+        """Starts a block after the previous one is written."""
         self.wait_for_write()
         self.writing = self.threads[0].submit(self.write, *args, **kwargs)
 
     def wait_for_write(self) -> None:
-        """Waits until the last block is written, so that it can be synced."""
+        """Waits until the last block is written, and starts to sync it."""
         writing, self.writing = self.writing, None
         if writing is not None:
-            mark = writing.result()
+            token = writing.result()
             self._wait()
-            self.syncing = self.threads[1].submit(self.sync, mark)
+            self.syncing = self.threads[1].submit(self.sync, token)
 
     def _wait(self) -> None:
         syncing, self.syncing = self.syncing, None

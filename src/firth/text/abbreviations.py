@@ -1,4 +1,4 @@
-"""Words that keep their period, and words that open a sentence after one that does."""
+"""Abbreviations, which keep their period, and words that begin a sentence after an abbreviation."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ from numpy.typing import NDArray
 from firth.kernels import characters as characters_kernel
 from firth.kernels import sentences as kernel
 
-# Before a name or in the middle of a sentence, so that no sentence ends behind them.
+# Titles and other abbreviations that never end a sentence.
 TITLES = """
 Mr Mrs Ms Mx Dr Drs Prof Profs St Ste Messrs Mme Mlle Gen Col Lt Capt Cmdr Cpl Sgt Pvt Maj Adm Brig Sen Rep Reps Gov
 Pres Rev Hon Msgr Supt Insp Det Amb Atty Mt Ft Pt Ph Hr Fr Sra Srta Dra Dña Ud Uds Nr Str Bro Jos Wm Chas Geo
 Thos Jas Robt Alex Edw Ste Sts v vs cf viz approx e.g i.e eg ie ca esp incl resp bzw vgl usw z.B d.h m.a.W Ph.D ibid
 """
 
-# A sentence may end behind them, when the next word says so.
+# Abbreviations that end a sentence if the next word is in STARTERS.
 ENDERS = """
 Jr Sr Inc Corp Ltd Co Cos Bros LLC Assn Univ Inst Dept Dist Esq M.Sc B.Sc Ed.D Ala Ariz Ark Calif Colo Conn Del
 Fla Ill Ind Kan Ky La Md Mich Minn Mo Mont Neb Nev Okla Ore Pa Penn Tenn Tex Va Vt Wash Wis Wyo Jan Feb Apr Jun Jul
@@ -25,7 +25,7 @@ Aug Sep Sept Oct Nov Dec Mon Tue Tues Wed Thu Thurs Fri Ave Blvd Rd Hwy etc al e
 mins sec secs sq tel ext est mfg intl natl dept govt lb lbs oz mph rpm a.m p.m
 """
 
-# Abbreviations where the sentence goes on; elsewhere they are words whose period ends it.
+# Abbreviations only if the sentence goes on; elsewhere their period ends it.
 NUMBERED = """
 no nos No Nos art Art fig figs Fig Figs vol vols Vol Vols ch chs Ch chap Chap p pp Pp ed eds op Op n vv ver Ver sec
 Sec sect Sect Mar Sun Sat pt Pt par para Par eq eqs Eq Eqs ref refs Ref Refs lit long lat max min Jn Gen Matt c b d r
@@ -52,7 +52,7 @@ def _spellings(word: str) -> set[str]:
 
 @cache
 def abbreviation_table(more: tuple[str, ...] = ()) -> tuple[NDArray[np.uint64], NDArray[np.uint8]]:
-    """The table that the kernel looks words up in: hashes of their code points, and what they are.
+    """The hash table of the kernel: the hash of the code points of each word, and the kind of the word.
 
     >>> keys, values = abbreviation_table(("Bhf.",))
     >>> keys.shape == values.shape
@@ -69,8 +69,8 @@ def abbreviation_table(more: tuple[str, ...] = ()) -> tuple[NDArray[np.uint64], 
     for word, kind in known.items():
         codes = np.array([ord(letter) for letter in word], np.uint32)
         key = int(characters_kernel.hash_codes(codes, 0, len(codes)))
-        at = (key >> 20) & (size - 1)
-        while keys[at]:
-            at = (at + 1) & (size - 1)
-        keys[at], values[at] = key, kind
+        slot = (key >> 20) & (size - 1)
+        while keys[slot]:
+            slot = (slot + 1) & (size - 1)
+        keys[slot], values[slot] = key, kind
     return keys, values

@@ -1,7 +1,7 @@
-"""Changes of a text that remember where every character came from.
+"""Edits of a text with the offset of every character in the original.
 
-Each function returns the changed text and an int64 array of its length + 1: the place in the text before for each
-character, and for the end.
+Each function returns the new text and an int64 array of its length + 1: the offset in the original text of each
+character, and of the end.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ HANGUL_VOWELS_AND_FINALS = range(0x1161, 0x11C3)
 
 
 def replace(text: str, parts: Sequence[str]) -> tuple[str, Ids]:
-    """The parts, one for each character of the text, joined.
+    """Replaces each character of the text by its part.
 
     >>> replace("abc", ["a", "", "xy"])
     ('axy', array([0, 2, 2, 3]))
@@ -30,19 +30,19 @@ def replace(text: str, parts: Sequence[str]) -> tuple[str, Ids]:
 
 
 def remove(text: str, pattern: re.Pattern[str]) -> tuple[str, Ids]:
-    """The text without what the pattern finds.
+    """Removes the matches of a pattern.
 
     >>> remove("a--b", re.compile("-+"))
     ('ab', array([0, 3, 4]))
     """
-    kept = np.ones(len(text) + 1, bool)
+    mask = np.ones(len(text) + 1, bool)
     for match in pattern.finditer(text):
-        kept[match.start() : match.end()] = False
-    return pattern.sub("", text), np.flatnonzero(kept)
+        mask[match.start() : match.end()] = False
+    return pattern.sub("", text), np.flatnonzero(mask)
 
 
 def compose(text: str) -> tuple[str, Ids]:
-    """The text in Unicode's composed form (NFC). A composed letter comes from the first of its parts.
+    """The text in NFC. A composed character has the offset of the first of its parts.
 
     >>> compose("e\\u0301a")
     ('éa', array([0, 2, 3]))
@@ -62,7 +62,7 @@ def compose(text: str) -> tuple[str, Ids]:
 
 
 def _origins(source: str, piece: str, start: int) -> list[int]:
-    """Where each character of a composed piece came from; never falling, though marks may change places."""
+    """The offset of each character of a composed piece; never decreasing, though NFC may reorder marks."""
     if len(source) == 1 or source == piece:
         return [start + min(i, len(source) - 1) for i in range(len(piece))]
     atoms = [(atom, start + i) for i, letter in enumerate(source) for atom in unicodedata.normalize("NFD", letter)]
@@ -80,7 +80,7 @@ def _origins(source: str, piece: str, start: int) -> list[int]:
 
 @cache
 def combining_characters() -> frozenset[str]:
-    """The characters that can melt into the one before them without being combining marks, or with it."""
+    """The characters that NFC can compose with the one before them, combining marks or not."""
     found = {chr(code) for code in HANGUL_VOWELS_AND_FINALS}
     for code in range(ASSIGNED):
         parts = unicodedata.decomposition(chr(code)).split()

@@ -1,4 +1,4 @@
-"""Every code point has a class: letter, digit, mark, quote, ... as the tokenizer tells them apart."""
+"""The class of every code point for the tokenizer: letter, digit, mark, quote, …"""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from firth.kernels import characters as kernel
 
-ASSIGNED = 0x33480  # planes beyond hold ideographs, tags and selectors, which are set by range
+ASSIGNED = 0x33480  # later planes have ideographs, tags and selectors, which are set by range
 
 CATEGORIES = {
     "Lu": kernel.UPPER,
@@ -37,7 +37,7 @@ CATEGORIES = {
     "Sk": kernel.SYMBOL,
     "So": kernel.SYMBOL,
     "Cc": kernel.SYMBOL,
-    # Surrogates stand for bytes that could not be decoded, and code points without a name are mostly letters to come.
+    # Surrogates are bytes that could not be decoded; unassigned code points will mostly be letters.
     "Cs": kernel.LETTER,
     "Co": kernel.LETTER,
     "Cn": kernel.LETTER,
@@ -69,8 +69,8 @@ SIGNS = {
     kernel.AT: "@＠",
     kernel.HASH: "#＃",
     kernel.AMPERSAND: "&",
-    kernel.DIGIT: "°",  # so that 90° and °C are words
-    kernel.UPPER: "∆",  # the increment sign, mostly typed for a capital delta
+    kernel.DIGIT: "°",  # 90° and °C are words
+    kernel.UPPER: "∆",  # the increment sign, often used as a capital delta
     kernel.LINE: "\n\r\x85\u2028\u2029",
 }
 
@@ -86,10 +86,10 @@ def character_classes() -> NDArray[np.uint8]:
     classes = np.full(0x110000, kernel.LETTER, np.uint8)
     categories = [unicodedata.category(chr(code)) for code in range(ASSIGNED)]
     classes[:ASSIGNED] = [CATEGORIES[category] for category in categories]
-    for code in (*range(9, 14), *range(0x1C, 0x20)):  # controls by category, white space by use
+    for code in (*range(9, 14), *range(0x1C, 0x20)):  # control characters by category
         classes[code] = kernel.SPACE
     classes[0x20000:0x33480] = kernel.HAN
-    classes[0xE0000:0xE0FFF] = kernel.MARK  # the tags of regional flags, and variation selectors
+    classes[0xE0000:0xE0FFF] = kernel.MARK  # tags of regional flags, variation selectors
     for kind, ranges in RANGES.items():
         for pair in ranges.split():
             part = classes[ord(pair[0]) : ord(pair[-1]) + 1]

@@ -1,4 +1,4 @@
-"""Words as rows of character numbers, as ELMo reads them: the bytes of UTF-8, framed and filled up to one width."""
+"""ELMo's character ids of words: UTF-8 bytes between begin and end markers, padded to a fixed width."""
 
 from __future__ import annotations
 
@@ -10,19 +10,19 @@ from numpy.typing import NDArray
 
 from firth.errors import OptionError
 
-BEGIN, END = "<S>", "</S>"  # the words before and after every sentence
-# A byte b has the number b + 1; 0 is left for places where no word stands.
+BEGIN, END = "<S>", "</S>"  # the tokens before and after every sentence
+# Byte b has the id b + 1; 0 is the padding of positions without a word.
 BEGIN_SENTENCE, END_SENTENCE, BEGIN_WORD, END_WORD, FILL = 257, 258, 259, 260, 261
 CHARACTERS = 262
 
 
 @dataclass(frozen=True)
 class CharacterIds:
-    """The numbers of words' characters, in rows of one width.
+    """Converts words to rows of character ids of a fixed width.
 
-    A word is its mark of beginning, its bytes, its mark of ending, and filling. Bytes that do not fit are cut off, even
-    in the middle of a character; half of a surrogate pair has no bytes. The words <S> and </S> have numbers of their
-    own. The filling is not nothing: a model has learnt a vector for it.
+    A row is the begin marker, the bytes of the word, the end marker, and padding. Longer words are truncated, even
+    inside a character; a lone surrogate has no bytes. The words <S> and </S> have ids of their own. Models have a
+    trained embedding for the padding.
 
     >>> CharacterIds(width=6).of(["The", "</S>", ""])
     array([[259,  85, 105, 102, 260, 261],
@@ -37,9 +37,9 @@ class CharacterIds:
             raise OptionError(f"the width of a word is {self.width} characters, but must be at least 3")
 
     def of(self, words: Sequence[str]) -> NDArray[np.int32]:
-        """The rows of words, (n, width)."""
+        """The character ids of words, (n, width)."""
         encoded = [word.encode("utf-8", "ignore")[: self.width - 2] for word in words]
-        lengths = np.array([len(one) for one in encoded], np.int64)
+        lengths = np.array([len(word) for word in encoded], np.int64)
         ids = np.full((len(words), self.width), FILL, np.int32)
         ids[:, 0] = BEGIN_WORD
         inside = np.arange(self.width - 1) < lengths[:, None]

@@ -1,8 +1,8 @@
-"""Files to chunks, chunks to ids: what a worker of `text/corpus.py` does.
+"""Reads files in chunks and converts chunks to ids; the workers of `text/corpus.py` use it.
 
-A chunk ends where a line ends, so that sentences and multi-byte characters stay whole. A line that is longer than a
-chunk makes its chunk longer, up to LONGEST_LINE; text that is split at blanks alone may also be cut at a blank, and its
-last sentence then goes on in the next chunk. Where only an empty line ends a sentence, chunks end at empty lines.
+A chunk ends at the end of a line, so that sentences and multi-byte characters are never split. A longer line makes its
+chunk longer, up to LONGEST_LINE. In whitespace mode a chunk may also end at a blank; its last sentence then continues
+in the next chunk. If only an empty line ends a sentence, chunks end at empty lines.
 """
 
 from __future__ import annotations
@@ -30,9 +30,7 @@ NO_IDS = np.empty(0, np.uint32)
 
 Ids = NDArray[np.uint32]
 Bytes = NDArray[np.uint8]
-Cuts = tuple[
-    tuple[bytes, ...], ...
-]  # marks after which text may be cut; the second kind only where the first is absent
+Cuts = tuple[tuple[bytes, ...], ...]  # separators that may end a chunk; the second group only if the first is absent
 AT_LINES: Cuts = ((b"\n",),)
 AT_BLANKS: Cuts = ((b"\n",), (b" ", b"\t", b"\r", b"\v", b"\f"))
 AT_PARAGRAPHS: Cuts = ((b"\n\n", b"\n\r\n"),)
@@ -40,7 +38,7 @@ AT_PARAGRAPHS: Cuts = ((b"\n\n", b"\n\r\n"),)
 
 @dataclass(frozen=True)
 class Chunk:
-    """Bytes of one file: data[start:size], with blanks around them. `offset` and `line` count from the file's start."""
+    """Bytes of a file: data[start:size], padded with blanks. `offset` and `line` count from the start of the file."""
 
     path: str
     data: bytearray
@@ -50,7 +48,7 @@ class Chunk:
     line: int = 0
     is_continued: bool = False
     is_last: bool = True
-    read: int = 0  # bytes on disk that it took
+    read: int = 0  # bytes read from disk
 
     @property
     def text(self) -> bytes:
@@ -60,46 +58,46 @@ class Chunk:
 
 @dataclass(frozen=True)
 class Scan:
-    """A chunk as ids of one worker's table; `ends` counts the ids before each sentence's end."""
+    """A chunk as ids of a worker's table; `ends` has the number of ids before the end of each sentence."""
 
     table: int
     ids: Ids
     ends: Ids
-    documents: NDArray[np.int64] | None = None  # sentences in each document, where documents are shorter than files
+    documents: NDArray[np.int64] | None = None  # sentences per document, if documents are shorter than files
     size: int = 0
     is_last: bool = True
 
 
 def chunks(path: Name, cuts: Cuts = AT_LINES, *, size: int = CHUNK, count_lines: bool = False) -> Iterator[Chunk]:
-    """A file cut where `cuts` allows it, as late as possible; the last chunk says so and may be empty."""
-    offset, line, continued, read = 0, 0, False, 0
+    """Splits a file after the last separator within `size` bytes; the last chunk has `is_last` and may be empty."""
+    offset, line, is_continued, read = 0, 0, False, 0
     rest = b""
     with open_with_position(path) as (file, position):
         while True:
             data = bytearray(len(rest) + size + kernel.PADDING)
             data[: len(rest)] = rest
             filled = _fill(file, data, len(rest))
-            ended = filled < len(data) - kernel.PADDING
-            cut = filled if ended else _cut(data, filled, cuts)
-            while cut == 0 and not ended:
+            is_last = filled < len(data) - kernel.PADDING
+            cut = filled if is_last else _cut(data, filled, cuts)
+            while cut == 0 and not is_last:
                 if filled > LONGEST_LINE:
                     problem = f"{LONGEST_LINE >> 20} MiB without a place to cut the text"
                     raise FormatError(path, problem, offset=offset, cure="Break the text into lines")
                 data += bytes(filled)
                 filled = _fill(file, data, filled)
-                ended = filled < len(data) - kernel.PADDING
-                cut = filled if ended else _cut(data, filled, cuts)
+                is_last = filled < len(data) - kernel.PADDING
+                cut = filled if is_last else _cut(data, filled, cuts)
             rest = bytes(memoryview(data)[cut:filled])
             data[cut : cut + kernel.PADDING] = PADDING
             start = 3 if offset == 0 and data.startswith(BYTE_ORDER_MARK) else 0
             data[:start] = b" " * start
             place = position()
             taken = cut if place is None else place - read
-            yield Chunk(str(path), data, start, cut, offset, line, continued, ended, taken)
-            if ended:
+            yield Chunk(str(path), data, start, cut, offset, line, is_continued, is_last, taken)
+            if is_last:
                 return
             line += data.count(b"\n", 0, cut) if count_lines else 0
-            offset, continued, read = offset + cut, data[cut - 1] != ord("\n"), read + taken
+            offset, is_continued, read = offset + cut, data[cut - 1] != ord("\n"), read + taken
 
 
 def _fill(file: IO[bytes], data: bytearray, filled: int) -> int:
@@ -115,19 +113,19 @@ def _fill(file: IO[bytes], data: bytearray, filled: int) -> int:
 
 def _cut(data: bytearray, filled: int, cuts: Cuts) -> int:
     for marks in cuts:
-        cut = max(_after(data, filled, mark) for mark in marks)
+        cut = max(_find_end(data, filled, mark) for mark in marks)
         if cut:
             return cut
     return 0
 
 
-def _after(data: bytearray, filled: int, mark: bytes) -> int:
+def _find_end(data: bytearray, filled: int, mark: bytes) -> int:
     place = data.rfind(mark, 0, filled)
     return place + len(mark) if place >= 0 else 0
 
 
 class WordTable:
-    """The words that one worker has seen, with their counts; see `kernels/reading.py` for the arrays.
+    """The vocabulary and counts of one worker; see `kernels/text_to_ids.py` for the arrays.
 
     >>> table = WordTable(0)
     >>> ids, ends = table.scan(bytearray(b"to be or\\nnot to be" + PADDING), 18)
@@ -149,12 +147,12 @@ class WordTable:
         return int(self.state[kernel.WORDS])
 
     def scan(self, data: bytearray | bytes, size: int, is_continued: bool = False) -> tuple[Ids, Ids]:
-        """The ids of the words in data[:size], with PADDING behind it, and the number of ids before each line's end."""
+        """The ids of the words in data[:size], before PADDING, and the number of ids before the end of each line."""
         self.state[kernel.OPEN] = is_continued
         return self._scan(np.frombuffer(data, np.uint8), size, size // 2 + 1, NO_LENGTHS, NO_MARKS)
 
     def count(self, blocks: Iterable[EncodedTokens]) -> tuple[Ids, Ids]:
-        """The ids of tokens, and the number of ids before each sentence's end; one block is in memory at a time."""
+        """The ids of tokens, and the number of ids before the end of each sentence."""
         ids, ends, tokens = [NO_IDS], [NO_IDS], 0
         for data, lengths, last in blocks:
             padded = np.concatenate([data, np.frombuffer(PADDING, np.uint8)])
@@ -176,7 +174,7 @@ class WordTable:
             self.make_room(len(self) + 1, int(self.state[kernel.USED]) + size - at)
 
     def make_room(self, words: int, used: int) -> None:
-        """Grows the table to hold so many words and bytes."""
+        """Grows the table to hold this many words and bytes."""
         if used > len(self.blob):
             self.blob = np.concatenate([self.blob, np.empty(max(used - len(self.blob), len(self.blob)), np.uint8)])
         room = len(self.entries)
@@ -191,15 +189,15 @@ class WordTable:
         kernel.fill_slots(self.entries, self.starts, self.blob, len(self), self.slots)
 
     def absorb(self, other: WordTable) -> Ids:
-        """Adds another table's words and counts to this one; gives the new id of each word of the other."""
+        """Adds the words and counts of another table; returns the id here of each of its words."""
         self.make_room(len(self) + len(other), int(self.state[kernel.USED] + other.state[kernel.USED]))
-        renamed = np.empty(len(other), np.uint32)
+        new_ids = np.empty(len(other), np.uint32)
         theirs = other.entries, other.starts, other.blob, len(other)
-        kernel.merge_words(*theirs, self.slots, self.entries, self.starts, self.blob, self.state, renamed)
-        return renamed
+        kernel.merge_words(*theirs, self.slots, self.entries, self.starts, self.blob, self.state, new_ids)
+        return new_ids
 
     def fold(self, change: Callable[[str], str]) -> tuple[WordTable, Ids]:
-        """A table of the words as `change` spells them, with equal ones counted together, and each word's id there.
+        """A table of the words after `change`, with the counts of equal words added, and the id there of each word.
 
         >>> table = WordTable(0)
         >>> _ = table.scan(b"The tea of the day" + PADDING, 18)
@@ -216,7 +214,7 @@ class WordTable:
         return folded, ids
 
     def rank_words(self) -> tuple[Vocabulary, Ids]:
-        """The words as a vocabulary by falling count, and the rank of each id."""
+        """The vocabulary by decreasing count, and the rank of each id."""
         starts, ends, counts = self._words()
         blob = self.blob[: self.state[kernel.USED]]
         order = rank(blob, starts, ends, counts)
@@ -225,13 +223,13 @@ class WordTable:
         return Vocabulary.from_arrays(blob, starts[order], ends[order], counts[order]), ranks
 
     def _words(self) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
-        """Where in the blob each word starts and ends, and its count."""
+        """The start and end of each word in the blob, and its count."""
         starts, (lengths, counts) = self.starts[: len(self)], self.entries[: len(self), 2:].astype(np.int64).T
         return starts, starts + lengths, counts
 
 
 class Tables:
-    """One table per worker: a worker takes one that is free, or makes one."""
+    """One table per worker, created when no other is free."""
 
     def __init__(self) -> None:
         self.all: list[WordTable] = []
@@ -239,7 +237,7 @@ class Tables:
         self._lock = Lock()
 
     @contextmanager
-    def free(self) -> Iterator[WordTable]:
+    def borrow(self) -> Iterator[WordTable]:
         """A table that no other worker uses at the same time."""
         with self._lock:
             if not self._free:
@@ -251,17 +249,16 @@ class Tables:
             self._free.append(table)
 
     def merge(self, fold: Callable[[str], str] | None = None) -> tuple[Vocabulary, dict[int, Ids]]:
-        """One vocabulary of all tables, and for each table the final id of each of its words.
+        """The vocabulary of all tables, and for each table the final id of each of its words.
 
-        The result does not depend on which worker saw which chunk: counts add up, and a rank needs nothing else.
-        With `fold`, words that it spells alike are one word.
+        The result does not depend on which worker read which chunk. Words that are equal after `fold` are one word.
         """
         base, *others = sorted(self.all, key=len, reverse=True) or [WordTable(0)]
-        renamed = {table.number: base.absorb(table) for table in others}
+        new_ids = {table.number: base.absorb(table) for table in others}
         if fold is None:
             vocabulary, ranks = base.rank_words()
         else:
             folded, ids = base.fold(fold)
             vocabulary, ranks = folded.rank_words()
             ranks = ranks[ids]
-        return vocabulary, {base.number: ranks} | {number: ranks[ids] for number, ids in renamed.items()}
+        return vocabulary, {base.number: ranks} | {number: ranks[ids] for number, ids in new_ids.items()}

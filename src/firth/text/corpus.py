@@ -1,8 +1,8 @@
-"""A corpus: text of any size that is read once, in parallel, into a memory-mapped token file.
+"""A corpus: text of any size, read once, in parallel, into a memory-mapped token file.
 
     files → chunks of whole lines → (in threads) words → ids of the thread's own table → token file → final ids
 
-Memory holds a few chunks and the words seen, never the text.
+Memory holds a few chunks and the vocabulary, never the whole text.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ BLANKS = " \t\r\v\f"
 
 
 class Corpus:
-    """Text in files, in folders, behind patterns, or from standard input ('-'), packed or not.
+    """Text from files, folders, glob patterns or standard input ('-'), compressed or not.
 
     >>> corpus = Corpus.of(["The cat sat. The dog ran.", "The end."], tokenizer=Tokenizer(mode="whitespace"))
     >>> corpus.tokens()
@@ -46,10 +46,10 @@ class Corpus:
     >>> corpus.vocabulary
     Vocabulary(6 words, 8 tokens: The, cat, dog, …)
 
-    A document is a file, or a line with `documents="line"`; with `field`, files are JSON lines and every record's text
-    under that name is a document. Bytes that are not UTF-8 are an error that names the place, or become U+FFFD with
-    `errors="replace"`. With `cache`, a folder, the token file is kept there and found again as long as the files do
-    not change.
+    A document is a file, or a line with `documents="line"`; with `field`, files are JSON lines and the text under that
+    key of each record is a document. Bytes that are not UTF-8 raise FormatError with their offset, or become U+FFFD
+    with `errors="replace"`. `cache` is a folder for the token file, which is used again until a file or an option
+    changes.
     """
 
     def __init__(
@@ -77,12 +77,12 @@ class Corpus:
 
     @classmethod
     def of(cls, texts: Iterable[str], **options: Any) -> Corpus:
-        """A corpus of texts in memory, each of them one document; the options are those of `Corpus`."""
+        """A corpus of texts in memory, each of them a document; the options are those of `Corpus`."""
         if isinstance(texts, str):
             raise OptionError("a corpus needs a list of texts. For one text write Corpus.of([text])")
-        made = cls(STDIN, **options)
-        made.paths, made._texts = [], tuple(texts)
-        return made
+        corpus = cls(STDIN, **options)
+        corpus.paths, corpus._texts = [], tuple(texts)
+        return corpus
 
     def __repr__(self) -> str:
         if self._texts is not None:
@@ -93,16 +93,16 @@ class Corpus:
 
     @property
     def vocabulary(self) -> Vocabulary:
-        """All words of the corpus with their counts; reads the corpus if that has not happened yet."""
+        """All words of the corpus with their counts; reads the corpus on first use."""
         return self.tokens().vocabulary
 
     @property
     def fingerprint(self) -> str:
-        """A short name for exactly this text, cut into these words, sentences and documents."""
+        """A hash of the words, sentences and documents."""
         return self.tokens().fingerprint
 
     def tokens(self, report: Report = silent) -> TokenFile:
-        """The corpus as ids. The first call reads it; later ones give the same file."""
+        """The corpus as ids. The first call reads the text; later calls return the same file."""
         if self._tokens is None:
             if self.cache is None or STDIN in self.paths:
                 self._tokens = self._read_temporary(report)
@@ -122,7 +122,7 @@ class Corpus:
                 yield [words[id] for id in ids[first:last]]
 
     def texts(self) -> Iterator[str]:
-        """The text of each document as it stands in the source, one document at a time."""
+        """The unchanged text of each document, one document at a time."""
         if self._texts is not None:
             yield from self._texts
             return
@@ -157,11 +157,11 @@ class Corpus:
             try:
                 return TokenFile.open(path)
             except (FormatError, OSError):
-                pass  # a damaged copy of what can be read again
+                pass  # the cached file is damaged: read the text again
         return self._read(path, report)
 
     def _key(self) -> str:
-        """What the token file depends on, in short: the files as they are now, the options and our own rules."""
+        """A hash of all that the token file depends on: files, options, versions."""
         options = VERSION, version("firth"), self.tokenizer, self.field, self.errors, self.documents
         digest = hashlib.sha256(repr(options).encode())
         for path in self.paths:
@@ -208,13 +208,13 @@ class Corpus:
 
     @property
     def _is_plain(self) -> bool:
-        """Whether words are what stands between blanks, so that the bytes need no decoding."""
+        """Whether words are split at white space only, so that bytes need no decoding."""
         tokenizer = self.tokenizer
         return tokenizer.mode == "whitespace" and tokenizer.normalizer is None and not tokenizer.paragraphs
 
     def _scans(self, tables: Tables) -> Iterator[Scan]:
         if self._texts is not None:
-            return self.runtime.stream(partial(self._scan_texts, tables), _batches(self._texts))
+            return self.runtime.stream(partial(self._scan_texts, tables), _make_batches(self._texts))
         self._check_unread()
         scan: Callable[[Tables, Chunk], Scan]
         if self.field is not None:
@@ -235,18 +235,18 @@ class Corpus:
     def _scan_plain(self, tables: Tables, chunk: Chunk) -> Scan:
         data: bytearray | bytes = chunk.data
         size = chunk.size
-        broken = int(kernel.find_invalid_utf8(np.frombuffer(data, np.uint8), size))
-        if broken >= 0:
+        invalid = int(kernel.find_invalid_utf8(np.frombuffer(data, np.uint8), size))
+        if invalid >= 0:
             data = self._decode(chunk).encode() + PADDING
             size = len(data) - len(PADDING)
-        with tables.free() as table:
+        with tables.borrow() as table:
             return Scan(
                 table.number, *table.scan(data, size, chunk.is_continued), size=chunk.read, is_last=chunk.is_last
             )
 
     def _scan_running(self, tables: Tables, chunk: Chunk) -> Scan:
         text = self._decode(chunk)
-        with tables.free() as table:
+        with tables.borrow() as table:
             ids, ends = table.count(self.tokenizer.encode(text))
         return Scan(table.number, ids, ends, size=chunk.read, is_last=chunk.is_last)
 
@@ -259,12 +259,12 @@ class Corpus:
         blocks, counts = zip(*self.tokenizer.encode_documents(checked))
         sentences = list(itertools.chain(*counts))
         size = sum(len(text) for text, _ in texts)
-        with tables.free() as table:
+        with tables.borrow() as table:
             ids, ends = table.count(blocks)
         return Scan(table.number, ids, ends, np.array(sentences, np.int64), size)
 
     def _check_surrogates(self, text: str, name: str, line: int | None) -> str:
-        """The text, if every character of it can be written; half a surrogate pair cannot."""
+        """The text, if it can be encoded; a lone surrogate cannot."""
         try:
             text.encode()
         except UnicodeEncodeError as error:
@@ -279,13 +279,13 @@ class Corpus:
         return decode(chunk.text, chunk.path, offset=chunk.offset + chunk.start, errors=self.errors, cure=cure)
 
     def _split(self, chunk: Chunk) -> Iterator[tuple[str, int | None]]:
-        """The documents of a chunk with the numbers of their lines; blank lines are none."""
+        """The documents of a chunk with their line numbers; blank lines are skipped."""
         for number, line in enumerate(self._decode(chunk).split("\n"), chunk.line + 1):
             if not line.strip(BLANKS):
                 continue
-            yield (line.rstrip("\r"), None) if self.field is None else (self._record(chunk.path, line, number), number)
+            yield (line.rstrip("\r"), None) if self.field is None else (self._parse(chunk.path, line, number), number)
 
-    def _record(self, path: str, line: str, number: int) -> str:
+    def _parse(self, path: str, line: str, number: int) -> str:
         try:
             record = json.loads(line)
         except (ValueError, RecursionError) as error:
@@ -294,16 +294,16 @@ class Corpus:
         if isinstance(text, str):
             return text
         problem = f"no text under {self.field!r}"
-        raise FormatError(path, problem, line=number, cure=_names(record))
+        raise FormatError(path, problem, line=number, cure=_list_fields(record))
 
 
-def _names(record: Any) -> str:
+def _list_fields(record: Any) -> str:
     if not isinstance(record, dict):
         return "A line must be a JSON object"
     return f"The record has: {', '.join(map(repr, list(record)[:8]))}"
 
 
-def _batches(texts: Iterable[str]) -> Iterator[list[tuple[str, tuple[str, None]]]]:
+def _make_batches(texts: Iterable[str]) -> Iterator[list[tuple[str, tuple[str, None]]]]:
     batch: list[tuple[str, tuple[str, None]]] = []
     size = 0
     for number, text in enumerate(texts):
@@ -316,5 +316,5 @@ def _batches(texts: Iterable[str]) -> Iterator[list[tuple[str, tuple[str, None]]
 
 
 def _remove(folder: str, owner: int) -> None:
-    if os.getpid() == owner:  # a forked child must not take the file from its parent
+    if os.getpid() == owner:  # a forked child must not delete the file of its parent
         shutil.rmtree(folder, ignore_errors=True)

@@ -1,10 +1,9 @@
-"""One spelling for what is one word: Unicode's composed form, and what Persian and Arabic keyboards tear apart.
+"""Unicode normalization, with options for the spelling variants of Persian and Arabic.
 
-What is on by default harms no script: composition (NFC), invisible direction marks stripped, and joiners cleaned that
-nobody can see. The rest is asked for: `Normalizer.persian()`, `Normalizer.arabic()`, or option by option.
+The defaults are safe for every script: NFC, removal of invisible direction marks, and removal of zero-width non-joiners
+without effect. The rest is optional: `Normalizer.persian()`, `Normalizer.arabic()`, or single options.
 
-A text is normal when no rule finds anything to do; normalizing repeats the rules until that is so, hence
-`normalizer(normalizer(text)) == normalizer(text)`.
+The rules are applied until the text no longer changes, so `normalizer(normalizer(text)) == normalizer(text)`.
 """
 
 from __future__ import annotations
@@ -26,15 +25,15 @@ from firth.text import alignment
 Ids = NDArray[np.int64]
 Codes = NDArray[np.uint32]
 
-BLOCK = 1 << 16  # characters handled at once: what the kernels touch then stays near the processor
+BLOCK = 1 << 16  # characters per block, so that the arrays of the kernels fit the processor cache
 ZWNJ = "\u200c"
 # Direction marks, embeddings and isolates; soft hyphen, word joiner, byte-order mark; deprecated formatting.
 INVISIBLE = "\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069\u00ad\u2060\ufeff\u206a-\u206f"
 ZERO_WIDTH_SPACE = "\u200b"
 TATWEEL = "\u0640"
-# Vowel signs and Koranic marks; the hamza and madda that are part of a letter stay.
+# Vowel signs and Koranic marks, without the hamza and madda that are part of a letter.
 DIACRITICS = "\u0610-\u061a\u064b-\u0652\u0656-\u065f\u0670\u06d6-\u06dc\u06df-\u06e4\u06e7\u06e8\u06ea-\u06ed"
-# Letters that never join the next one, by Unicode's joining types R and U: a joiner behind them cannot be seen.
+# Letters that never join the next one (Unicode's joining types R and U): a non-joiner after them has no effect.
 UNJOINED = (
     "\u0621-\u0625\u0627\u0629\u062f-\u0632\u0648\u0671-\u0677\u0688-\u0699\u06c0\u06c3-\u06cb\u06cd\u06cf\u06d2\u06d3"
     "\u06d5\u06ee\u06ef\u0759-\u075b\u076b\u076c\u0771\u0773\u0774\u0778\u0779\u08aa-\u08ac\u08ae\u08b1\u08b2\u08b9"
@@ -47,13 +46,13 @@ LETTERS = {
 }
 MARBUTA = {"keep": {}, "heh": {"ة": "ه"}, "teh": {"ة": "ت"}}
 HEH_YEH = {"keep": {}, "heh": {"ۀ": "ه"}, "hamza": {"ۀ": "ه\u0654"}, "yeh": {"ۀ": "ه\u200cی"}}
-LAST_DIGIT = 0x20000  # planes beyond hold neither digits nor signs that join letters
+LAST_DIGIT = 0x20000  # later planes have neither decimal digits nor joining marks
 ZERO = {"ascii": 0x30, "persian": 0x6F0, "arabic": 0x660}
 
 
 @dataclass(frozen=True)
 class Normalizer(Recipe):
-    """Makes equal what readers take for equal.
+    """Maps different encodings of the same text to one.
 
     >>> Normalizer()("cafe\u0301 \u200fword\u200c")
     'café word'
@@ -63,25 +62,26 @@ class Normalizer(Recipe):
     'کتاب\u200cهای ۱۲'
     """
 
-    fold_case: bool = option(False, "fold upper and lower case into one (full Unicode case folding)")
-    letters: Literal["keep", "persian", "arabic"] = option("keep", "unify yeh, kaf and presentation forms")
-    alef_maksura: Literal["keep", "yeh"] = option("keep", "write the dotless ى as yeh")
-    teh_marbuta: Literal["keep", "heh", "teh"] = option("keep", "what becomes of ة")
-    heh_yeh: Literal["keep", "heh", "hamza", "yeh"] = option("keep", "what becomes of ۀ")
-    digits: Literal["keep", "ascii", "persian", "arabic"] = option("keep", "one set of decimal digits for all")
-    tatweel: Literal["keep", "strip"] = option("keep", "the stretching stroke ـ")
-    diacritics: Literal["keep", "strip"] = option("keep", "Arabic vowel signs and Koranic marks")
+    fold_case: bool = option(False, "Apply full Unicode case folding.")
+    letters: Literal["keep", "persian", "arabic"] = option("keep", "Unify yeh, kaf and presentation forms.")
+    alef_maksura: Literal["keep", "yeh"] = option("keep", "Replace the dotless ى by yeh.")
+    teh_marbuta: Literal["keep", "heh", "teh"] = option("keep", "Replacement of ة.")
+    heh_yeh: Literal["keep", "heh", "hamza", "yeh"] = option("keep", "Replacement of ۀ.")
+    digits: Literal["keep", "ascii", "persian", "arabic"] = option("keep", "Convert decimal digits to one script.")
+    tatweel: Literal["keep", "strip"] = option("keep", "Keep or strip the elongation character ـ.")
+    diacritics: Literal["keep", "strip"] = option("keep", "Keep or strip Arabic vowel signs and Koranic marks.")
     zwnj: Literal["keep", "clean"] = option(
-        "clean", "zero-width non-joiners: one at a time, none at the edges of a word or behind letters that never join"
+        "clean",
+        "Keep zero-width non-joiners, or remove those that are repeated, at word edges or after non-joining letters.",
     )
-    invisible: Literal["keep", "strip"] = option("strip", "direction controls, soft hyphens, byte-order marks")
+    invisible: Literal["keep", "strip"] = option("strip", "Direction controls, soft hyphens and byte-order marks.")
     zero_width_space: Literal["keep", "strip", "space"] = option(
-        "space", "what becomes of the invisible word border of Khmer, Thai and web pages"
+        "space", "Replacement of the zero-width space, the word separator of Khmer, Thai and some web pages."
     )
 
     @classmethod
     def persian(cls, **options: Any) -> Self:
-        """For Persian: Arabic ye and kaf, ى, tatweel, vowel signs and all digits are unified.
+        """For Persian: unifies ye, kaf, ى and all digits, and strips tatweel and vowel signs.
 
         >>> Normalizer.persian(digits="ascii")("سال ۱۴۰۲")
         'سال 1402'
@@ -91,7 +91,7 @@ class Normalizer(Recipe):
 
     @classmethod
     def arabic(cls, **options: Any) -> Self:
-        """For Arabic: Persian ye and kaf, presentation forms, tatweel and vowel signs are unified.
+        """For Arabic: unifies ye, kaf and presentation forms, and strips tatweel and vowel signs.
 
         >>> Normalizer.arabic()("کِتــاب")
         'كتاب'
@@ -99,11 +99,11 @@ class Normalizer(Recipe):
         return cls(**{"letters": "arabic", "tatweel": "strip", "diacritics": "strip", **options})
 
     def __call__(self, text: str) -> str:
-        """The text, normal."""
+        """The normalized text."""
         return map_blocks(self._normalize, text)
 
     def aligned(self, text: str) -> tuple[str, Ids]:
-        """The text, normal, and for each of its characters and its end the place in the source that it came from.
+        """The normalized text and, for each of its characters and its end, the offset in the source.
 
         >>> Normalizer().aligned("cafe\u0301!")
         ('café!', array([0, 1, 2, 3, 5, 6]))
@@ -111,7 +111,7 @@ class Normalizer(Recipe):
         return self._align(text, self.fold_case)
 
     def spell(self, text: str) -> str:
-        """The text, normal in all but its case: what a tokenizer reads, since capitals tell where sentences begin.
+        """The text, normalized except for case, as the tokenizer needs it: sentence boundaries depend on capitals.
 
         >>> Normalizer(fold_case=True).spell("I said\u200f: Stop!")
         'I said: Stop!'
@@ -119,11 +119,11 @@ class Normalizer(Recipe):
         return map_blocks(self._spell, text)
 
     def spell_aligned(self, text: str) -> tuple[str, Ids]:
-        """What `spell` gives, with the places in the source as `aligned` has them."""
+        """As `spell`, with the offsets in the source as in `aligned`."""
         return self._align(text, False)
 
     def fold(self, text: str) -> str:
-        """The text with its case folded, where `fold_case` asks for it."""
+        """The text with its case folded if `fold_case` is on."""
         return map_blocks(self._fold, text) if self.fold_case else text
 
     def _spell(self, text: str) -> str:
@@ -184,7 +184,7 @@ class Normalizer(Recipe):
 
     @cached_property
     def replacements(self) -> dict[str, str]:
-        """What becomes of single characters.
+        """The replacement of each character that changes.
 
         >>> Normalizer(tatweel="strip", invisible="keep").replacements
         {'\u200b': ' ', 'ـ': ''}
@@ -205,7 +205,7 @@ class Normalizer(Recipe):
 
     @cached_property
     def _table(self) -> tuple[Codes, Codes]:
-        """The replacements as the kernel reads them, by code point."""
+        """The replacements by code point, for the kernel."""
         table = np.arange(0x110000, dtype=np.uint32)
         several: list[int] = []
         for letter, others in self.replacements.items():
@@ -218,7 +218,7 @@ class Normalizer(Recipe):
 
 
 def blocks(text: str, border: str, size: int) -> Iterator[str]:
-    """A text in parts of at least this many characters, each but the last ended by the border.
+    """Splits a text into parts of at least `size` characters that end with the border, except the last.
 
     >>> list(blocks("a\\nbc\\nd\\ne", "\\n", 3))
     ['a\\nbc\\n', 'd\\ne']
@@ -232,12 +232,12 @@ def blocks(text: str, border: str, size: int) -> Iterator[str]:
 
 
 def map_blocks(change: Callable[[str], str], text: str) -> str:
-    """A change that never looks beyond a line, made block by block."""
+    """Applies a change block by block; it must not depend on other lines."""
     return change(text) if len(text) <= BLOCK else "".join(map(change, blocks(text, "\n", BLOCK)))
 
 
 def compose(text: str) -> str:
-    """The text in Unicode's composed form (NFC), line by line, since few lines have anything to compose.
+    """The text in NFC, line by line, since few lines need it.
 
     >>> compose("cafe\u0301") == "caf\u00e9"
     True
@@ -253,7 +253,7 @@ def compose(text: str) -> str:
 
 
 def expand_ranges(ranges: str) -> list[str]:
-    """The characters of a set as regular expressions write it: 'a-c' is a, b and c.
+    """The characters of a set in the syntax of regular expressions: 'a-c' is a, b and c.
 
     >>> expand_ranges("a-cx")
     ['a', 'b', 'c', 'x']
@@ -264,22 +264,22 @@ def expand_ranges(ranges: str) -> list[str]:
 
 @cache
 def presentation_forms() -> dict[str, str]:
-    """Arabic letters and ligatures in the shapes that old programs stored, by what they stand for."""
+    """The letters of each Arabic presentation form."""
     plain = {chr(code): unicodedata.normalize("NFKC", chr(code)) for code in PRESENTATION_FORMS}
     return {form: letters for form, letters in plain.items() if form != letters and " " not in letters}
 
 
 @cache
 def decimal_digits() -> dict[str, int]:
-    """Every decimal digit of every script, with its value."""
+    """The value of every decimal digit of every script."""
     return {chr(code): unicodedata.decimal(chr(code), 0) for code in range(LAST_DIGIT) if chr(code).isdecimal()}
 
 
 @cache
 def loose_joiners() -> re.Pattern[str]:
-    """Finds zero-width non-joiners that do nothing: doubled, at a word's edge, or behind a letter that never joins.
+    """Matches non-joiners without effect: repeated, at the edge of a word, or after a letter that never joins.
 
-    At the end of a word a joiner stays behind the signs of Indian scripts, where it keeps a virama visible.
+    At the end of a word one stays after the signs of Indic scripts, where it keeps a virama visible.
     """
     marks = [chr(code) for code in range(LAST_DIGIT) if unicodedata.category(chr(code))[0] == "M"]
     arabic = "\u0610-\u061a\u064b-\u065f\u0670\u06d6-\u06ed"

@@ -1,4 +1,4 @@
-"""The character n-grams of a word and their rows, bit for bit as fastText has them."""
+"""The character n-grams of a word and their rows, identical to fastText."""
 
 from __future__ import annotations
 
@@ -21,9 +21,8 @@ Ids = NDArray[np.int64]
 class Subwords:
     """N-grams of minn to maxn characters, hashed into buckets.
 
-    `pruned` says for a shrunken model which buckets still have a row, and which; the others are dropped. The word
-    `</s>` has no n-grams, but had them in the first fastText, whose files have no magic number: there `sentence_end`
-    is set.
+    `pruned` maps the buckets that a pruned model keeps to their rows. The word `</s>` has no n-grams, except in the
+    oldest fastText files, which have no magic number: for these `sentence_end` is set.
 
     >>> Subwords(3, 4, 1000).ngrams("tea")
     ['<te', '<tea', 'tea', 'tea>', 'ea>']
@@ -39,29 +38,29 @@ class Subwords:
 
     def __post_init__(self) -> None:
         if self.minn < 0 or self.maxn < 0 or self.buckets < 0:
-            raise OptionError(f"n-grams of {self.minn} to {self.maxn} characters in {self.buckets} buckets cannot be")
+            raise OptionError(f"minn {self.minn}, maxn {self.maxn} and buckets {self.buckets} must be at least 0")
         if self.pruned and not all(0 <= bucket < self.buckets and row >= 0 for bucket, row in self.pruned.items()):
             raise OptionError(f"a pruned bucket must be a number below {self.buckets}, and its row at least 0")
 
     @property
     def used(self) -> bool:
-        """Whether any word has n-grams: not where maxn or the number of buckets is 0, or all are pruned."""
+        """Whether words have n-grams: not if maxn or buckets is 0 or all buckets are pruned."""
         return self.maxn > 0 and self.buckets > 0 and (self.pruned is None or len(self.pruned) > 0)
 
     @property
     def size(self) -> int:
-        """The number of rows that n-grams may need, beyond those of the words."""
+        """The number of rows of n-grams."""
         if not self.used:
             return 0
         return self.buckets if self.pruned is None else max(self.pruned.values()) + 1
 
     def ngrams(self, word: str) -> list[str]:
-        """The n-grams of a word, wrapped in < and >, in the order of their rows. Pruning drops none here."""
+        """The n-grams of a word, wrapped in < and >, in the order of their rows; pruned ones are included."""
         wrapped, starts, ends, _ = self._cut(to_bytes(word))
         return [to_word(wrapped[start:end].tobytes()) for start, end in zip(starts.tolist(), ends.tolist())]
 
     def rows(self, word: bytes) -> Ids:
-        """The rows of a word's n-grams, counted from the first bucket; those without a row are left out."""
+        """The rows of a word's n-grams, counted from the first bucket; those without a row are skipped."""
         found = self._all_rows(word)
         return found[found >= 0]
 
@@ -103,7 +102,7 @@ class Subwords:
         """The rows of every word of a vocabulary: (rows, pointers, lengths).
 
         The rows of word w are rows[p : p + lengths[w]] with p = pointers[w]: its own row w first, then those of its
-        n-grams, which start behind the rows of the words, or at `first`.
+        n-grams, which start after the rows of the words, or at `first`.
 
         >>> rows, pointers, lengths = Subwords(3, 3, 10).table(Vocabulary(["tea", "</s>"]))
         >>> rows[:4].tolist(), lengths.tolist()
@@ -122,7 +121,7 @@ class Subwords:
 
         runtime.map(count, runtime.shares(size))
         np.cumsum(lengths + 1, out=pointers[1:])
-        rows = np.zeros(int(pointers[-1]), np.int64)  # what pruning leaves open must still be ids
+        rows = np.zeros(int(pointers[-1]), np.int64)  # unused entries of pruned n-grams must be valid ids
         pruned = np.empty(0, np.int64) if self.pruned is None else self._table
 
         def fill(share: slice) -> None:

@@ -1,11 +1,11 @@
-"""A text as numbers on disk: word ids, where sentences end, where documents end.
+"""The token file: word ids and the offsets of sentences and documents.
 
-    bytes 0-63     magic, version, checksum of the counts, and how many tokens, sentences, documents and words there are
+    bytes 0-63     magic, version, checksum of the counts, number of tokens, sentences, documents and words
     then           ids (uint32), padded to a multiple of eight bytes
     then           sentences (uint64): ids before each sentence's start, and before the end
     then           documents (uint64): sentences before each document's start, and before the end
 
-All numbers are little-endian. The vocabulary lies beside the file (`name.tokens` and `name.vocab`), as readable text.
+All numbers are little-endian. The vocabulary is beside the file (`name.tokens` and `name.vocab`), as readable text.
 """
 
 from __future__ import annotations
@@ -39,20 +39,20 @@ BLOCK = 1 << 20
 
 
 class TokenFile:
-    """A corpus that has been read: ids of all its words, memory-mapped.
+    """The memory-mapped ids of a corpus.
 
-    `ids` are ranks in `vocabulary`, which holds every word that was seen. Sentence s is
+    `ids` are ranks in `vocabulary`, which has every word of the text. Sentence s is
     `ids[sentences[s]:sentences[s + 1]]`, document d is the sentences from `documents[d]` to `documents[d + 1]`.
     """
 
     def __init__(self, path: Name, vocabulary: Vocabulary | None = None) -> None:
         self.path = Path(path)
         tokens, sentences, documents, words = _read_header(self.path)
-        at = HEADER.size
-        self.ids = _map(self.path, np.dtype("<u4"), at, tokens)
-        at += 4 * tokens + (-4 * tokens) % 8
-        self.sentences = _map(self.path, np.dtype("<u8"), at, sentences + 1)
-        self.documents = _map(self.path, np.dtype("<u8"), at + 8 * (sentences + 1), documents + 1)
+        offset = HEADER.size
+        self.ids = _map(self.path, np.dtype("<u4"), offset, tokens)
+        offset += 4 * tokens + (-4 * tokens) % 8
+        self.sentences = _map(self.path, np.dtype("<u8"), offset, sentences + 1)
+        self.documents = _map(self.path, np.dtype("<u8"), offset + 8 * (sentences + 1), documents + 1)
         if self.sentences[-1] != tokens or self.documents[-1] != sentences:
             raise FormatError(self.path, "the offsets do not end where the text ends", cure="Read the corpus again")
         self.vocabulary = Vocabulary.load(vocabulary_path(self.path)) if vocabulary is None else vocabulary
@@ -86,7 +86,7 @@ class TokenFile:
 
     @cached_property
     def fingerprint(self) -> str:
-        """A short name for exactly this text: its ids, sentences, documents and words."""
+        """A hash of ids, sentences, documents and words."""
         digest = hashlib.sha256(self.vocabulary.fingerprint.encode())
         for array in (self.ids, self.sentences, self.documents):
             for start in range(0, len(array), BLOCK):
@@ -95,7 +95,7 @@ class TokenFile:
 
 
 def vocabulary_path(path: Name) -> Path:
-    """Where the vocabulary of a token file lies."""
+    """The path of the vocabulary of a token file."""
     return Path(path).with_suffix(".vocab")
 
 
@@ -107,7 +107,7 @@ def _read_header(path: Path) -> tuple[int, int, int, int]:
         raise FormatError(path, "not a token file")
     _, version, checksum, *counts = HEADER.unpack(head)
     if version != VERSION:
-        raise FormatError(path, f"written by another firth: version {version}, not {VERSION}")
+        raise FormatError(path, f"written by another version of firth: format version {version}, not {VERSION}")
     if checksum != _checksum(counts):
         raise FormatError(path, "the header is damaged", cure="Read the corpus again")
     tokens, sentences, documents, words = counts
@@ -128,16 +128,16 @@ def _map(path: Path, kind: np.dtype[Any], offset: int, count: int) -> NDArray[An
 
 
 class TokenWriter:
-    """Writes a token file in one pass: ids as the workers' tables gave them, renumbered in place at the end.
+    """Writes a token file in one pass, with the ids of the workers' tables, and renumbers them in place at the end.
 
-    Nothing grows with the text but the file itself: offsets wait in two unnamed files beside it.
+    Memory does not grow with the text: offsets are in two temporary files until the end.
     """
 
     def __init__(self, path: Path) -> None:
         self.path = path
         self.tokens, self.sentences, self.documents = 0, 0, 0
         self.last_end = 0  # the number of ids before the end of the last whole sentence
-        self.runs: list[tuple[int, int]] = []  # (place of the first id, table): who gave the ids from there on
+        self.runs: list[tuple[int, int]] = []  # (position of the first id, table) of each run of ids of one table
         self._ids = open(path, "wb")
         self._ids.write(bytes(HEADER.size))
         self._sentences, self._documents = (tempfile.TemporaryFile(dir=path.parent) for _ in range(2))
@@ -152,9 +152,9 @@ class TokenWriter:
             file.close()
 
     def add(self, table: int, ids: NDArray[np.uint32], ends: NDArray[np.uint32]) -> None:
-        """Appends ids that a table gave and the ends of the sentences among them; the last sentence may stay open."""
+        """Appends ids of a table and the ends of their sentences; the last sentence may stay open."""
         places = ends.astype(np.uint64) + np.uint64(self.tokens)
-        if len(places) and places[0] == self.last_end:  # a line that went on in this chunk without a word
+        if len(places) and places[0] == self.last_end:  # a line that continues in this chunk without a word
             places = places[1:]
         if len(ids) and (not self.runs or self.runs[-1][1] != table):
             self.runs.append((self.tokens, table))
@@ -163,7 +163,7 @@ class TokenWriter:
         self._end_sentences(places)
 
     def end_sentence(self) -> None:
-        """Ends the sentence that is open, if any."""
+        """Ends the open sentence, if any."""
         if self.last_end < self.tokens:
             self._end_sentences(np.array([self.tokens], np.uint64))
 
@@ -174,12 +174,12 @@ class TokenWriter:
             self.last_end = int(places[-1])
 
     def end_documents(self, places: NDArray[np.uint64]) -> None:
-        """Ends documents after so many sentences, counted from the start of the file."""
+        """Ends documents after these numbers of sentences, counted from the start of the file."""
         self._documents.write(places.data)
         self.documents += len(places)
 
     def renumber(self, numbers: Mapping[int, NDArray[np.uint32]], runtime: Runtime) -> None:
-        """Gives every id its final number: numbers[table][id]."""
+        """Replaces every id by its final id, numbers[table][id]."""
         self._ids.flush()
         runtime.map(lambda start: self._renumber_block(start, numbers), range(0, self.tokens, BLOCK))
 
@@ -199,7 +199,7 @@ class TokenWriter:
             file.write(ids.data)
 
     def finish(self, words: int) -> None:
-        """Appends the offsets and writes the header: the file is whole."""
+        """Appends the offsets and writes the header, which completes the file."""
         self._ids.write(bytes((-4 * self.tokens) % 8))
         for offsets in (self._sentences, self._documents):
             offsets.seek(0)

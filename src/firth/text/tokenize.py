@@ -1,8 +1,7 @@
-"""Text to words and sentences, with the place of every word in the source.
+"""Tokenization and sentence segmentation, with the offsets of every word in the source.
 
-Two modes. `running` takes text as people write it, in any script, and cuts English as the Penn Treebank does; the rules
-are told in docs/text.md. `whitespace` takes text that is tokenized already: words stand between ASCII white space, a
-line is a sentence, and nothing else is done.
+Mode `running` is for raw text in any script; English is tokenized as in the Penn Treebank. docs/text.md has the rules.
+Mode `whitespace` is for tokenized text: it splits words at ASCII white space, and a line is a sentence.
 """
 
 from __future__ import annotations
@@ -26,12 +25,12 @@ from firth.text.normalize import Normalizer, blocks
 from firth.text.vocabulary import to_bytes, to_word
 
 Ids = NDArray[np.int64]
-BLOCK = 1 << 18  # characters handled at once: what the kernels touch then stays near the processor
+BLOCK = 1 << 18  # characters per block, so that the arrays of the kernels fit the processor cache
 STANDARD = Normalizer()
 
 
 class EncodedTokens(NamedTuple):
-    """Tokens as UTF-8 with nothing between them: the bytes of each, and whether it ends a sentence."""
+    """Tokens as UTF-8 without separators: the length of each in bytes, and whether it ends a sentence."""
 
     data: NDArray[np.uint8]
     lengths: NDArray[np.int32]
@@ -39,7 +38,7 @@ class EncodedTokens(NamedTuple):
 
 
 class Token(NamedTuple):
-    """A word and its place: it was made from source[start:end]."""
+    """A word and its span source[start:end]."""
 
     text: str
     start: int
@@ -48,7 +47,7 @@ class Token(NamedTuple):
 
 @dataclass(frozen=True)
 class Tokenizer(Recipe):
-    """Cuts text into words and sentences.
+    """Splits text into words and sentences.
 
     >>> tokenizer = Tokenizer()
     >>> tokenizer.words("Dr. Watson can't go. It's late!")
@@ -59,24 +58,24 @@ class Tokenizer(Recipe):
     ["can't", 'go.']
     """
 
-    mode: Literal["running", "whitespace"] = option("running", "running text, or text with spaces between the tokens")
-    normalizer: Normalizer | None = option(STANDARD, "how characters are unified first; none in whitespace mode")
-    paragraphs: bool = option(False, "a single line end is a space, and only an empty line ends a sentence")
-    abbreviations: tuple[str, ...] = option((), "more words that keep their period, such as 'Bhf.'")
+    mode: Literal["running", "whitespace"] = option("running", "Raw text (running) or tokenized text (whitespace).")
+    normalizer: Normalizer | None = option(STANDARD, "Normalizer to apply first; none by default in whitespace mode.")
+    paragraphs: bool = option(False, "Treat a single line end as a space; only an empty line ends a sentence.")
+    abbreviations: tuple[str, ...] = option((), "More abbreviations, which keep their period, such as 'Bhf.'.")
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        # Pre-tokenized text stays as it is, byte for byte, unless a normalizer is asked for by name.
+        # Tokenized text stays unchanged unless a normalizer is set explicitly.
         if self.mode == "whitespace" and self.normalizer is STANDARD:
             object.__setattr__(self, "normalizer", None)
 
     @classmethod
     def from_dict(cls, values: Mapping[str, Any]) -> Self:
-        """The tokenizer that these options name, as `as_dict` wrote them."""
-        given = dict(values)
-        if isinstance(given.get("normalizer"), Mapping):
-            given["normalizer"] = Normalizer.from_dict(given["normalizer"])
-        return super().from_dict(given)
+        """The tokenizer with these options, as from `as_dict`."""
+        options = dict(values)
+        if isinstance(options.get("normalizer"), Mapping):
+            options["normalizer"] = Normalizer.from_dict(options["normalizer"])
+        return super().from_dict(options)
 
     def words(self, text: str) -> list[str]:
         """The words of a text, in order.
@@ -89,7 +88,7 @@ class Tokenizer(Recipe):
         return [self._fold(text[start:end]) for start, end in zip(starts.tolist(), ends.tolist())]
 
     def spans(self, text: str) -> list[Token]:
-        """The words of a text with their places in it, also where the normalizer changed it.
+        """The words of a text with their spans in it, also if the normalizer changes it.
 
         >>> Tokenizer().spans("I can't")
         [Token(text='I', start=0, end=1), Token(text='ca', start=2, end=4), Token(text="n't", start=4, end=7)]
@@ -97,7 +96,7 @@ class Tokenizer(Recipe):
         return self._tokens(text)[0]
 
     def sentences(self, text: str) -> list[list[Token]]:
-        """The sentences of a text, each a list of words with their places.
+        """The sentences of a text, each a list of words with their spans.
 
         >>> [[token.text for token in sentence] for sentence in Tokenizer().sentences("He left. Why?")]
         [['He', 'left', '.'], ['Why', '?']]
@@ -107,7 +106,7 @@ class Tokenizer(Recipe):
         return [tokens[start:end] for start, end in pairwise(edges)]
 
     def to_lines(self, text: str) -> bytes:
-        """The text as UTF-8 with one space between tokens and one sentence a line; broken bytes come back as read.
+        """The text as UTF-8 with one space between tokens and one sentence per line; invalid bytes are kept.
 
         >>> Tokenizer(mode="whitespace").to_lines("a  b\\r\\n\\n c")
         b'a b\\nc\\n'
@@ -119,7 +118,7 @@ class Tokenizer(Recipe):
         return to_bytes(self._fold(to_word(b"".join(lines))))
 
     def encode(self, text: str) -> Iterator[EncodedTokens]:
-        """The tokens of a text in blocks of whole sentences; their case is not folded yet.
+        """The tokens of a text in blocks of whole sentences; case is not folded yet.
 
         >>> next(Tokenizer().encode("It's late")).lengths
         array([2, 2, 4], dtype=int32)
@@ -171,7 +170,7 @@ class Tokenizer(Recipe):
         return text if self.normalizer is None else self.normalizer.spell(text)
 
     def _fold(self, word: str) -> str:
-        # Case is folded last: capitals tell where sentences begin.
+        # Case is folded last: sentence boundaries depend on capitals.
         return word if self.normalizer is None else self.normalizer.fold(word)
 
     def _tokens(self, text: str) -> tuple[list[Token], NDArray[np.uint8]]:
@@ -204,10 +203,10 @@ def code_points(text: str) -> NDArray[np.uint32]:
 
 
 def _trim_ends(text: str, firsts: Ids, ends: Ids) -> Ids:
-    """Ends of tokens in the source, less the invisible characters that the normalizer dropped behind them."""
-    tight = ends.copy()
+    """The ends of tokens in the source, without the invisible characters after them that the normalizer removes."""
+    trimmed = ends.copy()
     for i, (first, end) in enumerate(zip(firsts.tolist(), ends.tolist())):
         while end > first and unicodedata.category(text[end - 1]) in ("Cf", "Zs"):
             end -= 1
-        tight[i] = end
-    return tight
+        trimmed[i] = end
+    return trimmed

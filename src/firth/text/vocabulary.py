@@ -1,8 +1,8 @@
-"""The words of a model and their numbers.
+"""The words of a model and their ids.
 
-An id is a rank: in a vocabulary that was counted, id 0 is the most frequent word, so a cut is a prefix. A vocabulary
-that came with a vector file keeps the order of that file. The words lie as bytes in one buffer, which may be a
-memory-mapped file, so that a million words open in milliseconds and odd bytes survive (as surrogate escapes in `str`).
+In a vocabulary with counts an id is a rank: id 0 is the most frequent word, and a cut by count is a prefix. The
+vocabulary of a vector file has the order of that file. The words are bytes in one buffer, possibly a memory-mapped
+file: a million words open in milliseconds, and invalid UTF-8 is kept (as surrogate escapes in `str`).
 """
 
 from __future__ import annotations
@@ -24,11 +24,11 @@ from firth.kernels import words as kernel
 
 Bytes = NDArray[np.uint8]
 Ids = NDArray[np.int64]
-LONGEST_PACKED = 1 << 30  # what a packed list of words may unpack to
+LONGEST_PACKED = 1 << 30  # largest decompressed word list, in bytes
 
 
 def to_bytes(word: str) -> bytes:
-    """A word as UTF-8; bytes that were not UTF-8 when they were read come back as they were."""
+    """A word as UTF-8; surrogate escapes become the original bytes."""
     try:
         return word.encode("utf-8", "surrogateescape")
     except UnicodeEncodeError:
@@ -45,7 +45,7 @@ def to_word(raw: bytes) -> str:
 
 
 def pack(words: Iterable[str]) -> tuple[Bytes, Ids, Ids]:
-    """Words laid into one buffer: (blob, starts, ends)."""
+    """Words in one buffer: (blob, starts, ends)."""
     encoded = [to_bytes(word) for word in words]
     ends = np.cumsum([len(word) for word in encoded], dtype=np.int64) if encoded else np.zeros(0, np.int64)
     starts = np.zeros_like(ends)
@@ -54,7 +54,7 @@ def pack(words: Iterable[str]) -> tuple[Bytes, Ids, Ids]:
 
 
 class Vocabulary(Sequence[str]):
-    """Words with ids and, where they are known, counts.
+    """Words with ids and, if known, counts.
 
     >>> vocabulary = Vocabulary.from_counts({"cat": 1, "the": 9, "mat": 1})
     >>> vocabulary.words
@@ -75,16 +75,16 @@ class Vocabulary(Sequence[str]):
 
     @classmethod
     def from_arrays(cls, blob: Bytes, starts: Ids, ends: Ids, counts: Ids | None = None) -> Vocabulary:
-        """A vocabulary over bytes that already lie in a buffer (see `kernels/words.py`); nothing is copied."""
-        made = cls.__new__(cls)
-        made._adopt(blob, starts, ends, counts)
-        return made
+        """A vocabulary over an existing buffer (see `kernels/words.py`), without a copy."""
+        vocabulary = cls.__new__(cls)
+        vocabulary._adopt(blob, starts, ends, counts)
+        return vocabulary
 
     @classmethod
     def from_counts(cls, counts: Mapping[str, int]) -> Vocabulary:
-        """Words by falling count; equal counts by the words' bytes, so that the order never depends on chance."""
-        ranked = sorted(counts, key=lambda word: (-counts[word], to_bytes(word)))
-        return cls(ranked, [counts[word] for word in ranked])
+        """Words by decreasing count; words with equal counts are ordered by their bytes."""
+        words = sorted(counts, key=lambda word: (-counts[word], to_bytes(word)))
+        return cls(words, [counts[word] for word in words])
 
     def __len__(self) -> int:
         return len(self.starts)
@@ -122,9 +122,9 @@ class Vocabulary(Sequence[str]):
         return hash((len(self), self[:4]))
 
     def __repr__(self) -> str:
-        known = "" if self.counts is None else f", {self.total:,} tokens"
+        tokens = "" if self.counts is None else f", {self.total:,} tokens"
         first = ", ".join(self[:3]) + (", …" if len(self) > 3 else "")
-        return f"Vocabulary({len(self):,} words{known}: {first})"
+        return f"Vocabulary({len(self):,} words{tokens}: {first})"
 
     @cached_property
     def words(self) -> tuple[str, ...]:
@@ -133,12 +133,12 @@ class Vocabulary(Sequence[str]):
 
     @property
     def total(self) -> int:
-        """The number of tokens that were counted."""
+        """The sum of the counts."""
         return 0 if self.counts is None else int(self.counts.sum())
 
     @cached_property
     def slots(self) -> NDArray[np.uint64]:
-        """The table that finds a word (see `kernels/words.py`)."""
+        """The hash table of the words (see `kernels/words.py`)."""
         slots = np.zeros(1 << max(4, (2 * len(self)).bit_length()), np.uint64)
         kernel.index(self.blob, self.starts, self.ends, slots)
         return slots
@@ -149,21 +149,21 @@ class Vocabulary(Sequence[str]):
         return int(kernel.find(raw, 0, len(raw), self.blob, self.starts, self.ends, self.slots))
 
     def id(self, word: str) -> int:
-        """The id of a word; a word that is not there raises `UnknownWord`, which names near spellings."""
+        """The id of a word; an unknown word raises `UnknownWord`, which lists near spellings."""
         found = self.find(word)
         if found < 0:
             raise UnknownWord(word, self.near(word))
         return found
 
     def ids(self, words: Iterable[str]) -> Ids:
-        """The ids of many words at once, -1 for each that is unknown."""
+        """The ids of words, -1 for each unknown word."""
         blob, starts, ends = pack(words)
         found = np.empty(len(starts), np.int64)
         kernel.find_all(blob, starts, ends, self.blob, self.starts, self.ends, self.slots, found)
         return found
 
     def near(self, word: str, topn: int = 3) -> list[str]:
-        """Words that are spelled almost like this one, the nearest and then the most frequent first.
+        """Words with a similar spelling, by edit distance and then by id.
 
         >>> Vocabulary(["queen", "king", "queens"]).near("quen")
         ['queen', 'queens']
@@ -180,7 +180,7 @@ class Vocabulary(Sequence[str]):
         return list(dict.fromkeys(variants + [self[int(i)] for i in close]))[:topn]
 
     def cut(self, min_count: int) -> Vocabulary:
-        """The words seen at least min_count times. Ids do not change: an id is a rank by count.
+        """The words with a count of at least min_count. Ids do not change, since an id is a rank by count.
 
         >>> Vocabulary(("the", "cat"), (9, 1)).cut(2).words
         ('the',)
@@ -197,18 +197,18 @@ class Vocabulary(Sequence[str]):
         return Vocabulary.from_arrays(self.blob, self.starts[:n], self.ends[:n], counts)
 
     def most_common(self, n: int) -> list[tuple[str, int]]:
-        """The first n words with their counts, 0 where they are not known."""
+        """The first n words with their counts, 0 if unknown."""
         counts = [0] * min(n, len(self)) if self.counts is None else self.counts[:n].tolist()
         return list(zip(self[:n], counts))
 
     def take(self, ids: Sequence[int] | Ids) -> Vocabulary:
         """The words with these ids, in this order."""
-        chosen = np.asarray(ids, np.int64)
-        counts = None if self.counts is None else self.counts[chosen]
-        return Vocabulary.from_arrays(self.blob, self.starts[chosen], self.ends[chosen], counts)
+        index = np.asarray(ids, np.int64)
+        counts = None if self.counts is None else self.counts[index]
+        return Vocabulary.from_arrays(self.blob, self.starts[index], self.ends[index], counts)
 
     def merge(self, other: Vocabulary) -> Vocabulary:
-        """Both vocabularies' words with their counts added, ranked anew.
+        """The union of both vocabularies, with counts added, in the order of the new counts.
 
         >>> Vocabulary(["a", "b"], [3, 2]).merge(Vocabulary(["b", "c"], [5, 1])).words
         ('b', 'a', 'c')
@@ -218,24 +218,24 @@ class Vocabulary(Sequence[str]):
         found = other.ids(self)
         counts = self.counts.copy()
         counts[found >= 0] += other.counts[found[found >= 0]]
-        fresh = np.ones(len(other), bool)
-        fresh[found[found >= 0]] = False
+        is_new = np.ones(len(other), bool)
+        is_new[found[found >= 0]] = False
         blob = np.concatenate([self.blob, other.blob])
         shift = len(self.blob)
         return Vocabulary.from_arrays(
             blob,
-            np.concatenate([self.starts, other.starts[fresh] + shift]),
-            np.concatenate([self.ends, other.ends[fresh] + shift]),
-            np.concatenate([counts, other.counts[fresh]]),
+            np.concatenate([self.starts, other.starts[is_new] + shift]),
+            np.concatenate([self.ends, other.ends[is_new] + shift]),
+            np.concatenate([counts, other.counts[is_new]]),
         ).ranked()
 
     def ranked(self) -> Vocabulary:
-        """The same words by falling count, equal counts by their bytes."""
+        """The same words by decreasing count, equal counts by their bytes."""
         return self if self.counts is None else self.take(rank(self.blob, self.starts, self.ends, self.counts))
 
     @cached_property
     def fingerprint(self) -> str:
-        """A short name for exactly these words in this order."""
+        """A hash of the words in their order."""
         digest = hashlib.sha256()
         for first in range(0, len(self), 65536):
             digest.update(b"".join(raw + b"\n" for raw in self._raw(first, first + 65536)))
@@ -244,7 +244,7 @@ class Vocabulary(Sequence[str]):
     def save(self, path: Name) -> None:
         """Writes lines `word TAB count`, by id; a newline in a word is written as \\n and a backslash as \\\\.
 
-        A name that ends in .xz (or .gz, .bz2, .zst) packs them.
+        The suffixes .xz, .gz, .bz2 and .zst compress the file.
         """
         counts = np.zeros(len(self), np.int64) if self.counts is None else self.counts
         with write_bytes(path) as file:
@@ -257,9 +257,9 @@ class Vocabulary(Sequence[str]):
 
     @classmethod
     def load(cls, path: Name) -> Vocabulary:
-        """Opens what `save` wrote. The file is memory-mapped, unless it is packed: words are read when asked for.
+        """Opens a file of `save`. The file is memory-mapped unless it is compressed.
 
-        All counts zero means that they were never known.
+        If all counts are zero, the vocabulary has no counts.
         """
         raw = _decompress(path) if Path(path).suffix[1:] in COMPRESSIONS.values() else _map_file(path)
         if not raw:
@@ -267,15 +267,15 @@ class Vocabulary(Sequence[str]):
         blob = np.frombuffer(raw, np.uint8)
         size = int(kernel.count_lines(blob))
         starts, ends, counts = (np.empty(size, np.int64) for _ in range(3))
-        broken = int(kernel.scan_counts(blob, starts, ends, counts))
-        if broken >= 0:
-            raise FormatError(path, "expected a word, a tab and a count", line=broken + 1)
-        known = counts if counts.any() else None
+        invalid = int(kernel.scan_counts(blob, starts, ends, counts))
+        if invalid >= 0:
+            raise FormatError(path, "expected a word, a tab and a count", line=invalid + 1)
+        known_counts = counts if counts.any() else None
         if raw.find(b"\\") < 0:
-            return cls.from_arrays(blob, starts, ends, known)
+            return cls.from_arrays(blob, starts, ends, known_counts)
         plain = np.empty(int((ends - starts).sum()), np.uint8)
         used = int(kernel.unescape(blob, starts, ends, plain))
-        return cls.from_arrays(plain[:used], starts, ends, known)
+        return cls.from_arrays(plain[:used], starts, ends, known_counts)
 
 
 def _map_file(path: Name) -> bytes | mmap.mmap:
@@ -289,15 +289,15 @@ def _decompress(path: Name) -> bytes:
     with open_bytes(path) as file:
         raw = file.read(LONGEST_PACKED + 1)
     if len(raw) > LONGEST_PACKED:
-        raise FormatError(path, f"unpacks to more than {LONGEST_PACKED:,} bytes, as no packed list of words does")
+        raise FormatError(path, f"decompresses to more than {LONGEST_PACKED:,} bytes, the limit for a word list")
     return raw
 
 
 def rank(blob: Bytes, starts: Ids, ends: Ids, counts: Ids) -> Ids:
-    """The order of words by falling count, equal counts by their bytes.
+    """The order of words by decreasing count, equal counts by their bytes.
 
-    Most words are rare, so ties are the rule: the first eight bytes of a word, as one big-endian number, settle almost
-    all of them, and only runs that are still equal are compared byte by byte.
+    Most words are rare, so ties are frequent. The first eight bytes of a word, as a big-endian number, resolve almost
+    all of them; only the remaining runs are compared byte by byte.
     """
     heads = np.empty(len(starts), np.uint64)
     kernel.load_prefixes(blob, starts, ends, heads)
@@ -315,6 +315,6 @@ def rank(blob: Bytes, starts: Ids, ends: Ids, counts: Ids) -> Ids:
 
 
 def read_word_list(path: Name) -> list[str]:
-    """A file of one word a line, as a list; a count after a tab is left out."""
+    """The words of a file with one word per line; a count after a tab is ignored."""
     lines = Path(path).read_bytes().split(b"\n")
     return [to_word(line.rsplit(b"\t", 1)[0].rstrip(b"\r")) for line in lines if line.strip()]
