@@ -19,9 +19,6 @@ def parse_tree(page: str) -> set[Path]:
     """The files that the block `src/firth/` of a page names.
 
     A line of the block is `module.py` or `folder/` with a description. Indented lines below a folder list its modules.
-
-    >>> sorted(map(str, parse_tree("```\\nsrc/firth/\\n  data.py    Data.\\n  text/      Text.\\n      corpus, tokenize\\n```")))
-    ['data.py', 'text/corpus.py', 'text/tokenize.py']
     """
     [block] = re.findall(r"```\nsrc/firth/\n(.*?)```", page, re.DOTALL)
     folder, files = Path(), set()
