@@ -29,7 +29,7 @@ from firth.progress import Progress, Report, silent
 from firth.runtime import Runtime
 from firth.text.chunks import AT_BLANKS, AT_LINES, AT_PARAGRAPHS, CHUNK, PADDING, Chunk, Scan, Tables, chunks
 from firth.text.tokenfile import VERSION, TokenFile, TokenWriter, vocabulary_path
-from firth.text.tokenize import EncodedTokens, Tokenizer
+from firth.text.tokenize import Tokenizer
 from firth.text.vocabulary import Vocabulary
 
 Errors = Literal["strict", "replace"]
@@ -255,11 +255,12 @@ class Corpus:
         return Scan(found.table, found.ids, found.ends, found.documents, chunk.read, chunk.is_last)
 
     def _scan_texts(self, tables: Tables, texts: list[tuple[str, tuple[str, int | None]]]) -> Scan:
-        documents = [list(self.tokenizer.encode(self._check_surrogates(text, *place))) for text, place in texts]
-        sentences = [sum(np.count_nonzero(block.last) for block in document) for document in documents]
+        checked = (self._check_surrogates(text, *place) for text, place in texts)
+        blocks, counts = zip(*self.tokenizer.encode_documents(checked))
+        sentences = list(itertools.chain(*counts))
         size = sum(len(text) for text, _ in texts)
         with tables.borrow() as table:
-            ids, ends = table.count([EncodedTokens.join(itertools.chain(*documents))])
+            ids, ends = table.count(blocks)
         return Scan(table.number, ids, ends, np.array(sentences, np.int64), size)
 
     def _check_surrogates(self, text: str, name: str, line: int | None) -> str:

@@ -6,6 +6,7 @@ Mode `whitespace` is for tokenized text: it splits words at ASCII white space, a
 
 from __future__ import annotations
 
+import itertools
 import unicodedata
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
@@ -34,12 +35,6 @@ class EncodedTokens(NamedTuple):
     data: NDArray[np.uint8]
     lengths: NDArray[np.int32]
     last: NDArray[np.uint8]
-
-    @classmethod
-    def join(cls, blocks: Iterable[EncodedTokens]) -> EncodedTokens:
-        """The tokens of all blocks in one."""
-        none = cls(np.empty(0, np.uint8), np.empty(0, np.int32), np.empty(0, np.uint8))
-        return cls(*map(np.concatenate, zip(none, *blocks)))
 
 
 class Token(NamedTuple):
@@ -128,12 +123,48 @@ class Tokenizer(Recipe):
         >>> next(Tokenizer().encode("It's late")).lengths
         array([2, 2, 4], dtype=int32)
         """
-        for block in blocks(self._spell(text), "\n\n" if self.paragraphs else "\n", BLOCK):
-            codes = code_points(block)
-            starts, ends, last = self._scan(codes)
-            data, lengths = np.empty(4 * len(codes), np.uint8), np.empty(len(starts), np.int32)
-            size = lines_kernel.write_tokens(codes, starts, ends, data, lengths)
-            yield EncodedTokens(data[:size].copy(), lengths, last.copy())
+        for block in self._blocks(text):
+            yield self._encode_blocks([block])[0]
+
+    def encode_documents(self, texts: Iterable[str]) -> Iterator[tuple[EncodedTokens, list[int]]]:
+        """The tokens of many texts, of about a block of characters at a time, and the sentences of each text."""
+        blocks_of: list[list[str]] = []
+        size = 0
+        for text in texts:
+            blocks_of.append(list(self._blocks(text)))
+            size += sum(map(len, blocks_of[-1]))
+            if size > BLOCK:
+                yield self._encode_texts(blocks_of)
+                blocks_of, size = [], 0
+        yield self._encode_texts(blocks_of)
+
+    def _encode_texts(self, blocks_of: list[list[str]]) -> tuple[EncodedTokens, list[int]]:
+        tokens, sentences = self._encode_blocks(list(itertools.chain(*blocks_of)))
+        counts = iter(sentences)
+        return tokens, [sum(itertools.islice(counts, len(parts))) for parts in blocks_of]
+
+    def _encode_blocks(self, parts: list[str]) -> tuple[EncodedTokens, list[int]]:
+        """The tokens of all blocks, one after another, and the number of sentences of each block."""
+        codes = code_points("".join(parts))
+        starts, ends = np.empty((2, len(codes)), np.int64)
+        last = np.zeros(len(codes), np.uint8)
+        firsts, counts, first, count = [], [], 0, 0
+        for part in parts:
+            place = slice(count, None)
+            found = self._find(codes[first : first + len(part)], starts[place], ends[place], last[place])
+            firsts.append(first)
+            counts.append(found)
+            first, count = first + len(part), count + found
+        shifts = np.repeat(firsts, counts)
+        starts, ends, last = starts[:count] + shifts, ends[:count] + shifts, last[:count].copy()
+        data, lengths = np.empty(4 * len(codes), np.uint8), np.empty(count, np.int32)
+        size = lines_kernel.write_tokens(codes, starts, ends, data, lengths)
+        sentences = np.diff(np.append(0, np.cumsum(last, dtype=np.int64))[np.cumsum([0, *counts])])
+        return EncodedTokens(data[:size].copy(), lengths, last), sentences.tolist()
+
+    def _blocks(self, text: str) -> Iterable[str]:
+        text = self._spell(text)
+        return blocks(text, "\n\n" if self.paragraphs else "\n", BLOCK) if len(text) > BLOCK else (text,)
 
     def _spell(self, text: str) -> str:
         return text if self.normalizer is None else self.normalizer.spell(text)
@@ -155,12 +186,15 @@ class Tokenizer(Recipe):
     def _scan(self, codes: NDArray[np.uint32]) -> tuple[Ids, Ids, NDArray[np.uint8]]:
         starts, ends = np.empty((2, len(codes)), np.int64)
         last = np.zeros(len(codes), np.uint8)
-        if self.mode == "whitespace":
-            count = lines_kernel.split_whitespace(codes, self.paragraphs, starts, ends, last)
-        else:
-            keys, values = abbreviation_table(self.abbreviations)
-            count = kernel.scan(codes, character_classes(), keys, values, self.paragraphs, starts, ends, last)
+        count = self._find(codes, starts, ends, last)
         return starts[:count], ends[:count], last[:count]
+
+    def _find(self, codes: NDArray[np.uint32], starts: Ids, ends: Ids, last: NDArray[np.uint8]) -> int:
+        """Writes where tokens start and end and which end a sentence; returns the number of tokens."""
+        if self.mode == "whitespace":
+            return int(lines_kernel.split_whitespace(codes, self.paragraphs, starts, ends, last))
+        keys, values = abbreviation_table(self.abbreviations)
+        return int(kernel.scan(codes, character_classes(), keys, values, self.paragraphs, starts, ends, last))
 
 
 def code_points(text: str) -> NDArray[np.uint32]:
