@@ -32,7 +32,7 @@ def compile_kernels(width: int, negatives: int) -> dict[str, Kernel]:
 
 
 def make_scratch(size: int) -> tuple[Any, ...]:
-    """Where a block of at most `size` words is laid out: words, before, after, their number, sentences, tile counts."""
+    """Where a block of at most `size` words is stored: words, before, after, their number, sentences, tile counts."""
     import torch
 
     lengths = size, size, size, 1, size, (size + TILE - 1) // TILE
@@ -47,25 +47,25 @@ def draw_windows(
     window: int,
     dynamic: bool,
     state: np.uint64,
-    desk: tuple[Any, ...],
+    scratch: tuple[Any, ...],
 ) -> None:
     """Chooses the words of a block that are trained and how far their windows reach, into words, before and after.
 
     Word i of the block has the random bits mix(state + (i + 1)·STEP), whoever asks: the lower half decides whether it
     stays, the upper half how far its window reaches.
     """
-    words, before, after, laid, sentences, kept = desk
+    words, before, after, kept_words, sentences, kept = scratch
     count, tiles = len(ids), (len(ids) + TILE - 1) // TILE
     chosen = count, keep, len(keep), state
     kernels["count_kept"](tiles, TILE, ids, *chosen, kept)
-    more = window, int(dynamic), kept, words, sentences, before, laid
+    more = window, int(dynamic), kept, words, sentences, before, kept_words
     kernels["place_kept"](tiles, TILE, ids, sentence_of, *chosen, *more)
-    kernels["cut_windows"](tiles, TILE, sentences, laid, before, after)
+    kernels["cut_windows"](tiles, TILE, sentences, kept_words, before, after)
 
 
 def skip_gram(
     kernels: dict[str, Kernel],
-    desk: tuple[Any, ...],
+    scratch: tuple[Any, ...],
     inputs: Any,
     outputs: Any,
     noise: Any,
@@ -76,11 +76,11 @@ def skip_gram(
     warps: int,
     tally: Any,
 ) -> None:
-    """Trains the windows on the desk with so many warps, and adds (loss, pairs) to `tally`, two float64.
+    """Trains the windows in `scratch` with this number of warps, and adds (loss, pairs) to `tally`, two float64.
 
     Each warp takes a run of windows, then the next that nobody has. All write to the same rows; additions are atomic,
     so that none is lost, but a row may be a few windows old when it is read.
     """
-    words, before, after, laid, _, _ = desk
+    words, before, after, kept_words, _, _ = scratch
     layers = inputs, outputs, noise, len(noise), share
-    kernels["skip_gram"](warps, WARP, words, before, after, laid, *layers, rate, last_rate, state, tally)
+    kernels["skip_gram"](warps, WARP, words, before, after, kept_words, *layers, rate, last_rate, state, tally)
