@@ -11,7 +11,7 @@ from numba import njit
 
 from firth.kernels.lstm import sigmoid
 from firth.kernels.matmul import BLOCK
-from firth.kernels.simd_float import LANES, inlined, load, maximum, splat, store
+from firth.kernels.simd_float import LANES, inlined_with_runtime, load, maximum, splat, store
 
 
 @njit(cache=True, nogil=True)
@@ -33,7 +33,7 @@ def max_pool(ids, lengths, table, width, out):
             store(out, n, column, best)
 
 
-@inlined
+@inlined_with_runtime
 def positive(x):
     return maximum(x, splat(0.0))
 

@@ -19,7 +19,17 @@ from numba import njit
 from numpy.typing import NDArray
 
 from firth.kernels.matmul import BLOCK, ROWS, convert_rows, multiply, multiply_tile, rescale
-from firth.kernels.simd_float import LANES, choose, exp_negative, inlined, load, maximum, prefetch, splat, store
+from firth.kernels.simd_float import (
+    LANES,
+    choose,
+    exp_negative,
+    inlined_with_runtime,
+    load,
+    maximum,
+    prefetch,
+    splat,
+    store,
+)
 
 
 def interleave(gates: NDArray[np.float32]) -> NDArray[np.float32]:
@@ -31,31 +41,31 @@ def interleave(gates: NDArray[np.float32]) -> NDArray[np.float32]:
     return padded.reshape(4, groups, LANES, -1).transpose(1, 0, 2, 3).reshape(groups * BLOCK, *gates.shape[1:])
 
 
-@inlined
+@inlined_with_runtime
 def magnitude(x):
     return maximum(x, 0.0 - x)
 
 
-@inlined
+@inlined_with_runtime
 def by_sign(x, positive, negative):
     """`positive` or `negative` by the sign of x; NaN stays."""
     return choose(x, positive, choose(0.0 - x, negative, x))
 
 
-@inlined
+@inlined_with_runtime
 def clip(x, limit):
     """x clipped to ±limit; NaN stays."""
     above = maximum(0.0 - limit, x)
     return 0.0 - maximum(0.0 - limit, 0.0 - above)
 
 
-@inlined
+@inlined_with_runtime
 def sigmoid(x):
     e = exp_negative(magnitude(x))
     return by_sign(x, splat(1.0), e) / (e + 1.0)
 
 
-@inlined
+@inlined_with_runtime
 def tanh(x):
     e = exp_negative(magnitude(x) * 2.0)
     t = (1.0 - e) / (e + 1.0)

@@ -22,7 +22,7 @@ from numba.core import cgutils, config
 from numba.extending import intrinsic, overload
 from numpy.typing import NDArray
 
-from firth.kernels.simd_float import LANES, call, f32, i32, i64, inlined, load, store
+from firth.kernels.simd_float import LANES, call, f32, i32, i64, inlined_with_runtime, load, store
 from firth.kernels.simd_float import vector as floats
 from firth.kernels.simd_float import whole_numbers as words
 from firth.kernels.simd_int8 import add_products
@@ -237,7 +237,7 @@ def _multiply_tile(rows, packed, block, first, steps, converted, row, sums):
     return compiled
 
 
-@inlined
+@inlined_with_runtime
 def rescale(sums, r, v, scales, block, scale, excess):
     """Vector v of row r of a tile, times its scales."""
     return (load(sums, r, v * LANES) + excess) * (load(scales, block, v * LANES) * scale)

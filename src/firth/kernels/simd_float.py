@@ -28,6 +28,7 @@ FAST = ("contract", "reassoc", "nsz")  # allows fusing and reordering; NaN and i
 # It must not allocate or return an array: without numba's runtime (_nrt) array references are not counted, and counting
 # takes up to half the time of a loop that passes many arrays.
 inlined = register_jitable(forceinline=True, _nrt=False)
+inlined_with_runtime = register_jitable(forceinline=True)  # for the kernels of the biLM: int8 rounds as it always did
 loop = njit(cache=True, nogil=True, _nrt=False)  # type: ignore[call-overload]  # a kernel of such functions
 
 f32, i32, i64 = ir.FloatType(), ir.IntType(32), ir.IntType(64)
