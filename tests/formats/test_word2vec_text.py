@@ -131,3 +131,9 @@ def test_golden_numbers_by_hand(data: Path) -> None:
         load(folder / "glove.6B.50d.top20k.txt")["the"][:3].tolist() == np.float32([0.418, 0.24968, -0.41242]).tolist()
     )
     assert load(folder / "toy-model.vec")["of"][0] == np.float32(0.074764)
+
+
+def test_a_first_word_that_looks_like_a_compressed_file_is_refused(tmp_path: Path) -> None:
+    vectors = WordVectors([b"(\xb5/\xfd".decode("utf-8", "surrogateescape"), "tea"], np.eye(2, dtype=np.float32))
+    with pytest.raises(FormatError, match="begin like a compressed one"):
+        save(vectors, tmp_path / "file", format="glove")

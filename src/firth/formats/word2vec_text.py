@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from firth.errors import FormatError
-from firth.files import Name, write_bytes
+from firth.files import COMPRESSIONS, Name, write_bytes
 from firth.formats.reading import MOST_DIM, BlockReader, Bytes, Ids, RowSelection, check_shape, open_blocks, read_head
 from firth.formats.vector_table import Floats, VectorTable
 from firth.kernels import vector_files as kernel
@@ -224,17 +224,19 @@ def _format_rows(words: Vocabulary, rows: Floats, tail: NDArray[np.uint8]) -> by
 
 
 def check_words(vocabulary: Vocabulary, path: Name, kind: str) -> None:
-    """Refuses an empty word, and a word with a byte that ends a word in this format."""
+    """Refuses a word that is empty or holds a separator, and a GloVe file that would look like a compressed one."""
     separators = re.compile(rb"\n" if kind == "glove" else rb"[\n \t]" if kind != "word2vec-binary" else rb"[\n ]")
     blob = vocabulary.blob.data
     for start, end in zip(vocabulary.starts.tolist(), vocabulary.ends.tolist()):
         word = bytes(blob[start:end])
+        reason = ""
         if not word or separators.search(word) or (kind == "glove" and _ends_in_number(word)):
-            raise FormatError(
-                path,
-                f"the word {to_word(word)!r} cannot be written as {kind}: it is empty or contains a space or line end",
-                cure="Save it in firth's own format, which can store any word",
-            )
+            reason = "it is empty or contains a space or line end"
+        elif kind == "glove" and start == vocabulary.starts[0] and word.startswith(tuple(COMPRESSIONS)):
+            reason = "the file would begin like a compressed one"
+        if reason:
+            problem = f"the word {to_word(word)!r} cannot be written as {kind}: {reason}"
+            raise FormatError(path, problem, cure="Save it in firth's own format, which can store any word")
 
 
 def _ends_in_number(word: bytes) -> bool:
