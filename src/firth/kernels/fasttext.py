@@ -278,7 +278,7 @@ def cbow(windows, subwords, inputs, outputs, sampling, tree, probabilities, rate
 
 
 def make_scratch(window: int, negatives: int, targets: int, dim: int) -> tuple[NDArray[Any], ...]:
-    """The scratch arrays of one thread, for predictions of at most so many targets.
+    """The scratch arrays of one thread, for predictions of at most this many targets.
 
     Targets, negatives drawn ahead, signs and whether some of them are special; gradients; hidden with its errors; and
     for CBOW the sums of the words in the window and the errors that wait for their rows.

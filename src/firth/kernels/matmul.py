@@ -85,7 +85,7 @@ def pack(matrix: NDArray[np.float32], precision: str) -> tuple[NDArray[Any], NDA
 def allocate_rows(
     rows: int, packed: NDArray[np.generic]
 ) -> tuple[NDArray[np.generic], NDArray[np.float32], NDArray[np.float32]]:
-    """Where rows can be converted down to be multiplied with a matrix: their numbers, their scales and their excess."""
+    """Buffers for rows that are multiplied with a packed matrix: their numbers, scales and excess."""
     per_step = 4 // packed.dtype.itemsize
     kind = np.dtype(np.int8) if packed.dtype == np.uint8 else packed.dtype
     return np.zeros((rows, packed.shape[1] * per_step), kind), np.ones(rows, np.float32), np.zeros(rows, np.float32)
@@ -125,7 +125,7 @@ def convert_rows(values, count, rows):
 
 
 def decode(codes):
-    """The numbers that words of a packed matrix, or of rows converted down, stand for; bytes for themselves."""
+    """The float32 values of packed or converted numbers; the scales of int8 codes are not applied."""
     if codes.dtype == np.uint16:
         return (codes.astype(np.uint32) << 16).view(np.float32)
     return codes.astype(np.float32)

@@ -182,7 +182,7 @@ def cbow(windows, mean, inputs, outputs, sampling, tree, probabilities, rates, s
 
 @loop
 def cbow_two_centers(windows, mean, inputs, outputs, sampling, rates, scratch):
-    """As `cbow`, but two centers in a row take their step at once, against the same negatives; so do `share` // 2 twos.
+    """As `cbow`, two adjacent centers at a time with the same negatives, which `share` // 2 such pairs in a row share.
 
     The rows of the negatives are touched once for both, and neither waits for the results of the other.
     """
@@ -216,7 +216,7 @@ def cbow_two_centers(windows, mean, inputs, outputs, sampling, rates, scratch):
 
 
 def make_scratch(window: int, targets: int, dim: int) -> tuple[NDArray[Any], ...]:
-    """The scratch arrays of one thread, for predictions of at most so many targets.
+    """The scratch arrays of one thread, for predictions of at most this many targets.
 
     Context rows; targets, drawn negatives, signs and whether some of them are special; gradients; hidden and errors.
     """

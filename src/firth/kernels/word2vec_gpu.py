@@ -51,7 +51,7 @@ def draw_windows(
 ) -> None:
     """Chooses the words of a block that are trained and how far their windows reach, into words, before and after.
 
-    Word i of the block has the random bits mix(state + (i + 1)·STEP), whoever asks: the lower half decides whether it
+    Word i of the block has the random bits mix(state + (i + 1)·STEP) in every thread: the lower half decides whether it
     stays, the upper half how far its window reaches.
     """
     words, before, after, kept_words, sentences, kept = scratch
@@ -78,7 +78,7 @@ def skip_gram(
 ) -> None:
     """Trains the windows in `scratch` with this number of warps, and adds (loss, pairs) to `tally`, two float64.
 
-    Each warp takes a run of windows, then the next that nobody has. All write to the same rows; additions are atomic,
+    Each warp takes a run of windows, then the next free one. All write to the same rows; additions are atomic,
     so that none is lost, but a row may be a few windows old when it is read.
     """
     words, before, after, kept_words, _, _ = scratch

@@ -10,7 +10,7 @@ from torch import Tensor, nn
 
 from firth.neural.softmax import SampledWords, count_targets, cross_entropy, pick, split_rows
 
-SHRINK = 4  # the vectors of a cluster are so many times shorter than those of the one before
+SHRINK = 4  # factor by which the dimension shrinks from one cluster to the next
 SHORTEST = 8
 
 

@@ -143,7 +143,7 @@ class BiLM(nn.Module):
         return outputs, (cell, hidden)
 
     def blank(self, rows: int) -> BiLMState:
-        """The zero state of so many rows."""
+        """The zero state for a number of rows."""
         sizes = self.architecture
         like = next(self.forward_layers.parameters())
         return BiLMState(*(like.new_zeros(2, sizes.layers, rows, size) for size in (sizes.cell, sizes.dim)))
@@ -381,7 +381,7 @@ def make_lstm(architecture: Architecture) -> ProjectedLstm:
 
 
 def make_softmax(architecture: Architecture, words: int) -> nn.Linear | AdaptiveSoftmax:
-    """The softmax over so many words."""
+    """The softmax over a number of words."""
     if architecture.cutoffs:
         return AdaptiveSoftmax(architecture.dim, words, architecture.cutoffs)
     return nn.Linear(architecture.dim, words)

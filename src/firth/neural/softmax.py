@@ -301,7 +301,7 @@ def draw_words(count: int, number: int, seed: tuple[int, ...]) -> tuple[NDArray[
 
 
 def expected_counts(ids: Tensor, tries: int, count: int) -> Tensor:
-    """The expected count of each id among the distinct ids of so many draws: 1 - (1 - p)^tries."""
+    """The probability of each id to be among the distinct ids of `tries` draws: 1 - (1 - p)^tries."""
     rank = ids.double()
     chance = (torch.log(rank + 2) - torch.log(rank + 1)) / math.log(count + 1)
     return -torch.expm1(tries * torch.log1p(-chance)).float()

@@ -110,7 +110,7 @@ class FrozenLayers:
         return overflow
 
     def _grow(self, rows: int) -> None:
-        """Grows the table, at least twofold, to so many rows or to as many as `room` allows."""
+        """Grows the table, at least twofold, to this many rows, at most as many as `room` allows."""
         size = min(self.most, max(rows, 2 * len(self.table)))
         if rows > len(self.table) and size > len(self.table):
             longer = self.table.new_empty(size, self.layers, self.dim)

@@ -43,7 +43,7 @@ def split_arrays(rows: Floats, lengths: Numbers, layers: int | None) -> list[Flo
 
 
 def copy_arrays(rows: Floats, lengths: Numbers, layers: int | None, piece: int) -> list[Floats]:
-    """As `split_arrays`, in new memory: each array in its own, or pieces of so many bytes for arrays to share.
+    """As `split_arrays`, in new memory: each array in its own, or in pieces of this many bytes that arrays share.
 
     Large pieces, copied in threads, cost least; a small array then keeps its whole piece alive.
     """

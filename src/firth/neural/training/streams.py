@@ -75,7 +75,7 @@ class Streams:
 
     `targets` are the ids in the softmax of the words of the token file's vocabulary, then of <S> and </S>. `lengths`
     are their lengths in characters, by which the distinct words of a batch are sorted. A batch depends on its number,
-    the seed and the epoch alone. `mine` are the rows of this process, in so many `parts`.
+    the seed and the epoch alone. `mine` are the rows of this process, in `parts` parts.
 
     >>> from firth.text.corpus import Corpus
     >>> tokens = Corpus.of(["tea and rain . rain"]).tokens()

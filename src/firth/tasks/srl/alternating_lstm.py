@@ -39,7 +39,7 @@ class PackedStep(NamedTuple):
 
     now: slice
     before: slice
-    known: int  # the first so many of `now` continue `before`; the others start a sentence
+    known: int  # number of rows of `now` that continue `before`; the others start a sentence
 
 
 @dataclass(frozen=True)
