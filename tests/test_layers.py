@@ -62,8 +62,8 @@ MAY_IMPORT: dict[str, set[str]] = {
         *("vectors",),
     },
     "bulk": {
-        *("errors", "files", "formats", "kernels", "lazy", "options", "pretrained", "progress", "runtime"),
-        *("text", "vectors"),
+        *("errors", "files", "formats", "kernels", "lazy", "neural", "options", "pretrained", "progress"),
+        *("runtime", "text", "vectors"),
     },
     "evaluate": {"data", "errors", "files", "models", "progress", "runtime", "text", "vectors"},
     "tasks": {
