@@ -21,7 +21,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import IO, Any, Literal, cast
 
-from firth.errors import FormatError, MissingExtra, OptionError
+from firth.errors import FormatError, OptionError
+from firth.lazy import import_name
 
 Name = str | os.PathLike[str]
 STDIN = "-"
@@ -208,11 +209,7 @@ def _zst_frames() -> tuple[Callable[[], Any], type[Exception]]:
 
 
 def _zstandard() -> Any:
-    try:
-        import zstandard
-    except ImportError as error:
-        raise MissingExtra("reading and writing .zst files", "zst") from error
-    return zstandard
+    return import_name("zstandard", "reading and writing .zst files", "zst")
 
 
 def _write_zst(path: Name, mode: str) -> IO[bytes]:

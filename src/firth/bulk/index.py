@@ -98,7 +98,7 @@ def index_file(
     lines = LineReader.of(inputs, tokenizer or Tokenizer(), errors)
     embed = embedder(model, as_layers(layers), **settings)
     row = row_shape(embed, pooled=False)
-    block_tokens = block_tokens or tokens_for(row, embed.on_gpu)
+    block_tokens = block_tokens or tokens_for(row, embed.block_bytes)
     only = None if words is None else frozenset(words)
     check_target(out, folder=True)
     about = {"model": model_path, "layers": layers, "tokenizer": lines.tokenizer.as_dict(), "files": list(lines.paths)}

@@ -162,13 +162,12 @@ class TaskModel(nn.Module):
     def facts(self) -> list[notebook.Fact]:
         """The names and values of the summary."""
         embedding = self.embedding
-        words = [embedding.static, embedding.elmo, f"{embedding.characters} filters over characters"]
-        given = [bool(embedding.static), bool(embedding.elmo), bool(embedding.characters)]
+        characters = f"{embedding.characters} filters over characters" if embedding.characters else ""
         scores = self.metadata.get("dev", {})
         facts = [
             ("task", self.task.name),
             ("parameters", f"{self.learnt_numbers:,}"),
-            ("words from", ", ".join(str(one) for one, is_given in zip(words, given) if is_given)),
+            ("words from", ", ".join(filter(None, (embedding.static, embedding.elmo, characters)))),
             ("dev", ", ".join(f"{name} {value:.4f}" for name, value in scores.items())),
         ]
         return [(name, value) for name, value in facts if value]
