@@ -40,8 +40,8 @@ MIXTURE = {
     "books": 1.0,
     "mixed": 1.0,
     "speeches": 1.0,
-    "science": 0.5,
-    "old encyclopedia": 0.5,
+    "science": 0.25,
+    "old encyclopedia": 0.25,
 }
 RECIPES = {
     "elmo-en": Elmo(
