@@ -31,7 +31,7 @@ from firth.bulk.parquet import ParquetWriter
 from firth.bulk.shards import ShardWriter
 from firth.bulk.write_behind import WriteBehind
 from firth.errors import OptionError
-from firth.files import STDIN, Name
+from firth.files import STDIN, Name, check_output
 from firth.formats.elmo_files import find_files
 from firth.formats.registry import detect
 from firth.neural.inference.sentence_arrays import convert
@@ -215,10 +215,7 @@ def check_target(out: Name, folder: bool) -> None:
         raise OptionError(f"{path}: is a folder, but a file is to be written there. Choose another name")
     if path.exists() and not path.is_dir() and folder:
         raise OptionError(f"{path}: is a file, but a folder is to be written there. Choose another name")
-    markers = {"config.json", *(format.marker for format in FORMATS.values() if format.marker)}
-    ours = any((path / name).exists() for name in markers)
-    if path.is_dir() and any(path.iterdir()) and not ours:
-        raise OptionError(f"{path}: the folder contains other files. Choose another name or empty it")
+    check_output(path, ["config.json", *(format.marker for format in FORMATS.values() if format.marker)])
 
 
 @dataclass(frozen=True)

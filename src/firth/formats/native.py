@@ -17,7 +17,7 @@ from typing import Any
 from numpy.typing import NDArray
 
 from firth.errors import FormatError, OptionError
-from firth.files import Name, atomic_folder
+from firth.files import Name, atomic_folder, read_json
 from firth.formats import precision as precisions
 from firth.formats import safetensors
 from firth.formats.precision import Precision
@@ -82,12 +82,7 @@ def build_artifact(parts: Parts, path: Name, **more: Any) -> Artifact:
 
 
 def _read_config(path: Path) -> dict[str, Any]:
-    if _check_exists(path).stat().st_size > LONGEST_CONFIG:
-        raise FormatError(path, "is too long to be a model's config.json")
-    try:
-        config = json.loads(path.read_bytes())
-    except (ValueError, RecursionError) as error:
-        raise FormatError(path, f"is not JSON: {error}") from error
+    config = read_json(_check_exists(path), LONGEST_CONFIG)
     if not isinstance(config, dict) or config.get("library") != "firth":
         raise FormatError(path, 'is not the config.json of a firth model: it lacks "library": "firth"')
     version = config.get("format_version")
