@@ -9,24 +9,12 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
-from firth.kernels.decimals import GOOD, HARD, LONGEST, is_blank, read_number, write_number
+from firth.kernels.decimals import GOOD, HARD, LONGEST, NEWLINE, is_blank, line_end, read_number, write_number
 from firth.kernels.ngram import NONE, find_child
 from firth.kernels.words import find
 
 FINE, FEW_FIELDS, MANY_FIELDS, NO_NUMBER, POSITIVE, NO_WORD, NO_PREFIX, NO_BACKOFF, HARD_NUMBER = range(9)
-NEWLINE, RETURN, BACKSLASH, TAB, BLANK = np.uint8(10), np.uint8(13), np.uint8(92), np.uint8(9), np.uint8(32)
-
-
-@njit(cache=True, nogil=True)
-def line_end(blob, at):
-    """(end of the line at `at`, start of the next line); the end excludes trailing blanks and a carriage return."""
-    stop = at
-    while stop < len(blob) and blob[stop] != NEWLINE:
-        stop += 1
-    after = min(stop + 1, len(blob))
-    while stop > at and (is_blank(blob[stop - 1]) or blob[stop - 1] == RETURN):
-        stop -= 1
-    return stop, after
+BACKSLASH, TAB, BLANK = np.uint8(92), np.uint8(9), np.uint8(32)
 
 
 @njit(cache=True, nogil=True)

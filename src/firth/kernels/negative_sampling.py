@@ -14,8 +14,6 @@ from firth.kernels.logistic import GROUP, HALF
 from firth.kernels.random import STEP, draw, mix
 from firth.kernels.simd_float import inlined, prefetch
 
-NO_SAMPLING = None, 0, 0, None
-
 
 @inlined
 def draw_negatives(noise, states, outputs, drawn, turn, first, last):
@@ -46,14 +44,21 @@ def draw_ahead(index, noise, negatives, share, states, outputs, drawn, cursor):
 
 
 @inlined
-def draw_for_center(words, center, index, noise, negatives, share, states, outputs, drawn, cursor):
-    """As `draw_ahead`, and prefetches the row of the next center; 0 without noise."""
+def draw_for_center(words, center, index, outputs, sampling, drawn, cursor):
+    """As `draw_ahead`, and prefetches the row of the next center; 0 without sampling."""
     turn = 0
-    if noise is not None:
+    if sampling is not None:
+        noise, negatives, share, states = sampling
         turn = draw_ahead(index, noise, negatives, max(1, share), states, outputs, drawn, cursor)
-        if center + 1 < len(words):
-            prefetch(outputs, words[center + 1])
+        prefetch_target(words, center + 1, outputs)
     return turn
+
+
+@inlined
+def prefetch_target(words, at, outputs):
+    """Prefetches the output row of words[at], if there is such a word."""
+    if at < len(words):
+        prefetch(outputs, words[at])
 
 
 @inlined

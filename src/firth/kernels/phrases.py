@@ -9,6 +9,8 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
+from firth.kernels.ngram import NONE, find_child
+
 BLANK, NEWLINE = np.uint8(32), np.uint8(10)
 
 
@@ -32,30 +34,16 @@ def pair_keys(ids, ends, numbers, size, keys):
 
 
 @njit(cache=True, nogil=True)
-def find_sorted(second, seconds, first, last):
-    """The index of a number in the sorted seconds[first:last], or -1."""
-    while first < last:
-        middle = (first + last) // 2
-        if seconds[middle] < second:
-            first = middle + 1
-        elif seconds[middle] > second:
-            last = middle
-        else:
-            return middle
-    return np.int64(-1)
-
-
-@njit(cache=True, nogil=True)
 def join(ids, ends, starts, seconds, joined, out, out_ends):
     """Copy a text and join its bigrams from left to right; each word is joined at most once. Returns the length."""
     used, at = 0, 0
     for sentence in range(len(ends)):
         while at < ends[sentence]:
             word = np.int64(ids[at])
-            match = np.int64(-1)
+            match = NONE
             if at + 1 < ends[sentence] and starts[word] < starts[word + 1]:
-                match = find_sorted(ids[at + 1], seconds, starts[word], starts[word + 1])
-            if match >= 0:
+                match = find_child(starts, seconds, word, ids[at + 1])
+            if match != NONE:
                 out[used] = joined[match]
                 at += 2
             else:

@@ -9,10 +9,20 @@ from __future__ import annotations
 
 import numpy as np
 from numba import njit
+from numba.extending import register_jitable
 
 OPEN, CLOSE = np.uint8(60), np.uint8(62)
 OFFSET, PRIME = np.uint32(2166136261), np.uint32(16777619)
 SIGN = np.uint32(0xFFFFFF00)
+
+
+@register_jitable(forceinline=True)
+def hash_byte(hash, byte):
+    """A 32-bit FNV-1a hash, continued with a sign-extended byte."""
+    wide = np.uint32(byte)
+    if wide >= np.uint32(128):
+        wide |= SIGN
+    return np.uint32(np.uint32(hash ^ wide) * PRIME)
 
 
 @njit(cache=True, nogil=True)
@@ -51,10 +61,7 @@ def cut(wrapped, size, minn, maxn, starts, ends, hashes):
         while j < size and n <= maxn:
             more = True
             while more:
-                byte = np.uint32(wrapped[j])
-                if byte >= np.uint32(128):
-                    byte |= SIGN
-                hash = np.uint32(np.uint32(hash ^ byte) * PRIME)
+                hash = hash_byte(hash, wrapped[j])
                 j += 1
                 more = j < size and wrapped[j] & 0xC0 == 0x80
             if n >= minn and not (n == 1 and (i == 0 or j == size)):

@@ -8,9 +8,9 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
-from firth.kernels.decimals import BAD, HARD, LONGEST, is_blank, read_number, write_number
+from firth.kernels.decimals import BAD, HARD, LONGEST, NEWLINE, is_blank, line_end, read_number, write_number
 
-NEWLINE, RETURN, BLANK = np.uint8(10), np.uint8(13), np.uint8(32)
+BLANK = np.uint8(32)
 
 
 @njit(cache=True, nogil=True)
@@ -75,12 +75,7 @@ def read_lines(blob, at, row, line, rows, starts, ends, hard):
     hard_count = 0
     size = len(blob)
     while at < size:
-        stop = at
-        while stop < size and blob[stop] != NEWLINE:
-            stop += 1
-        after = stop + 1
-        while stop > at and (is_blank(blob[stop - 1]) or blob[stop - 1] == RETURN):
-            stop -= 1
+        stop, after = line_end(blob, at)
         if stop > at:
             end = at
             while end < stop and not is_blank(blob[end]):

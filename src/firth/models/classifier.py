@@ -225,30 +225,18 @@ class ClassifierNetwork:
         return np.asarray(random_kernel.alias_table(self._counts.astype(np.float64) ** self.recipe.noise_exponent))
 
     @cached_property
-    def _tree(self) -> tuple[NDArray[np.int64], NDArray[np.uint32], NDArray[np.uint8]]:
-        tree = HuffmanTree.of_counts(self._counts)
-        return tree.starts, tree.nodes, tree.turns
+    def _tree(self) -> HuffmanTree:
+        return HuffmanTree.of_counts(self._counts)
 
     def train(self, block: TextBlock) -> BlockLoss:
         """Trains one block of lines."""
-        recipe = self.recipe
-        loss, lines = kernel.train_lines(
-            block.ids,
-            block.ends,
-            tuple(self.table),
-            recipe.word_ngrams,
-            self.features.subwords.buckets,
-            len(self.features.words),
-            self.inputs,
-            self.outputs,
-            LOSSES[recipe.objective][1],
-            self._tree,
-            self._noise,
-            recipe.negatives,
-            block.rate,
-            block.last_rate,
-            np.uint64(random_kernel.key(recipe.seed, block.epoch, block.number)),
-        )
+        recipe, features = self.recipe, self.features
+        text = block.ids, block.ends, tuple(self.table)
+        hashing = recipe.word_ngrams, features.subwords.buckets, len(features.words)
+        objective = LOSSES[recipe.objective][1], self._tree.arrays, self._noise, recipe.negatives
+        state = np.uint64(random_kernel.key(recipe.seed, block.epoch, block.number))
+        rest = self.inputs, self.outputs, *objective, block.rate, block.last_rate, state
+        loss, lines = kernel.train_lines(*text, *hashing, *rest)
         return BlockLoss(float(loss), int(lines))
 
     def unpad_inputs(self) -> Floats:

@@ -28,7 +28,8 @@ from firth.training.loop import BlockLoss, HeldOutBlocks
 from firth.training.schedule import BLOCK, TextBlock
 
 Floats = NDArray[np.float32]
-Windows = tuple[NDArray[np.uint32], NDArray[np.int32], NDArray[np.int32]]  # words, and the reach to each side
+Windows = tuple[NDArray[np.uint32], NDArray[np.int32], NDArray[np.int32], int]  # words, reach to each side, window
+Objective = tuple[Any, Any, Any]  # sampling, tree, probabilities: one is used, the others are None
 KernelLoss = Any  # kernels are not typed: the summed loss and the number of predictions
 ALWAYS = 2**32 - 1  # a threshold that all random 32-bit numbers pass
 INITIAL_ROWS = 2**32 - 1  # the epoch number whose random numbers initialize the rows
@@ -130,12 +131,7 @@ class WindowNetwork(Generic[Options]):
 
     def train(self, block: TextBlock) -> BlockLoss:
         """Trains one block."""
-        objectives = {
-            "negative-sampling": self.negative_sampling,
-            "hierarchical-softmax": self.hierarchical_softmax,
-            "softmax": self.softmax,
-        }
-        loss, count = objectives[self.recipe.objective](block, self._draw_windows(block))
+        loss, count = self._run(block, self._draw_windows(block), *self._objective(block))
         return BlockLoss(float(loss), int(count))
 
     def _draw_windows(self, block: TextBlock) -> Windows:
@@ -147,18 +143,20 @@ class WindowNetwork(Generic[Options]):
         count = draw_windows(
             block.ids, block.ends, self.keep, recipe.window, recipe.dynamic_window, state, words, before, after
         )
-        return words[:count], before, after
+        return words[:count], before, after, recipe.window
 
-    def negative_sampling(self, block: TextBlock, windows: Windows) -> KernelLoss:
-        """Logistic regression between each true word and random negative samples."""
-        raise NotImplementedError
+    def _objective(self, block: TextBlock) -> tuple[int, Objective]:
+        """The number of targets of a prediction, at most, and the objective as the kernels take it."""
+        recipe = self.recipe
+        if recipe.objective == "negative-sampling":
+            state = np.array([random_state(recipe.seed, block, 1)])
+            return 1 + recipe.negatives, ((self.noise, recipe.negatives, recipe.shared_negatives, state), None, None)
+        if recipe.objective == "hierarchical-softmax":
+            return self.tree.depth, (None, self.tree.arrays, None)
+        return 1, (None, None, np.empty(len(self.outputs), np.float32))
 
-    def hierarchical_softmax(self, block: TextBlock, windows: Windows) -> KernelLoss:
-        """Binary decisions on the path to a word in the Huffman tree."""
-        raise NotImplementedError
-
-    def softmax(self, block: TextBlock, windows: Windows) -> KernelLoss:
-        """The full softmax over all words."""
+    def _run(self, block: TextBlock, windows: Windows, targets: int, objective: Objective) -> KernelLoss:
+        """Trains the windows of a block with a kernel."""
         raise NotImplementedError
 
 

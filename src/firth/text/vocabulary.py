@@ -157,7 +157,7 @@ class Vocabulary(Sequence[str]):
 
     def ids(self, words: Iterable[str]) -> Ids:
         """The ids of words, -1 for each unknown word."""
-        blob, starts, ends = pack(words)
+        blob, starts, ends = (words.blob, words.starts, words.ends) if isinstance(words, Vocabulary) else pack(words)
         found = np.empty(len(starts), np.int64)
         kernel.find_all(blob, starts, ends, self.blob, self.starts, self.ends, self.slots, found)
         return found

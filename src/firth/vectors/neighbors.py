@@ -87,11 +87,15 @@ class Neighbors(ABC):
         limit: int | None = None,
         engine: Engine = "exact",
     ) -> Answer:
-        """(ids, cosines) of the words nearest to each row of queries; see `NeighborIndex.search`."""
+        """(ids, cosines) of the words nearest to each row of queries; see `NeighborIndex.search`.
+
+        With `allowed` or `limit` the search is exact.
+        """
         if engine not in ("exact", "faiss"):
             raise OptionError(f"engine is {engine!r}, but must be 'exact' or 'faiss'")
-        index = self.index if engine == "exact" else self.graph
-        return index.search(queries, topn, exclude=exclude, allowed=allowed, limit=limit)
+        if engine == "faiss" and allowed is None and limit is None:
+            return self.graph.search(queries, topn, exclude=exclude)
+        return self.index.search(queries, topn, exclude=exclude, allowed=allowed, limit=limit)
 
     def most_similar(
         self,
