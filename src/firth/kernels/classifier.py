@@ -65,13 +65,13 @@ def hash_words(blob, starts, ends, hashes):
 
 
 @njit(cache=True, nogil=True)
-def find_prefix(blob, starts, ends, prefix, found):
-    """found[i] = whether word i starts with the prefix."""
+def find_prefix(blob, starts, ends, prefix, is_match):
+    """is_match[i] = whether word i starts with the prefix."""
     for word in range(len(starts)):
-        found[word] = ends[word] - starts[word] >= len(prefix)
+        is_match[word] = ends[word] - starts[word] >= len(prefix)
         for i in range(len(prefix)):
-            if found[word] and blob[starts[word] + i] != prefix[i]:
-                found[word] = False
+            if is_match[word] and blob[starts[word] + i] != prefix[i]:
+                is_match[word] = False
 
 
 @njit(cache=True, nogil=True)
@@ -131,9 +131,9 @@ def gather_lines(types, ends, table, ngrams, buckets, pruned, first, rows, row_e
     at, row_count, label_count = 0, 0, 0
     for line in range(len(ends)):
         inside, free_rows, free_labels = types[at : ends[line]], rows[row_count:], labels[label_count:]
-        found = collect_rows(inside, table, ngrams, buckets, pruned, first, free_rows, free_labels, hashes)
-        row_count += found[0]
-        label_count += found[1]
+        sizes = collect_rows(inside, table, ngrams, buckets, pruned, first, free_rows, free_labels, hashes)
+        row_count += sizes[0]
+        label_count += sizes[1]
         row_ends[line], label_ends[line] = row_count, label_count
         at = ends[line]
 
@@ -237,13 +237,13 @@ def train_lines(
             share = np.float32(1.0 / row_count)
             sum_rows(inputs, rows[now], row_count, share, hidden)
             clear(errors)
-            found, state = train_line(
+            line_loss, state = train_line(
                 loss, labels[now], label_count, outputs, hidden, errors, step, tree, noise, negatives, state, scores
             )
             for d in range(0, inputs.shape[1], LANES):
                 store(errors, 0, d, load(errors, 0, d) * share)
             add_to_rows(inputs, rows[now], row_count, errors)
-            value += found
+            value += line_loss
             lines += 1
         row_count, label_count = next_rows, next_labels
     return value, lines

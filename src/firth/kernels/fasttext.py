@@ -23,7 +23,13 @@ from numpy.typing import NDArray
 from firth.kernels import full_softmax
 from firth.kernels.hierarchical_softmax import set_path
 from firth.kernels.logistic import GROUP, HALF, add_targets, differentiate_one, six
-from firth.kernels.negative_sampling import draw_for_center, draw_negatives, prefetch_target, set_negatives
+from firth.kernels.negative_sampling import (
+    draw_for_center,
+    draw_negatives,
+    make_target_scratch,
+    prefetch_target,
+    set_negatives,
+)
 from firth.kernels.simd_float import LANES, inlined, load, loop, matrix, prefetch, splat, store
 from firth.kernels.windows import add_to_rows, clear, rate_at, sum_rows
 
@@ -221,18 +227,8 @@ def cbow(windows, subwords, inputs, outputs, sampling, tree, probabilities, rate
 def make_scratch(window: int, negatives: int, targets: int, dim: int) -> tuple[NDArray[Any], ...]:
     """The scratch arrays of one thread, for predictions of at most this many targets.
 
-    Targets, negatives drawn ahead, signs and whether some of them are special; gradients; hidden with its errors; and
-    for CBOW the sums of the words in the window and the errors that wait for their rows.
+    Those of `make_target_scratch`; gradients; hidden with its errors; and for CBOW the sums of the words in the window
+    and the errors that wait for their rows.
     """
-    groups = (targets + GROUP - 1) // GROUP
-    return (
-        np.zeros(groups * GROUP, np.uint32),
-        np.zeros((2, 2 * window * negatives), np.uint32),
-        np.zeros(2, np.int64),
-        matrix(2 * groups, LANES),
-        np.ones(1, np.bool_),
-        np.zeros((2, HALF), np.float32),
-        matrix(3, dim),
-        matrix(2 * window + 1, dim),
-        matrix(2 * window + 1, dim),
-    )
+    gradients, sums, waiting = np.zeros((2, HALF), np.float32), matrix(2 * window + 1, dim), matrix(2 * window + 1, dim)
+    return *make_target_scratch(targets, 2 * window * negatives), gradients, matrix(3, dim), sums, waiting

@@ -26,17 +26,17 @@ def join(counts):
     weights[:size] = counts
     parents, codes = np.zeros(2 * size - 1, np.int64), np.zeros(2 * size - 1, np.uint8)
     word, node = size - 1, size
-    for made in range(size, 2 * size - 1):
-        weights[made] = 0
+    for parent in range(size, 2 * size - 1):
+        weights[parent] = 0
         for turn in range(2):
-            if word >= 0 and (node == made or weights[word] < weights[node]):
+            if word >= 0 and (node == parent or weights[word] < weights[node]):
                 chosen = word
                 word -= 1
             else:
                 chosen = node
                 node += 1
-            weights[made] += weights[chosen]
-            parents[chosen], codes[chosen] = made, turn
+            weights[parent] += weights[chosen]
+            parents[chosen], codes[chosen] = parent, turn
     return parents, codes
 
 

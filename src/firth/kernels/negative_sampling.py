@@ -8,11 +8,29 @@ when they are needed.
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
+from numpy.typing import NDArray
 
 from firth.kernels.logistic import GROUP, HALF
 from firth.kernels.random import STEP, draw, mix
-from firth.kernels.simd_float import inlined, prefetch
+from firth.kernels.simd_float import LANES, inlined, matrix, prefetch
+
+
+def make_target_scratch(targets: int, drawn: int) -> tuple[NDArray[Any], ...]:
+    """Targets, at most `drawn` negatives of two turns, the cursor of `draw_ahead`, signs, and whether some are special.
+
+    The number of targets is rounded up to whole groups.
+    """
+    groups = (targets + GROUP - 1) // GROUP
+    return (
+        np.zeros(groups * GROUP, np.uint32),
+        np.zeros((2, drawn), np.uint32),
+        np.zeros(2, np.int64),
+        matrix(2 * groups, LANES),
+        np.ones(1, np.bool_),
+    )
 
 
 @inlined

@@ -20,17 +20,17 @@ def pair_keys(ids, ends, numbers, size, keys):
 
     Words with negative numbers are skipped.
     """
-    found, at = 0, 0
+    count, at = 0, 0
     for sentence in range(len(ends)):
         before = np.int64(-1)
         while at < ends[sentence]:
             number = np.int64(numbers[ids[at]])
             if before >= 0 and number >= 0:
-                keys[found] = np.uint64(before * size + number)
-                found += 1
+                keys[count] = np.uint64(before * size + number)
+                count += 1
             before = number
             at += 1
-    return found
+    return count
 
 
 @njit(cache=True, nogil=True)

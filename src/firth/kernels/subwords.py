@@ -51,7 +51,7 @@ def cut(wrapped, size, minn, maxn, starts, ends, hashes):
 
     Entries beyond the length of the arrays are not written, so empty arrays only count.
     """
-    found = 0
+    count = 0
     for i in range(size):
         if wrapped[i] & 0xC0 == 0x80:
             continue
@@ -65,13 +65,13 @@ def cut(wrapped, size, minn, maxn, starts, ends, hashes):
                 j += 1
                 more = j < size and wrapped[j] & 0xC0 == 0x80
             if n >= minn and not (n == 1 and (i == 0 or j == size)):
-                if found < len(starts):
-                    starts[found] = i
-                    ends[found] = j
-                    hashes[found] = hash
-                found += 1
+                if count < len(starts):
+                    starts[count] = i
+                    ends[count] = j
+                    hashes[count] = hash
+                count += 1
             n += 1
-    return found
+    return count
 
 
 @njit(cache=True, nogil=True)
@@ -106,9 +106,9 @@ def fill_rows(blob, starts, ends, first, minn, maxn, sentence_end, buckets, prun
         room = pointers[word + 1] - at - 1
         spans = np.empty(room, np.int64)
         hashes = np.empty(room, np.uint32)
-        found = cut(wrapped, size, minn, maxn, spans, spans, hashes)
+        count = cut(wrapped, size, minn, maxn, spans, spans, hashes)
         kept = 1
-        for k in range(found):
+        for k in range(count):
             bucket = np.int64(hashes[k]) % buckets
             if len(pruned) > 0:
                 bucket = pruned[bucket]

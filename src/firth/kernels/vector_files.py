@@ -80,19 +80,19 @@ def read_lines(blob, at, row, line, rows, starts, ends, hard):
             end = at
             while end < stop and not is_blank(blob[end]):
                 end += 1
-            found = -1
+            hard_now = -1
             if end > at:
-                found = read_fields(blob, end, stop, row, rows[row], hard, hard_count)
-            if found < 0:
+                hard_now = read_fields(blob, end, stop, row, rows[row], hard, hard_count)
+            if hard_now < 0:
                 numbers = split_right(blob, at, stop, dim)
                 end = -1 if numbers < 0 else word_end(blob, at, numbers)
                 if end >= 0:
-                    found = read_fields(blob, numbers, stop, row, rows[row], hard, hard_count)
-            if found < 0:
+                    hard_now = read_fields(blob, numbers, stop, row, rows[row], hard, hard_count)
+            if hard_now < 0:
                 return at, row, line, hard_count, True
-            if found > len(hard):
+            if hard_now > len(hard):
                 return at, row, line, hard_count, False
-            hard_count = found
+            hard_count = hard_now
             starts[row], ends[row] = at, end
             row += 1
         line += 1

@@ -18,8 +18,8 @@ from numpy.typing import NDArray
 from firth.kernels import full_softmax
 from firth.kernels.hierarchical_softmax import set_path
 from firth.kernels.logistic import GROUP, HALF, step_one, step_rows, step_two
-from firth.kernels.negative_sampling import draw_ahead, draw_for_center, set_negatives
-from firth.kernels.simd_float import LANES, inlined, loop, matrix, prefetch
+from firth.kernels.negative_sampling import draw_ahead, draw_for_center, make_target_scratch, set_negatives
+from firth.kernels.simd_float import inlined, loop, matrix, prefetch
 from firth.kernels.windows import add_to_rows, clear, open_window, sum_rows
 
 
@@ -145,16 +145,7 @@ def cbow_two_centers(windows, mean, inputs, outputs, sampling, tree, probabiliti
 def make_scratch(window: int, targets: int, dim: int) -> tuple[NDArray[Any], ...]:
     """The scratch arrays of one thread, for predictions of at most this many targets.
 
-    Context rows; targets, drawn negatives, signs and whether some of them are special; gradients; hidden and errors.
+    Context rows; those of `make_target_scratch`; gradients; hidden and errors.
     """
-    groups = (targets + GROUP - 1) // GROUP
-    return (
-        np.zeros(4 * window + 2, np.uint32),
-        np.zeros(groups * GROUP, np.uint32),
-        np.zeros((2, groups * GROUP), np.uint32),
-        np.zeros(2, np.int64),
-        matrix(2 * groups, LANES),
-        np.ones(1, np.bool_),
-        np.zeros((2 * window + 3, HALF), np.float32),
-        matrix(4, dim),
-    )
+    rows, gradients = np.zeros(4 * window + 2, np.uint32), np.zeros((2 * window + 3, HALF), np.float32)
+    return rows, *make_target_scratch(targets, targets), gradients, matrix(4, dim)

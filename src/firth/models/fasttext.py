@@ -145,8 +145,8 @@ class SubwordRows:
     most frequent come first, so that frequently used rows are near each other in memory.
 
     >>> vocabulary = Vocabulary(["tea", "eat"], [5, 2])
-    >>> found = SubwordRows.of(vocabulary, Subwords(3, 3, 1000), Runtime(1))
-    >>> found.rows.tolist(), found.pointers.tolist(), len(found.buckets)
+    >>> subword_rows = SubwordRows.of(vocabulary, Subwords(3, 3, 1000), Runtime(1))
+    >>> subword_rows.rows.tolist(), subword_rows.pointers.tolist(), len(subword_rows.buckets)
     ([0, 2, 3, 4, 1, 6, 7, 5], [0, 4, 8], 6)
     """
 
@@ -183,10 +183,10 @@ class SubwordNetwork(WindowNetwork[FastText]):
         is chosen so that the mean with its n-grams is the word's vector.
         """
         size, dim = len(self.vocabulary), self.recipe.dim
-        found = start.vocabulary.ids(self.vocabulary)
-        known = np.flatnonzero(found >= 0)
+        ids = start.vocabulary.ids(self.vocabulary)
+        known = np.flatnonzero(ids >= 0)
         if has_same_ngrams(start, self.recipe.subwords):
-            self.inputs[known, :dim] = start.rows.take(found[known])
+            self.inputs[known, :dim] = start.rows.take(ids[known])
             buckets = start.rows.take(len(start) + self.subword_rows.buckets)
             trained = np.flatnonzero(buckets.any(axis=1))
             self.inputs[size + trained, :dim] = buckets[trained]
@@ -196,8 +196,8 @@ class SubwordNetwork(WindowNetwork[FastText]):
             subwords_kernel.mean_rows(
                 self.inputs, self.subword_rows.rows, self.subword_rows.pointers[:-1], lengths, means
             )
-            self.inputs[known, :dim] = rows_for_vectors(start.take(found[known]), means[known, :dim], lengths[known])
-        self.outputs[known, :dim] = output_rows(start, LOSSES[self.recipe.objective]).take(found[known])
+            self.inputs[known, :dim] = rows_for_vectors(start.take(ids[known]), means[known, :dim], lengths[known])
+        self.outputs[known, :dim] = output_rows(start, LOSSES[self.recipe.objective]).take(ids[known])
 
     def _run(self, block: TextBlock, windows: Windows, targets: int, objective: Objective) -> KernelLoss:
         recipe, subwords = self.recipe, (self.subword_rows.rows, self.subword_rows.pointers)

@@ -181,8 +181,8 @@ class NgramModel:
 
         >>> from firth.models.ngram import Ngram
         >>> model = Ngram(order=1).fit(Corpus.of(["a b", "a b"]))
-        >>> found = model.perplexity([["a", "b"], ["a", "x"]])
-        >>> found.words, found.unknown, found.value > found.without_unknown
+        >>> result = model.perplexity([["a", "b"], ["a", "x"]])
+        >>> result.words, result.unknown, result.value > result.without_unknown
         (6, 1, True)
         """
         return Perplexity.of(self.surprises(sentences, runtime=runtime))

@@ -90,15 +90,12 @@ class WindowRecipe(WindowOptions, TrainedRecipe[NetworkType, Artifact]):
 Options = TypeVar("Options", bound=WindowRecipe[Any, Any])
 
 
-class WindowNetwork(Generic[Options]):
-    """Two matrices and how a block of text changes them: `inputs` become the vectors, `outputs` score predictions."""
+class PredictionNetwork:
+    """Two matrices: `inputs` become the vectors, `outputs` score what is predicted, the words of `vocabulary`."""
 
-    block = BLOCK  # words per block
-
-    def __init__(self, recipe: Options, vocabulary: Vocabulary, inputs: Floats) -> None:
+    def __init__(self, recipe: Any, vocabulary: Vocabulary, inputs: Floats) -> None:
         self.recipe, self.vocabulary = recipe, vocabulary
         self.counts = np.asarray(vocabulary.counts, np.int64)
-        self.keep = keep_thresholds(self.counts, recipe.subsample)
         self.inputs, self.outputs = inputs, matrix(len(vocabulary), recipe.dim)
 
     @property
@@ -109,7 +106,9 @@ class WindowNetwork(Generic[Options]):
     def chance_loss(self) -> float:
         """The expected loss of a random prediction."""
         if self.recipe.objective == "negative-sampling":
-            return (1 + self.recipe.negatives) * math.log(2)
+            return float(1 + self.recipe.negatives) * math.log(2)
+        if self.recipe.objective == "one-vs-all":
+            return len(self.counts) * math.log(2)
         return math.log(2) * max(1.0, math.log2(len(self.counts)))
 
     @cached_property
@@ -122,6 +121,17 @@ class WindowNetwork(Generic[Options]):
     def tree(self) -> HuffmanTree:
         """The Huffman tree of the words, for hierarchical softmax."""
         return HuffmanTree.of_counts(self.counts)
+
+
+class WindowNetwork(PredictionNetwork, Generic[Options]):
+    """A network that is trained on windows of text."""
+
+    block = BLOCK  # words per block
+    recipe: Options
+
+    def __init__(self, recipe: Options, vocabulary: Vocabulary, inputs: Floats) -> None:
+        super().__init__(recipe, vocabulary, inputs)
+        self.keep = keep_thresholds(self.counts, recipe.subsample)
 
     def held_out(self, tokens: TokenFile) -> HeldOutBlocks:
         """Another text with the ids of this network; words that are not in its vocabulary are left out."""

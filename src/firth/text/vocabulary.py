@@ -46,6 +46,8 @@ def to_word(raw: bytes) -> str:
 
 def pack(words: Iterable[str]) -> tuple[Bytes, Ids, Ids]:
     """Words in one buffer: (blob, starts, ends)."""
+    if isinstance(words, Vocabulary):
+        return words.blob, words.starts, words.ends
     encoded = [to_bytes(word) for word in words]
     ends = np.cumsum([len(word) for word in encoded], dtype=np.int64) if encoded else np.zeros(0, np.int64)
     starts = np.zeros_like(ends)
@@ -157,7 +159,7 @@ class Vocabulary(Sequence[str]):
 
     def ids(self, words: Iterable[str]) -> Ids:
         """The ids of words, -1 for each unknown word."""
-        blob, starts, ends = (words.blob, words.starts, words.ends) if isinstance(words, Vocabulary) else pack(words)
+        blob, starts, ends = pack(words)
         found = np.empty(len(starts), np.int64)
         kernel.find_all(blob, starts, ends, self.blob, self.starts, self.ends, self.slots, found)
         return found

@@ -147,8 +147,8 @@ class Neighbors(ABC):
             return []
         terms = [as_terms(query, 1.0) for query in queries]
         means, exclude = np.stack(list(map(self._mean, terms))), list(map(self._own_ids, terms))
-        found = self.search(means, topn, exclude=exclude, allowed=pool, limit=restrict_vocab, engine=engine)
-        return [self._with_words(ids, scores) for ids, scores in zip(*found)]
+        answer = self.search(means, topn, exclude=exclude, allowed=pool, limit=restrict_vocab, engine=engine)
+        return [self._with_words(ids, scores) for ids, scores in zip(*answer)]
 
     def _with_words(self, ids: Ids, scores: NDArray[Any]) -> Near:
         return [(self.vocabulary[id], score) for id, score in zip(ids.tolist(), scores.tolist()) if id >= 0]

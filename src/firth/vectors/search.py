@@ -178,11 +178,11 @@ class NeighborIndex:
             arguments: tuple[Any, ...] = *index, *span, *packed, mask, heaps, CANDIDATES
             return *kernel.scan(*arguments), heaps
 
-        found = self.runtime.map(scan, self.runtime.shares(-(-size // TILE)))
-        if any(len(owners) > len(ids) for ids, owners, _, _ in found):
+        parts = self.runtime.map(scan, self.runtime.shares(-(-size // TILE)))
+        if any(len(owners) > len(ids) for ids, owners, _, _ in parts):
             return None
-        ids, owners, uppers = (np.concatenate([part[k] for part in found]) for k in range(3))
-        lowers = np.concatenate([part[3] for part in found], axis=1)
+        ids, owners, uppers = (np.concatenate([part[k] for part in parts]) for k in range(3))
+        lowers = np.concatenate([part[3] for part in parts], axis=1)
         least = np.partition(lowers, lowers.shape[1] - wanted, axis=1)[:, lowers.shape[1] - wanted]
         mask = uppers >= least[owners]
         return ids[mask], owners[mask]
@@ -240,9 +240,9 @@ class FaissIndex:
         excluded = exclude if exclude is not None else [()] * len(table)
         wanted = min(self.exact.rows.shape[0], topn + max(map(len, excluded), default=0))
         self.graph.hnsw.efSearch = max(128, 4 * wanted)
-        found = self.graph.search(table, wanted)[1]
+        nearest = self.graph.search(table, wanted)[1]
         ids, scores = np.full((len(table), topn), -1, np.int64), np.full((len(table), topn), -np.inf, np.float32)
-        for q, near in enumerate(found):
+        for q, near in enumerate(nearest):
             pool = np.setdiff1d(near[near >= 0], np.asarray(excluded[q], np.int64))
             found_ids, found_scores = self.exact.search(table[q : q + 1], topn, allowed=pool)
             ids[q, : found_ids.shape[1]], scores[q, : found_ids.shape[1]] = found_ids[0], found_scores[0]

@@ -41,15 +41,15 @@ class WeightCache:
         if not isinstance(encoder, CharacterCnn):
             return encoder
         make = CnnGpu if encoder.table.is_cuda else CnnCpu
-        found: WordEncoder = self._find("encoder", make, encoder.parameters(), lambda: make(encoder))
-        return found
+        twin: WordEncoder = self._find("encoder", make, encoder.parameters(), lambda: make(encoder))
+        return twin
 
     def layers(self, bilm: BiLM, precision: str) -> LayersCpu | LayersGpu:
         """The twin of the LSTM layers."""
         weights = [*bilm.forward_layers.parameters(), *bilm.backward_layers.parameters()]
         make = LayersGpu if weights[0].is_cuda else LayersCpu
-        found: LayersCpu | LayersGpu = self._find("layers", (make, precision), weights, lambda: make(bilm, precision))
-        return found
+        twin: LayersCpu | LayersGpu = self._find("layers", (make, precision), weights, lambda: make(bilm, precision))
+        return twin
 
     def _find(self, name: str, kind: object, weights: Iterable[Tensor], make: Callable[[], Any]) -> Any:
         key = (kind, *((weight.data_ptr(), version_of(weight)) for weight in weights))

@@ -136,7 +136,19 @@ def perplexity(
     runtime: Runtime | None = None,
     report: Report = silent,
 ) -> BiLMPerplexity:
-    """The perplexity of a biLM that has a softmax; see `BiLM.perplexity`."""
+    """The perplexity of a text, forward and backward. The biLM needs a softmax. Also a method of `BiLM`.
+
+    Every word and every sentence end counts, with the exact softmax. The state is reset at each sentence, as in
+    `score`; `rows`, the number of sentences that run together, changes the time and not the result. Without
+    `sentences` each row carries its state on, as in the original programs.
+
+    >>> from firth.neural.bilm import Architecture, BiLM
+    >>> from firth.text.vocabulary import Vocabulary
+    >>> bilm = BiLM(Architecture.named("tiny"), vocabulary=Vocabulary(["<S>", "</S>", "<UNK>", "tea", "rain"]))
+    >>> result = bilm.perplexity(Corpus.of(["tea and rain"]))
+    >>> result.words, result.unknown  # "and" is not in the softmax
+    (4, 1)
+    """
     head = LanguageModelHead(bilm)
     softmax = head.softmax if isinstance(head.softmax, AdaptiveSoftmax) else FullSoftmax(head.softmax)
     tokens = text if isinstance(text, TokenFile) else text.tokens(report)
