@@ -200,14 +200,6 @@ def adjust_counts(starts, suffixes, size, begin, counts, adjusted):
 
 
 @njit(cache=True, nogil=True)
-def count_counts(adjusted, numbers):
-    """numbers[k] += the number of n-grams with count k, for k < len(numbers)."""
-    for i in range(len(adjusted)):
-        if adjusted[i] < len(numbers):
-            numbers[adjusted[i]] += 1
-
-
-@njit(cache=True, nogil=True)
 def interpolate(starts, first, last, adjusted, kept, suffixes, discounts, probs, gammas):
     """Probabilities of the children of nodes first … last - 1, and the interpolation weights gamma of these nodes.
 

@@ -18,10 +18,9 @@ from torch import Tensor, nn
 from firth.errors import OptionError, UnknownWord
 from firth.neural.device import work_sizes
 from firth.neural.inference.layers_of import Sentences, map_batches, run, to_word_lists
-from firth.neural.layers import UNKNOWN
+from firth.neural.layers import UNKNOWN, find_mark
 from firth.neural.state import BiLMState
 from firth.text.character_ids import BEGIN, END
-from firth.text.vocabulary import Vocabulary
 
 if TYPE_CHECKING:
     from firth.neural.bilm import BiLM
@@ -94,11 +93,6 @@ class LanguageModelHead:
     def probabilities(self, hidden: Tensor) -> Probabilities:
         """The probability of every word given a hidden state, (dim)."""
         return torch.softmax(self.softmax(hidden).double(), 0).cpu().numpy()
-
-
-def find_mark(vocabulary: Vocabulary, spellings: Sequence[str]) -> int:
-    """The id of the first of these spellings that a vocabulary has, or -1."""
-    return next((id for id in map(vocabulary.find, spellings) if id >= 0), -1)
 
 
 @torch.no_grad()

@@ -12,7 +12,7 @@ from firth.neural.architecture import Architecture
 from firth.neural.bilm import BiLM
 from firth.neural.state import BiLMState
 from firth.neural.training import lstm_gpu
-from firth.neural.training.lstm import Dropout, run_layers_reference
+from firth.neural.training.lstm import Dropout, LayerInputs, run_layers_reference
 
 needs_gpu = pytest.mark.skipif(
     not (torch.cuda.is_available() and supports(torch.device("cuda"))),
@@ -62,8 +62,8 @@ def test_the_gpu_has_the_values_and_gradients_of_the_reference(sizes: dict[str, 
     bilm = make_bilm(**sizes)
     inputs, state, chance = draw_streams(bilm)
     fresh = chance < 0.3 if resets else None
-    expected = run_layers_reference(bilm, *inputs, state, None, fresh)
-    found = lstm_gpu.run_layers(bilm, *inputs, state, None, fresh)
+    expected = run_layers_reference(bilm, LayerInputs(*inputs, state, None, fresh))
+    found = lstm_gpu.run_layers(bilm, LayerInputs(*inputs, state, None, fresh))
     for mine, theirs in zip((*found[:2], *found[2].parts), (*expected[:2], *expected[2].parts)):
         assert relative_error(mine, theirs) < 0.01
     for mine, theirs in zip(compute_gradients(found[:2], inputs, bilm), compute_gradients(expected[:2], inputs, bilm)):
@@ -74,8 +74,8 @@ def test_the_gpu_has_the_values_and_gradients_of_the_reference(sizes: dict[str, 
 def test_the_gpu_clips_cells_and_projections_where_the_reference_does() -> None:
     bilm = make_bilm(clip=0.5)
     inputs, state, _ = draw_streams(bilm)
-    expected = run_layers_reference(bilm, *inputs, state)
-    found = lstm_gpu.run_layers(bilm, *inputs, state)
+    expected = run_layers_reference(bilm, LayerInputs(*inputs, state))
+    found = lstm_gpu.run_layers(bilm, LayerInputs(*inputs, state))
     assert found[2].cell.abs().max() == 0.5
     assert found[2].hidden.abs().max() == 0.25
     assert ((found[2].cell.abs() == 0.5) == (expected[2].cell.abs() == 0.5)).float().mean() > 0.99
@@ -88,10 +88,10 @@ def test_the_gpu_clips_cells_and_projections_where_the_reference_does() -> None:
 def test_two_passes_that_carry_the_state_are_one_long_pass() -> None:
     bilm = make_bilm()
     inputs, state, _ = draw_streams(bilm)
-    whole = lstm_gpu.run_layers(bilm, *inputs, state)
+    whole = lstm_gpu.run_layers(bilm, LayerInputs(*inputs, state))
     half = STEPS // 2
-    first = lstm_gpu.run_layers(bilm, *(one[:half] for one in inputs), state)
-    second = lstm_gpu.run_layers(bilm, *(one[half:] for one in inputs), first[2])
+    first = lstm_gpu.run_layers(bilm, LayerInputs(*(one[:half] for one in inputs), state))
+    second = lstm_gpu.run_layers(bilm, LayerInputs(*(one[half:] for one in inputs), first[2]))
     for way in range(2):
         assert torch.equal(torch.cat([first[way], second[way]]), whole[way])
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
@@ -15,8 +14,8 @@ from firth.errors import OptionError
 from firth.neural.adaptive_softmax import AdaptiveSoftmax
 from firth.neural.language import LanguageModelHead
 from firth.neural.softmax import FullSoftmax, Softmax
-from firth.neural.training.lstm import run_layers
-from firth.neural.training.streams import StreamBatch, Streams
+from firth.neural.training.lstm import LayerInputs, run_layers
+from firth.neural.training.streams import Streams
 from firth.neural.training.vocabulary import TrainingVocabulary
 from firth.progress import Progress, Report, silent
 from firth.runtime import Runtime
@@ -101,14 +100,13 @@ class HeldOutText:
         device = self.types.device
         sums = torch.zeros(3, dtype=torch.float64, device=device)  # both directions, and how many words
         state = self.bilm.blank(len(self.mine))
-        for number, batch in enumerate(self._batches()):
+        for number, batch in enumerate(self.streams.read(0) if self.mine else ()):
             report(Progress("perplexity", number, self.streams.batches, "batches"))
             batch = batch.to(device)
             vectors = self.types.vectors(batch.words, self.precision)
             fresh = batch.fresh if self.sentences else None
-            ahead, behind, state = run_layers(
-                self.bilm, vectors[batch.forward], vectors[batch.backward], state, None, fresh
-            )
+            inputs = LayerInputs(vectors[batch.forward], vectors[batch.backward], state, None, fresh)
+            ahead, behind, state = run_layers(self.bilm, inputs)
             sums += torch.stack(
                 [
                     self._log_prob(ahead, batch.forward_targets),
@@ -119,9 +117,6 @@ class HeldOutText:
         self.runtime.add_up([sums])
         forward, backward, words = sums.tolist()
         return BiLMPerplexity(-forward / max(1, words), -backward / max(1, words), int(words))
-
-    def _batches(self) -> Iterator[StreamBatch]:
-        return self.streams.read(0) if self.mine else iter(())
 
     def _log_prob(self, hidden: Tensor, targets: Tensor) -> Tensor:
         return self.softmax.log_prob(hidden.flatten(0, 1), targets.flatten()).double().sum()
