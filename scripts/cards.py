@@ -104,10 +104,10 @@ def elmo_card(name: str, folder: Path, bilm: Any, before: Mapping[str, Any], aft
     words = after["perplexity"]["words"]
     judged = [
         f"Perplexity is on the {words:,} words and sentence ends of held-out Wikipedia articles (wikitext-103, valid), "
-        "each one told by the whole softmax. Senses: of how many words with two senses (tests/senses.tsv) the "
-        "occurrences in one sense are nearer to each other than to those in the other, and how many occurrences have "
-        "their nearest neighbour in the same sense (43 % by chance). `trained`: as it came from training; `here`: with "
-        "int8 rows, as it lies in this folder.",
+        "each one told by the whole softmax. Senses: of how many words with two senses "
+        "(src/firth/probes/senses.tsv) the occurrences in one sense are nearer to each other than to those in "
+        "the other, and how many occurrences have their nearest neighbour in the same sense (43 % by chance). "
+        "`trained`: as it came from training; `here`: with int8 rows, as it lies in this folder.",
         markdown_table(["", "trained", "here"], rows),
     ]
     parts = [("Use", [code(use, "python")]), ("What it is", [markdown_table(["", "value"], facts)])]

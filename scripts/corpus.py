@@ -3,7 +3,7 @@
     python scripts/corpus.py --clones ../clones --out ../corpus
 
 Three stages, each resumable: `read` cleans, splits and tokenizes a source into `text/`; `sift` drops what is no
-sentence, what a dev or test set holds and what was seen before, into `kept/`; `pack` mixes blocks of all sources into
+sentence, what a dev or test set holds and what was seen before, into `kept/`; `pack` mixes the blocks of a genre into
 xz files and writes `report.json`. A stage whose outputs are there, made with the same settings, is not run again.
 The same clones, data folder and settings give the same bytes. docs/data.md describes the result.
 """
@@ -21,7 +21,7 @@ from typing import Any, BinaryIO
 
 import numpy as np
 
-from corpus_pack import Block, list_blocks, mix_blocks, pack_blocks
+from corpus_pack import Block, list_blocks, mix_blocks, pack_genres
 from corpus_readers import Unreadable
 from corpus_sieve import FUNCTION_WORDS, HeldOut, Seen, Sieve, hash_words, load_held_out, sift_source
 from corpus_sources import SOURCES, Source, read_files
@@ -144,7 +144,7 @@ def pack_all(settings: Settings, held_out: HeldOut) -> dict[str, Any]:
     files = [settings.out / "kept" / f"{source.name}.txt" for source in settings.sources]
     blocks = [block for i, path in enumerate(files) for block in list_blocks(path, i)]
     mixed, left_out = mix_blocks(blocks, settings.sources, settings.seed)
-    shards = pack_blocks(mixed, files, settings.out, settings.preset, settings.shard_bytes)
+    shards = pack_genres(mixed, settings.sources, files, settings.out, settings.preset, settings.shard_bytes)
     report = make_report(settings, held_out, mixed, left_out, shards)
     report["seconds"]["pack"] = round(time.monotonic() - began, 1)
     return report

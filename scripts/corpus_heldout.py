@@ -1,7 +1,7 @@
 """The text of the dev and test sets: what the corpus must not contain.
 
 Sets without a fixed split (Wikigold, LitBank, OntoGUM) and SQuAD's training set, from which studies cut a dev part,
-count as a whole.
+count as a whole. The ends of en-01 and en-02 are the held-out text of pretraining.
 """
 
 from __future__ import annotations
@@ -19,6 +19,7 @@ BRACKETS = {"-LRB-": "(", "-RRB-": ")", "-LSB-": "[", "-RSB-": "]", "-LCB-": "{"
 LEAF = re.compile(r"\(\d ([^()]+)\)")
 MARKS = re.compile(r"</?(?:b|strong)>")
 WIKITEXT_MARK = re.compile(r" @([-.,])@ ")
+HELD_OUT_ENDS = {"en-01": 400_000, "en-02": 200_000}  # words and sentence ends
 TITLE = re.compile(r"^ = ([^=].*?) = $", re.M)
 
 
@@ -124,12 +125,28 @@ def read_wikitext(path: Path) -> Iterator[str]:
             yield line.strip()
 
 
+def read_end(path: Path, places: int) -> list[str]:
+    """The last sentences of a tokenized text, with so many words and sentence ends at least."""
+    lines = text_of(path).splitlines()
+    start = len(lines)
+    while start and places > 0:
+        start -= 1
+        places -= len(lines[start].split()) + 1
+    return lines[start:]
+
+
+def read_held_out_end(path: Path) -> Iterator[str]:
+    return iter(read_end(path, HELD_OUT_ENDS[path.name.partition(".")[0]]))
+
+
 def read_titles(path: Path) -> list[str]:
     """The titles of the articles of WikiText. Whole articles with these titles stay out of the corpus."""
     return [title for title in TITLE.findall(WIKITEXT_MARK.sub(r"\1", text_of(path))) if "<unk>" not in title]
 
 
 HELD_OUT: dict[str, Callable[[Path], Iterator[str]]] = {
+    "data/corpora/en-01.txt.xz": read_held_out_end,
+    "data/corpora/en-02.txt.xz": read_held_out_end,
     "data/corpora/wikitext103-valid.tokens.xz": read_wikitext,
     "data/corpora/wikitext103-test.tokens.xz": read_wikitext,
     "data/intrinsic/context/scws.txt": read_table,

@@ -24,8 +24,8 @@ from firth.files import open_bytes
 
 HISTORICAL = (
     "books",
-    "old encyclopaedia",
-    "mixed, mostly books",
+    "old encyclopedia",
+    "mixed",
 )  # genres written before about 1930; every other genre is modern
 PIECE = 1 << 23  # bytes of a file of sentences that are read at once
 
@@ -75,7 +75,7 @@ def local(name: str, genre: str, licence: str) -> Source:
 SOURCES = (
     Source(
         "wikipedia-2019",
-        "encyclopaedia",
+        "encyclopedia",
         "ag-gipp/wikiextractor",
         "CC BY-SA 3.0",
         "6b6a412dda77cbbda4af9614ebecf30950ae0553",
@@ -84,7 +84,7 @@ SOURCES = (
     ),
     Source(
         "wikipedia-2015",
-        "encyclopaedia",
+        "encyclopedia",
         "jason-feng/wikiVisual",
         "CC BY-SA 3.0",
         "1c0fac92f29f17c1603bfffbe864e0dfdff66897",
@@ -131,17 +131,17 @@ SOURCES = (
     ),
     Source(
         "britannica",
-        "old encyclopaedia",
+        "old encyclopedia",
         "TU-plogan/kp-editions",
         "CC BY 4.0",
         "b476dc7ad2dadc1201e43f7dd4a053f7251d1b99",
         r"eb0[79]/TXT/.*\.txt",
         read_britannica,
     ),
-    local("en-01", "mixed, mostly books", "CC BY-SA; public domain"),
-    local("en-02", "encyclopaedia", "CC BY-SA"),
-    local("en-03", "encyclopaedia", "CC BY-SA"),
-    local("en-04", "mixed, mostly books", "CC BY; CC0; public domain"),
+    local("en-01", "mixed", "CC BY-SA; public domain"),
+    local("en-02", "encyclopedia", "CC BY-SA"),
+    local("en-03", "encyclopedia", "CC BY-SA"),
+    local("en-04", "mixed", "CC BY; CC0; public domain"),
 )
 
 

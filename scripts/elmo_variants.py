@@ -33,6 +33,13 @@ VARIANTS: dict[str, dict[str, Any]] = {
     "learning rate 0.004": {"learning_rate": 0.004},
     "batch 512, learning rate 0.002": {"batch": 512, "learning_rate": 0.002},
     "batch 512, unroll 64, learning rate 0.002": {"batch": 512, "unroll": 64, "learning_rate": 0.002},
+    "learning rate 0.008": {"learning_rate": 0.008},
+    "batch 512, unroll 64, learning rate 0.004": {"batch": 512, "unroll": 64, "learning_rate": 0.004},
+    "constant, averaged, learning rate 0.004": {"learning_rate": 0.004, "cooldown": 0.0, "averaging": 400},
+    "cooldown 0.2, learning rate 0.004": {"learning_rate": 0.004, "cooldown": 0.2},
+    "muon, learning rate 0.002": {"optimizer": "muon", "learning_rate": 0.002},
+    "muon, learning rate 0.004": {"optimizer": "muon", "learning_rate": 0.004},
+    "muon, learning rate 0.008": {"optimizer": "muon", "learning_rate": 0.008},
 }
 
 

@@ -1,29 +1,48 @@
-"""Train the biLMs of firth on one GPU, on the text of the data folder.
+"""Train the biLMs of firth on one GPU, on the corpus that `scripts/corpus.py` assembles.
 
-    python scripts/pretrain_elmo.py elmo-en --out models/elmo-en           # three minutes: the shipped model
-    python scripts/pretrain_elmo.py elmo-en-large --out models/elmo-large  # the size of the original ELMo
+    python scripts/pretrain_elmo.py prepare --corpus corpus                    # held-out text and softmax vocabulary
+    python scripts/pretrain_elmo.py elmo-en --corpus corpus --out models/elmo-en
+    python scripts/pretrain_elmo.py elmo-en-large --corpus corpus --out models/elmo-en-large --snapshots 5 10 20
 
-The perplexity is measured on the last words of both texts, which are held out. `--minutes` sets the training time and
-the decay of the learning rate. An interrupted run resumes when it is started again; its log is next to its checkpoint.
+The perplexity is measured on the ends of en-01 and en-02, which the corpus does not contain. The softmax predicts the
+most frequent words of the rest of both, so that perplexities stay comparable when the corpus changes. `prepare` needs
+the data folder and writes both into the corpus folder; training then needs that folder alone. `--minutes` sets the
+training time. An interrupted run resumes when it is started again; its log is next to its checkpoint.
 """
 
 from __future__ import annotations
 
 import argparse
-import lzma
-from collections import deque
+import json
+import math
+from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 
+from corpus_heldout import HELD_OUT_ENDS, read_end, text_of
 from firth import data
 from firth.formats.registry import save
 from firth.models.elmo import Elmo
+from firth.neural.bilm import BiLM
+from firth.neural.training.vocabulary import select_softmax_words
 from firth.progress import Progress
 from firth.runtime import Runtime
 from firth.text.corpus import Corpus
 from firth.text.tokenize import Tokenizer
+from firth.text.vocabulary import Vocabulary
 
-HELD_OUT = {"en-01": 400_000, "en-02": 200_000}  # words and sentence ends
+TOKENIZER = Tokenizer(mode="whitespace", normalizer=None)
+WORDS = 100_000  # words in words.vocab; a recipe takes the most frequent of them
+# How often an epoch reads each genre. Of a fraction, that part of the files is read.
+MIXTURE = {
+    "encyclopedia": 2.0,
+    "news": 2.0,
+    "books": 1.0,
+    "mixed": 1.0,
+    "speeches": 1.0,
+    "science": 0.25,
+    "old encyclopedia": 0.25,
+}
 RECIPES = {
     "elmo-en": Elmo(
         preset="small",
@@ -36,29 +55,52 @@ RECIPES = {
         dropout=0.05,
         learning_rate=0.002,
         log_every=50,
+        evaluate_every=1000,
     ),
     "elmo-en-large": Elmo(
-        preset="original", vocabulary=50_000, softmax="sampled", batch=1024, unroll=32, minutes=25.0, log_every=50
+        preset="original",
+        vocabulary=50_000,
+        softmax="sampled",
+        batch=1024,
+        unroll=32,
+        minutes=20.0,
+        learning_rate=0.004,
+        cooldown=0.25,
+        averaging=500,
+        log_every=100,
+        evaluate_every=1500,
     ),
 }
 
 
-def split(folder: Path) -> tuple[list[Path], list[Path]]:
-    """Writes the training text and the held-out text as plain files to a folder and returns their paths."""
-    folder.mkdir(parents=True, exist_ok=True)
-    training: list[Path] = []
-    held_out: list[Path] = []
-    for name, count in HELD_OUT.items():
-        with lzma.open(data.folder() / "data" / "corpora" / f"{name}.txt.xz", "rt", encoding="utf-8") as text:
-            lines = text.readlines()
-        last: deque[str] = deque()
-        while count > 0:
-            last.appendleft(lines.pop())
-            count -= len(last[0].split()) + 1
-        for kind, paths, some in (("learnt", training, lines), ("held-out", held_out, last)):
-            paths.append(folder / f"{name}.{kind}.txt")
-            paths[-1].write_text("".join(some), encoding="utf-8")
-    return training, held_out
+def prepare(corpus: Path) -> None:
+    """Writes the held-out text and the vocabulary of the softmax into the folder of the corpus."""
+    held_out: list[str] = []
+    rest: list[str] = []
+    for name, places in HELD_OUT_ENDS.items():
+        path = data.folder() / "data" / "corpora" / f"{name}.txt.xz"
+        end = read_end(path, places)
+        held_out += end
+        rest += text_of(path).splitlines()[: -len(end)]
+    (corpus / "held-out.txt").write_text("\n".join(held_out) + "\n", encoding="utf-8")
+    tokens = Corpus.of(["\n".join(rest)], tokenizer=TOKENIZER).tokens()
+    select_softmax_words(tokens.vocabulary, WORDS, 2).save(corpus / "words.vocab")
+
+
+def list_files(corpus: Path, mixture: Mapping[str, float] = MIXTURE) -> list[Path]:
+    """The files of an epoch; those of a genre that counts twice stand there twice."""
+    shards = json.loads((corpus / "report.json").read_text(encoding="utf-8"))["shards"]
+    files: list[Path] = []
+    for genre, share in mixture.items():
+        own = [corpus / shard["file"] for shard in shards if shard["genre"] == genre]
+        files += own * int(share) + own[: math.ceil(len(own) * (share % 1))]
+    return files
+
+
+def new_bilm(recipe: Elmo, words: Vocabulary) -> BiLM:
+    """The biLM of a recipe before training; its softmax predicts the most frequent of the words."""
+    chosen = Vocabulary(words.words[: recipe.vocabulary], words.counts[: recipe.vocabulary])
+    return BiLM(recipe.architecture(), vocabulary=chosen, seed=recipe.seed)
 
 
 def show(progress: Progress) -> None:
@@ -68,19 +110,47 @@ def show(progress: Progress) -> None:
         print(f"{100 * (progress.share or 0):5.1f} %  {progress.done / 1e6:7.1f} M tokens  {values}", flush=True)
 
 
+class Snapshots:
+    """Saves the biLM when so many minutes of training are over; called after each evaluation."""
+
+    def __init__(self, out: Path, minutes: list[float]) -> None:
+        self.out, self.minutes = out, sorted(minutes)
+
+    def __call__(self, bilm: BiLM, line: Mapping[str, float]) -> None:
+        print(f"held-out {json.dumps(dict(line))}", flush=True)
+        while self.minutes and line["seconds"] >= 60 * self.minutes[0]:
+            save(bilm, self.out.with_name(f"{self.out.name}-{60 * self.minutes.pop(0):.0f}s"))
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("name", choices=RECIPES, help="The recipe.")
-    parser.add_argument("--out", type=Path, required=True, help="The folder of the model.")
+    parser.add_argument("name", choices=["prepare", *RECIPES], help="The recipe.")
+    parser.add_argument("--corpus", type=Path, required=True, help="The folder that scripts/corpus.py wrote.")
+    parser.add_argument("--out", type=Path, help="The folder of the model.")
     parser.add_argument("--minutes", type=float, help="Minutes of training; default: those of the recipe.")
+    parser.add_argument(
+        "--snapshots", type=float, nargs="*", default=[], help="Save the model after these minutes too."
+    )
+    parser.add_argument("--cache", help="Folder that keeps the tokens between runs.")
     parser.add_argument("--device", default="cuda", choices=("cuda", "cpu"), help="The device; default: cuda.")
     args = parser.parse_args()
+    if args.name == "prepare":
+        prepare(args.corpus)
+        return
+    if args.out is None:
+        parser.error("--out is required")
     recipe = RECIPES[args.name] if args.minutes is None else replace(RECIPES[args.name], minutes=args.minutes)
-    state = args.out.with_name(args.out.name + ".state")
-    tokenizer = Tokenizer(mode="whitespace", normalizer=None)
-    training, held_out = (Corpus(paths, tokenizer=tokenizer) for paths in split(state / "text"))
-    runtime = Runtime.from_env(device=args.device)
-    bilm = recipe.fit(training, runtime=runtime, report=show, held_out=held_out, checkpoint=state / "training")
+    training = Corpus(list_files(args.corpus), tokenizer=TOKENIZER, cache=args.cache)
+    held_out = Corpus([args.corpus / "held-out.txt"], tokenizer=TOKENIZER)
+    bilm = recipe.fit(
+        training,
+        runtime=Runtime.from_env(device=args.device),
+        report=show,
+        start=new_bilm(recipe, Vocabulary.load(args.corpus / "words.vocab")),
+        held_out=held_out,
+        checkpoint=args.out.with_name(args.out.name + ".state"),
+        callback=Snapshots(args.out, args.snapshots),
+    )
     save(bilm, args.out)
     print(bilm, bilm.metadata["perplexity"]["after"])
 

@@ -19,9 +19,9 @@ def test_a_missing_torch_names_the_extra(monkeypatch: pytest.MonkeyPatch) -> Non
         import_name("firth.neural.mix:ScalarMix", "the mix", "elmo")
 
 
-def test_another_missing_module_is_a_plain_import_error() -> None:
+def test_a_missing_module_of_firth_is_a_plain_import_error() -> None:
     with pytest.raises(ModuleNotFoundError, match="no_such_module") as error:
-        import_name("no_such_module:Name", "this", "elmo")
+        import_name("firth.no_such_module:Name", "this", "elmo")
     assert not isinstance(error.value, MissingExtra)
 
 

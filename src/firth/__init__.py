@@ -5,14 +5,14 @@
 >>> corpus.vocabulary[:3]
 ('.', 'I', 'like')
 
-The public names are below; each is imported when it is first used, so that `import firth` costs nothing.
+The public names are those below; each is imported when it is first used, so that `import firth` costs nothing.
 """
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from firth.lazy import import_name, lazy_attributes
+from firth.lazy import import_name, lazy_attributes, read_imports
 
 if TYPE_CHECKING:
     from firth import evaluate as evaluate
@@ -42,38 +42,10 @@ if TYPE_CHECKING:
 
 __version__ = "0.1.0"
 
-PLACES = {
-    "BiLM": "firth.neural.bilm:BiLM",
-    "Corpus": "firth.text.corpus:Corpus",
-    "CountMatrix": "firth.models.count_matrix:CountMatrix",
-    "Counts": "firth.models.counts:Counts",
-    "CountsTransformer": "firth.models.estimator:CountsTransformer",
-    "Elmo": "firth.models.elmo:Elmo",
-    "FastText": "firth.models.fasttext:FastText",
-    "FastTextClassifier": "firth.models.classifier:FastTextClassifier",
-    "FirthError": "firth.errors:FirthError",
-    "Glove": "firth.models.glove:Glove",
-    "Ngram": "firth.models.ngram:Ngram",
-    "NgramModel": "firth.models.ngram_model:NgramModel",
-    "Normalizer": "firth.text.normalize:Normalizer",
-    "Phrases": "firth.models.phrases:Phrases",
-    "Runtime": "firth.runtime:Runtime",
-    "ScalarMix": "firth.neural.mix:ScalarMix",
-    "SubwordVectors": "firth.vectors.subwords:SubwordVectors",
-    "Tokenizer": "firth.text.tokenize:Tokenizer",
-    "Vocabulary": "firth.text.vocabulary:Vocabulary",
-    "Word2Vec": "firth.models.word2vec:Word2Vec",
-    "WordVectors": "firth.vectors.words:WordVectors",
-    "load": "firth.formats.registry:load",
-    "save": "firth.formats.registry:save",
-}
+PLACES = read_imports("firth")
 
-MODULES = ("evaluate",)
-
-__getattr__ = lazy_attributes(
-    "firth", (*PLACES, *MODULES), lambda name: import_name(PLACES.get(name, f"firth.{name}"), f"firth.{name}", "elmo")
-)
+__getattr__ = lazy_attributes("firth", PLACES, lambda name: import_name(PLACES[name], f"firth.{name}", "elmo"))
 
 
 def __dir__() -> list[str]:
-    return sorted([*PLACES, *MODULES, "__version__"])
+    return sorted([*PLACES, "__version__"])

@@ -10,7 +10,9 @@ import errno
 import glob
 import gzip
 import io
+import json
 import lzma
+import mmap
 import os
 import shutil
 import sys
@@ -21,7 +23,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import IO, Any, Literal, cast
 
-from firth.errors import FormatError, MissingExtra, OptionError
+from firth.errors import FormatError, OptionError
+from firth.lazy import import_name
 
 Name = str | os.PathLike[str]
 STDIN = "-"
@@ -75,6 +78,32 @@ def open_bytes(path: Name) -> Iterator[IO[bytes]]:
     """The decompressed bytes of a file, or of standard input for '-'. Corrupt data is a FormatError."""
     with open_with_position(path) as (file, _):
         yield file
+
+
+def read_bytes(path: Name, longest: int | None = None) -> bytes:
+    """The decompressed bytes of a file; more than `longest` are an error, not a full memory."""
+    with open_bytes(path) as file:
+        data = file.read(-1 if longest is None else longest + 1)
+    if longest is not None and len(data) > longest:
+        raise FormatError(path, f"has more than {longest:,} bytes, the limit for a file of its kind")
+    return data
+
+
+def read_json(path: Name, longest: int | None = None) -> Any:
+    """The value in a JSON file, compressed or not."""
+    data = read_bytes(path, longest)
+    try:
+        return json.loads(data)
+    except (ValueError, RecursionError) as error:
+        raise FormatError(path, f"is not JSON: {error}") from error
+
+
+def map_file(path: Name) -> bytes | mmap.mmap:
+    """The bytes of a file, memory-mapped."""
+    if os.path.getsize(path) == 0:
+        return b""  # an empty file cannot be mapped
+    with open(path, "rb") as file:
+        return mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
 
 
 def read_lines(path: Name, longest: int = LONGEST_LINE) -> Iterator[tuple[int, str]]:
@@ -208,11 +237,7 @@ def _zst_frames() -> tuple[Callable[[], Any], type[Exception]]:
 
 
 def _zstandard() -> Any:
-    try:
-        import zstandard
-    except ImportError as error:
-        raise MissingExtra("reading and writing .zst files", "zst") from error
-    return zstandard
+    return import_name("zstandard", "reading and writing .zst files", "zst")
 
 
 def _write_zst(path: Name, mode: str) -> IO[bytes]:
@@ -288,15 +313,17 @@ def atomic_folder(path: Name) -> Iterator[Path]:
         shutil.rmtree(draft, ignore_errors=True)
 
 
-def check_output(path: Name) -> None:
+def check_output(path: Name, markers: Iterable[str] = ("config.json",)) -> None:
     """Raises an OptionError if a path cannot be written, or is a folder with files that firth did not write.
+
+    One of the files in `markers` marks a folder that firth wrote.
 
     >>> check_output("README.md/model")
     Traceback (most recent call last):
     firth.errors.OptionError: README.md/model: cannot be written, because README.md is not a writable folder
     """
     target = Path(path)
-    if target.is_dir() and any(target.iterdir()) and not (target / "config.json").exists():
+    if target.is_dir() and any(target.iterdir()) and not any((target / name).exists() for name in markers):
         raise OptionError(f"{target}: the folder contains other files. Choose another name or empty it")
     above = next((folder for folder in target.parents if folder.exists()), target)
     if not above.is_dir() or not os.access(above, os.W_OK | os.X_OK):

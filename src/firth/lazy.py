@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable
 from functools import cache
 from importlib import import_module
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Any
+from typing import Any, Generic, TypeVar
 
 from firth.errors import MissingExtra, OptionError, suggest
 
+Item = TypeVar("Item")
+
 
 def import_name(place: str, purpose: str, extra: str) -> Any:
-    """The object at a place. If torch is missing, the error names the purpose and the extra to install.
+    """The object at a place. If torch or a module of others is missing, the error names the extra to install.
 
     >>> import_name("collections:OrderedDict", "the table", "all").__name__
     'OrderedDict'
@@ -23,22 +25,31 @@ def import_name(place: str, purpose: str, extra: str) -> Any:
     try:
         imported = import_module(module)
     except ModuleNotFoundError as error:
-        if error.name != "torch":
+        missing = (error.name or "").partition(".")[0]
+        if missing == "firth" or missing not in ("torch", module.partition(".")[0]):
             raise
         raise MissingExtra(purpose, extra) from error
     return getattr(imported, name) if name else imported
 
 
-def import_class(places: Mapping[str, str], name: str, kind: str, extra: str) -> Any:
-    """The class that a table of places has under a name; `kind` is what the names stand for in errors.
+class Registry(dict[str, str], Generic[Item]):
+    """The places of classes by name. `kind` is what the names stand for, `extra` installs what the classes need.
 
-    >>> import_class({"ordered": "collections:OrderedDict"}, "orderd", "table", "all")
+    >>> Registry("table", "all", ordered="collections:OrderedDict").find("orderd")
     Traceback (most recent call last):
     firth.errors.OptionError: no table is called 'orderd'. Did you mean 'ordered'?
     """
-    if name not in places:
-        raise OptionError(f"no {kind} is called {name!r}. {suggest(name, places)}")
-    return import_name(places[name], f"the {kind} {name}", extra)
+
+    def __init__(self, kind: str, extra: str, **places: str) -> None:
+        super().__init__(places)
+        self.kind, self.extra = kind, extra
+
+    def find(self, name: str) -> type[Item]:
+        """The class of a name, imported now."""
+        if name not in self:
+            raise OptionError(f"no {self.kind} is called {name!r}. {suggest(name, self)}")
+        found: type[Item] = import_name(self[name], f"the {self.kind} {name}", self.extra)
+        return found
 
 
 def lazy_attributes(module: str, names: Iterable[str], make: Callable[[str], Any]) -> Callable[[str], Any]:
@@ -73,6 +84,21 @@ def read_literal(place: str, name: str, default: Any = None) -> Any:
         if any(isinstance(target, ast.Name) and target.id == name for target in targets):
             return ast.literal_eval(node.value)  # type: ignore[attr-defined]
     return default
+
+
+def read_imports(module: str) -> dict[str, str]:
+    """The places of the names that a module imports under `if TYPE_CHECKING:`.
+
+    >>> read_imports("firth")["Corpus"]
+    'firth.text.corpus:Corpus'
+    """
+    blocks = [node for node in _parse(module).body if isinstance(node, ast.If)]
+    imports = [node for block in blocks for node in block.body if isinstance(node, ast.ImportFrom)]
+    places: dict[str, str] = {}
+    for node in imports:  # a name that comes from the module itself is a submodule
+        mark = "." if node.module == module else ":"
+        places |= {alias.name: f"{node.module}{mark}{alias.name}" for alias in node.names}
+    return places
 
 
 def _find(place: str) -> ast.ClassDef | ast.FunctionDef | ast.Module:

@@ -74,11 +74,15 @@ class Recipe:
     @classmethod
     def from_toml(cls, path: str | PathLike[str]) -> Self:
         """The recipe in a TOML file."""
-        try:
-            values = tomllib.loads(Path(path).read_text(encoding="utf-8"))
-        except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
-            raise FormatError(path, f"not a recipe in TOML: {error}") from error
-        return cls.from_dict(values)
+        return cls.from_dict(read_toml(path))
+
+
+def read_toml(path: str | PathLike[str]) -> dict[str, Any]:
+    """The keys and values of a TOML file."""
+    try:
+        return tomllib.loads(Path(path).read_text(encoding="utf-8"))
+    except (UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
+        raise FormatError(path, f"not a recipe in TOML: {error}") from error
 
 
 def _check(recipe: str, field: dataclasses.Field[Any], kind: Any, value: Any) -> None:

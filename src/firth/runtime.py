@@ -17,7 +17,8 @@ from dataclasses import dataclass, field
 from functools import cache
 from typing import TYPE_CHECKING, TypeVar, cast
 
-from firth.errors import MissingExtra, OptionError
+from firth.errors import OptionError
+from firth.lazy import import_name
 
 if TYPE_CHECKING:
     from torch import Tensor
@@ -44,11 +45,7 @@ def _number(name: str, default: int) -> int:
 
 
 def _check_gpu() -> None:
-    try:
-        import torch
-    except ImportError as error:
-        raise MissingExtra("computing on a GPU", "elmo") from error
-    if not torch.cuda.is_available():
+    if not import_name("torch", "computing on a GPU", "elmo").cuda.is_available():
         raise OptionError(
             "device is 'cuda', but torch finds no NVIDIA GPU. Use device='cpu', or a torch that was built for CUDA"
         )

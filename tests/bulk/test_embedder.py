@@ -8,11 +8,13 @@ from typing import Any
 
 import numpy as np
 import pytest
+import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
-from firth.bulk.embedder import Sentences, as_layers, embedder, pool
+from firth.bulk.embedder import Sentences, as_layers, embedder
 from firth.errors import OptionError
+from firth.neural.device import CPU, GPU
 from firth.vectors.words import WordVectors
 
 VECTORS = WordVectors(["tea", "rain"], [[1, 0], [0, 3]])
@@ -43,7 +45,7 @@ class Ahead(Told):
             yield waiting
 
     def parameters(self) -> Iterator[Any]:
-        yield SimpleNamespace(is_cuda=True)
+        yield SimpleNamespace(device=torch.device("cuda"))
 
 
 @pytest.mark.parametrize("layers", ["mix", "top", 0])
@@ -69,7 +71,7 @@ def test_a_contextual_model_is_told_what_was_chosen_and_nothing_else() -> None:
 
 def test_a_model_that_works_ahead_gives_the_blocks_that_one_gives_that_does_not() -> None:
     plain, ahead = embedder(Told()), embedder(Ahead())
-    assert (plain.on_gpu, ahead.on_gpu) == (False, True)
+    assert (plain.block_bytes, ahead.block_bytes) == (CPU.block_bytes, GPU.block_bytes)
     one, other = ([[a.tolist() for a in block] for block in e.blocks(BLOCKS, "float16")] for e in (plain, ahead))
     assert one == other == [[[[3]], [[4], [3]]], [[]], [[[4]]]]
     assert next(ahead.blocks(BLOCKS, "float16"))[0].dtype == np.float16
@@ -90,12 +92,13 @@ def test_blocks_are_taken_as_they_are_needed(make: type[Told], most: int) -> Non
     assert taken == most
 
 
-@given(st.lists(st.lists(st.integers(-9, 9), min_size=3, max_size=3), max_size=5))
-def test_pooled_rows_are_the_mean_or_the_greatest_and_zeros_for_nothing(rows: list[list[int]]) -> None:
-    array = np.array(rows, np.float32).reshape(-1, 3)
-    columns = list(zip(*rows)) or [(0,)] * 3
-    assert pool(array, "max").tolist() == [max(column) for column in columns]
-    assert pool(array, "mean").tolist() == pytest.approx([sum(column) / len(column) for column in columns], abs=1e-5)
+@given(st.lists(st.sampled_from(["tea", "rain", "snow"]), max_size=5))
+def test_pooled_rows_are_the_mean_or_the_greatest_and_zeros_for_nothing(words: list[str]) -> None:
+    rows = [{"tea": (1, 0), "rain": (0, 3)}.get(word, (0, 0)) for word in words]
+    columns = list(zip(*rows)) or [(0,)] * 2
+    greatest, mean = (embedder(VECTORS, pooling=pooling)([words])[0].tolist() for pooling in ("max", "mean"))
+    assert greatest == [max(column) for column in columns]
+    assert mean == pytest.approx([sum(column) / len(column) for column in columns], abs=1e-5)
 
 
 @pytest.mark.parametrize("text", ["-1", "1.5", "", "²", "Top"])

@@ -119,7 +119,7 @@ def test_an_index_of_somebody_elses_is_refused_with_its_place(tmp_path: Path, te
 def test_an_index_that_is_cut_short_is_named(tmp_path: Path) -> None:
     out = written(tmp_path / "out", arrays_of((3,)), (3,))
     (out / "index.json").write_bytes((out / "index.json").read_bytes()[:-10])
-    with pytest.raises(FormatError, match=r"out: is not a folder of embeddings: index.json cannot be read"):
+    with pytest.raises(FormatError, match=r"index.json: is not JSON"):
         Shards(out)
 
 

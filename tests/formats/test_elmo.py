@@ -196,6 +196,7 @@ def test_without_torch_or_h5py_the_extra_is_named(
         with pytest.raises(MissingExtra, match=r"firth\[elmo\]"):
             load(folder)
     monkeypatch.setitem(sys.modules, "torch", None)
+    monkeypatch.delitem(sys.modules, "firth.neural.bilm")
     for place in (folder, tmp_path / "native"):
         with pytest.raises(MissingExtra, match=r"firth\[elmo\]"):
             load(place)

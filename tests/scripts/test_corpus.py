@@ -131,7 +131,7 @@ def test_a_speech_loses_paragraph_numbers_and_line_ends() -> None:
     assert paragraphs(readers.read_speech, "\n") == []
 
 
-def test_an_entry_of_the_encyclopaedia_loses_its_box() -> None:
+def test_an_entry_of_the_encyclopedia_loses_its_box() -> None:
     text = "+====+\n ENCYCLOPEDIA, License: CC-BY-4.0\n+====+\n\nTEA, a\nplant. [7:6:125]\n\nIt grows.\n\n1 | 2\n"
     assert paragraphs(readers.read_britannica, text) == ["TEA, a plant.", "It grows."]
 
@@ -305,7 +305,7 @@ def settings(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> corpus.Settings
     monkeypatch.setattr(sieve, "TITLED", ("titles.tokens",))
     chosen = (
         sources.Source(
-            "wiki", "encyclopaedia", "a/wiki", "CC BY-SA", wiki, r"text/wiki_\d\d", readers.read_wikiextractor
+            "wiki", "encyclopedia", "a/wiki", "CC BY-SA", wiki, r"text/wiki_\d\d", readers.read_wikiextractor
         ),
         sources.Source("books", "books", "b/books", "public domain", book, r".*/.*\.txt", readers.read_gutenberg),
         sources.local("own", "news", "CC0"),
@@ -329,7 +329,12 @@ def test_the_pipeline_reports_what_it_keeps_and_why_the_rest_goes(settings: corp
         b"They all went home to drink tea .",
     ]
     assert report == json.loads((settings.out / "report.json").read_text())
-    assert report["tokens_by_genre"] == {"encyclopaedia": 13, "books": 24, "news": 17}
+    assert [(shard["genre"], shard["file"]) for shard in report["shards"]] == [
+        ("encyclopedia", "encyclopedia-01.txt.xz"),
+        ("books", "books-01.txt.xz"),
+        ("news", "news-01.txt.xz"),
+    ]
+    assert report["tokens_by_genre"] == {"encyclopedia": 13, "books": 24, "news": 17}
     assert report["tokens"] == sum(line.count(b" ") + 1 for line in lines) == 54
     assert report["modern_tokens"] == 30
     wiki, books, own = report["sources"]
@@ -367,13 +372,20 @@ def test_a_shard_is_never_larger_than_asked(settings: corpus.Settings, monkeypat
     rng = np.random.default_rng(0)
     path.write_text("".join(f"{rng.integers(1 << 60)} {rng.integers(1 << 60)}\n" for _ in range(5000)))
     blocks = list(pack.list_blocks(path, 0))
-    shards = pack.pack_blocks(blocks, [path], settings.out, 6, 45_000)
+    shards = pack.pack_blocks(blocks, [path], settings.out / "books", 6, 45_000)
     assert len(blocks) == 5
     assert sum(shard["tokens"] for shard in shards) == 10_000
     assert all(shard["bytes"] == (settings.out / shard["file"]).stat().st_size <= 45_000 for shard in shards)
     assert b"\n".join(packed(settings)) + b"\n" == path.read_bytes()
     with pytest.raises(OptionError, match="larger than a shard"):
-        pack.pack_blocks(blocks, [path], settings.out, 6, 1000)
+        pack.pack_blocks(blocks, [path], settings.out / "books", 6, 1000)
+
+
+def test_the_end_of_a_text_has_so_many_words_and_sentence_ends(tmp_path: Path) -> None:
+    (tmp_path / "en-01.txt").write_text("one two .\nthree .\nfour .\n")
+    assert heldout.read_end(tmp_path / "en-01.txt", 4) == ["three .", "four ."]
+    assert heldout.read_end(tmp_path / "en-01.txt", 3) == ["four ."]
+    assert len(heldout.read_end(tmp_path / "en-01.txt", 99)) == 3
 
 
 def test_the_table_of_sources_names_repository_licence_and_commit() -> None:

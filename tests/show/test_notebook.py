@@ -4,16 +4,20 @@ from __future__ import annotations
 
 from rich.console import Console
 
-from firth.show.notebook import as_html, as_table, describe_origin, make_printable
+from firth.show.notebook import Fact, FactSheet, describe_origin, make_printable
 
 
 def test_facts_are_shown_in_the_terminal_and_escaped_in_html() -> None:
-    facts = [("words", "<unk>, tea"), ("dim", "3")]
+    class Tea(FactSheet):
+        def _facts(self) -> list[Fact]:
+            return [("words", "<unk>, tea"), ("dim", "3"), ("from", "")]
+
     console = Console(width=60, color_system=None)
     with console.capture() as capture:
-        console.print(as_table("Tea", facts))
+        console.print(Tea())
     assert "<unk>, tea" in capture.get()
-    assert "&lt;unk&gt;, tea" in as_html("Tea", facts)
+    assert "from" not in capture.get()
+    assert "&lt;unk&gt;, tea" in Tea()._repr_html_()
 
 
 def test_the_origin_names_the_recipe() -> None:

@@ -11,9 +11,10 @@ from sklearn.metrics import accuracy_score, f1_score
 from torch import Tensor
 
 from firth.tasks.inputs import Text
-from firth.tasks.labels import LabelNetwork, accuracy, describe_labels, f1_by_label, likeliest, macro_f1
+from firth.tasks.labels import LabelNetwork, accuracy, f1_by_label, likeliest, macro_f1
 from firth.tasks.layers import sequence_mask
 from firth.tasks.sentiment.data import SentimentExample
+from firth.tasks.sentiment.task import Sentiment
 
 label = st.sampled_from(["bad", "good", "neutral"])
 LENGTHS = torch.tensor([1, 1])
@@ -37,7 +38,7 @@ def test_an_answer_has_the_probability_of_each_label() -> None:
     first, second = FirstWord(["bad", "good"]).answers((TEXT,), [])
     assert first == pytest.approx({"bad": np.e**2 / (np.e**2 + 1), "good": 1 / (np.e**2 + 1)})
     assert (likeliest(first), likeliest(second)) == ("bad", "good")
-    assert list(describe_labels(second)["labels"]) == ["good", "bad"]
+    assert list(Sentiment().describe(SentimentExample(("w",)), second)["labels"]) == ["good", "bad"]
 
 
 @given(st.lists(st.tuples(label, label), min_size=1, max_size=30))

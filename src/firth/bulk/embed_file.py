@@ -23,7 +23,7 @@ from typing import Any, Literal, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from firth.bulk.embedder import Embed, Sentences, as_layers, embedder
+from firth.bulk.embedder import BLOCK_BYTES, Embed, Sentences, as_layers, embedder
 from firth.bulk.hdf5 import Hdf5Writer
 from firth.bulk.journal import Journal, Snapshot
 from firth.bulk.lines import LineBlock, LineReader, prefetch
@@ -31,9 +31,10 @@ from firth.bulk.parquet import ParquetWriter
 from firth.bulk.shards import ShardWriter
 from firth.bulk.write_behind import WriteBehind
 from firth.errors import OptionError
-from firth.files import STDIN, Name
+from firth.files import STDIN, Name, check_output
 from firth.formats.elmo_files import find_files
 from firth.formats.registry import detect
+from firth.neural.inference.sentence_arrays import convert
 from firth.options import Recipe, option
 from firth.pretrained import shipped
 from firth.progress import Progress, Report, silent
@@ -41,8 +42,6 @@ from firth.runtime import Runtime
 from firth.text.tokenize import Tokenizer
 from firth.vectors.rows import Floats
 
-BLOCK_BYTES = 64 << 20  # float32 output per block: bounds memory, and the work lost by a kill
-GPU_BLOCK_BYTES = 512 << 20  # larger blocks have more sentences of similar length, which keeps a GPU busy
 FEWEST, MOST = 8_192, 131_072  # tokens per block
 
 
@@ -158,7 +157,7 @@ def embed_file(
     lines = LineReader.of(inputs, tokenizer or Tokenizer(), errors)
     embed = embedder(model, as_layers(bulk.layers), bulk.pooling, **settings)
     row = row_shape(embed, bulk.pooling is not None)
-    block_tokens = block_tokens or tokens_for(row, embed.on_gpu)
+    block_tokens = block_tokens or tokens_for(row, embed.block_bytes)
     check_target(out, folder=FORMATS[format].marker is not None)
     job = {
         **bulk.as_dict(),
@@ -198,14 +197,13 @@ def row_shape(embed: Embed, pooled: bool) -> tuple[int, ...]:
     return shape if pooled else (*shape[:-2], shape[-1])
 
 
-def tokens_for(row: tuple[int, ...], on_gpu: bool = False) -> int:
+def tokens_for(row: tuple[int, ...], block_bytes: int = BLOCK_BYTES) -> int:
     """The number of tokens per block for rows of this shape.
 
-    >>> tokens_for((1024,)), tokens_for((3, 1024)), tokens_for((50,)), tokens_for((1024,), on_gpu=True)
+    >>> tokens_for((1024,)), tokens_for((3, 1024)), tokens_for((50,)), tokens_for((1024,), 512 << 20)
     (16384, 8192, 131072, 131072)
     """
-    size = GPU_BLOCK_BYTES if on_gpu else BLOCK_BYTES
-    return max(FEWEST, min(MOST, size // (4 * int(np.prod(row)))))
+    return max(FEWEST, min(MOST, block_bytes // (4 * int(np.prod(row)))))
 
 
 def check_target(out: Name, folder: bool) -> None:
@@ -217,10 +215,7 @@ def check_target(out: Name, folder: bool) -> None:
         raise OptionError(f"{path}: is a folder, but a file is to be written there. Choose another name")
     if path.exists() and not path.is_dir() and folder:
         raise OptionError(f"{path}: is a file, but a folder is to be written there. Choose another name")
-    markers = {"config.json", *(format.marker for format in FORMATS.values() if format.marker)}
-    ours = any((path / name).exists() for name in markers)
-    if path.is_dir() and any(path.iterdir()) and not ours:
-        raise OptionError(f"{path}: the folder contains other files. Choose another name or empty it")
+    check_output(path, ["config.json", *(format.marker for format in FORMATS.values() if format.marker)])
 
 
 @dataclass(frozen=True)
@@ -278,7 +273,7 @@ class BulkEmbedder:
         runtime = Runtime.from_env()
 
         def cast(part: slice) -> list[NDArray[Any]]:
-            return [as_dtype(array, self.dtype) for array in arrays[part]]
+            return [np.ascontiguousarray(convert(array, self.dtype)) for array in arrays[part]]
 
         return list(chain.from_iterable(runtime.map(cast, runtime.shares(len(arrays)))))
 
@@ -298,15 +293,6 @@ def count_zero_rows(arrays: Iterable[NDArray[Any]], pooled: bool) -> int:
             candidates = np.flatnonzero(layers[0, :, 0] == 0)
             count += int(np.count_nonzero(~layers[:, candidates].any(axis=(0, 2))))
     return count
-
-
-def as_dtype(array: NDArray[Any], dtype: str) -> NDArray[Any]:
-    """Converts an array to the output type; overflow is an error."""
-    try:
-        with np.errstate(over="raise"):
-            return np.ascontiguousarray(array, dtype)
-    except FloatingPointError as error:
-        raise OptionError("a number is too large for float16. Use --dtype float32") from error
 
 
 def fingerprint(path: Name) -> str:

@@ -6,14 +6,13 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, Protocol
 
-import numpy as np
-
 from firth.errors import OptionError
+from firth.neural.inference.sentence_arrays import Pooling, pool
 from firth.vectors.rows import Floats
 from firth.vectors.words import WordVectors
 
 Layers = Literal["mix", "all", "top"] | int
-Pooling = Literal["mean", "max", "first-last"]
+BLOCK_BYTES = 64 << 20  # bounds memory, and the work lost by a kill
 Sentences = Sequence[Sequence[str]]
 
 
@@ -28,11 +27,12 @@ class Embed:
     """A function from sentences to arrays, one per sentence; `many` does the same for a stream of blocks.
 
     `many` also takes the output dtype, and may start a block before it returns the previous one, to keep a GPU busy.
+    `block_bytes` is the size of a block in float32.
     """
 
     one: Callable[[Sentences], list[Floats]]
     many: Callable[[Iterable[Sentences], str], Iterator[list[Floats]]] | None = None
-    on_gpu: bool = False
+    block_bytes: int = BLOCK_BYTES
 
     def __call__(self, sentences: Sentences) -> list[Floats]:
         return self.one(sentences)
@@ -61,7 +61,8 @@ def embedder(model: Any, layers: Layers = "mix", pooling: Pooling | None = None,
         unsupported = sorted(name for name, value in settings.items() if value is not None)
         if unsupported:
             raise OptionError(f"{unsupported[0]} is for contextual models, but this one is {type(model).__name__}")
-        return Embed(lambda sentences: [_shape_output(array, layers, pooling) for array in model.embed(sentences)])
+        axes = (None, ...) if layers == "all" else ...
+        return Embed(lambda sentences: [pool(array, pooling)[axes] for array in model.embed(sentences)])
     if not hasattr(model, "embed"):
         raise OptionError(f"a {type(model).__name__} has no vectors for sentences. Use word vectors or an ELMo model")
     options: dict[str, Any] = {"layers": layers, "pooling": pooling}
@@ -73,24 +74,10 @@ def embedder(model: Any, layers: Layers = "mix", pooling: Pooling | None = None,
 
     if not hasattr(model, "embed_blocks"):
         return Embed(one)
-    on_gpu = next(model.parameters()).is_cuda
-    return Embed(one, lambda blocks, dtype: model.embed_blocks(blocks, dtype=dtype, **options), on_gpu)
+    from firth.neural.device import work_sizes
 
-
-def _shape_output(array: Floats, layers: Layers, pooling: Pooling | None) -> Floats:
-    pooled = array if pooling is None else pool(array, pooling)
-    return pooled[None] if layers == "all" else pooled
-
-
-def pool(array: Floats, pooling: Pooling) -> Floats:
-    """The pooled vector of a (length, dim) sentence; zeros for an empty sentence.
-
-    >>> pool(np.array([[1, 4], [3, 0]], np.float32), "mean")
-    array([2., 2.], dtype=float32)
-    """
-    if not len(array):
-        return np.zeros(array.shape[1], np.float32)
-    return np.asarray(array.max(axis=0) if pooling == "max" else array.mean(axis=0), np.float32)
+    size = work_sizes(next(model.parameters()).device).block_bytes
+    return Embed(one, lambda blocks, dtype: model.embed_blocks(blocks, dtype=dtype, **options), size)
 
 
 def as_layers(text: str) -> Layers:

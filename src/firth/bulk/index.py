@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterable, Sequence
-from typing import Any, Literal
+from typing import Any, Literal, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -98,7 +97,7 @@ def index_file(
     lines = LineReader.of(inputs, tokenizer or Tokenizer(), errors)
     embed = embedder(model, as_layers(layers), **settings)
     row = row_shape(embed, pooled=False)
-    block_tokens = block_tokens or tokens_for(row, embed.on_gpu)
+    block_tokens = block_tokens or tokens_for(row, embed.block_bytes)
     only = None if words is None else frozenset(words)
     check_target(out, folder=True)
     about = {"model": model_path, "layers": layers, "tokenizer": lines.tokenizer.as_dict(), "files": list(lines.paths)}
@@ -117,7 +116,4 @@ def index_file(
         BulkEmbedder(lines, embed, journal, writer, dtype, report=report).run(block_tokens)
         native.write(writer.occurrences(row[0], {**about, "settings": used_settings}), out)
         journal.discard()
-    made = native.read(out, RowSelection())
-    if not isinstance(made, Occurrences):
-        raise TypeError(f"{os.fspath(out)}: an index came back as {type(made).__name__}")
-    return made
+    return cast(Occurrences, native.read(out, RowSelection()))

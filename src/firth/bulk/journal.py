@@ -17,8 +17,8 @@ from pathlib import Path
 from typing import Any, Self
 
 from firth.bulk.append_only import AppendOnlyFile, DirectBuffers
-from firth.errors import FormatError, OptionError
-from firth.files import Name
+from firth.errors import OptionError
+from firth.files import Name, read_json
 
 JOURNAL = "journal.json"
 
@@ -82,10 +82,7 @@ class Journal:
             if any(self.folder.iterdir()):
                 raise OptionError(f"{self.folder}: the folder for unfinished work contains other files. Move it away")
             return None
-        try:
-            journal: dict[str, Any] = json.loads(path.read_bytes())
-        except ValueError as error:
-            raise FormatError(path, f"is not a journal: {error}", cure="Move it away") from error
+        journal: dict[str, Any] = read_json(path)
         return journal
 
     def _recover(self) -> None:

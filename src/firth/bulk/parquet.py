@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from firth.bulk.journal import Journal
 from firth.bulk.lines import LineBlock
-from firth.errors import MissingExtra
+from firth.lazy import import_name
 
 RESULT = "result"
 MARK = f"{RESULT}/_firth.json"
@@ -27,12 +27,8 @@ class ParquetWriter:
     def __init__(
         self, journal: Journal, dtype: str, shape: tuple[int, ...], *, pooled: bool = False, texts: bool = True
     ) -> None:
-        try:
-            import pyarrow
-            import pyarrow.parquet
-        except ImportError as error:
-            raise MissingExtra("writing Parquet", "arrow") from error
-        self.arrow, self.parquet = pyarrow, pyarrow.parquet
+        names = "pyarrow", "pyarrow.parquet"
+        self.arrow, self.parquet = (import_name(name, "writing Parquet", "arrow") for name in names)
         self.journal, self.dtype, self.pooled, self.texts = journal, dtype, pooled, texts
         self.layers = shape[0] if len(shape) == 2 else None
         self.dim = shape[-1]

@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 from firth.bulk.journal import Journal
 from firth.bulk.lines import LineBlock
 from firth.errors import FormatError
-from firth.files import Name
+from firth.files import Name, read_json
 from firth.formats import safetensors
 
 RESULT, INDEX, STARTS = "result", "index.json", "starts.safetensors"
@@ -31,7 +31,6 @@ SHARD = 2 << 30  # bytes
 LENGTHS = "lengths"
 GROUP = 16 << 20  # bytes transposed and written at a time
 PIECE = 1 << 20  # starts computed at a time
-DTYPES = {"float32": "F32", "float16": "F16", "int64": "I64"}
 
 
 class ShardWriter:
@@ -112,7 +111,7 @@ def _groups(rows: Sequence[NDArray[Any]]) -> Iterator[Sequence[NDArray[Any]]]:
 def header(name: str, dtype: str, shape: tuple[int, ...]) -> bytes:
     """The first HEADER bytes of a safetensors file with one array."""
     size = int(np.prod(shape, dtype=np.int64)) * np.dtype(dtype).itemsize
-    entry = {name: {"dtype": DTYPES[dtype], "shape": list(shape), "data_offsets": [0, size]}}
+    entry = {name: {"dtype": safetensors.NAMES[np.dtype(dtype)], "shape": list(shape), "data_offsets": [0, size]}}
     text = json.dumps(entry, separators=(",", ":")).encode()
     return struct.pack("<Q", HEADER - 8) + text.ljust(HEADER - 8)
 
@@ -153,10 +152,9 @@ class Shards(Sequence[NDArray[Any]]):
 
 
 def _read_index(folder: Path) -> dict[str, Any]:
-    try:
-        index = json.loads((folder / INDEX).read_bytes())
-    except (OSError, ValueError) as error:
-        raise FormatError(folder, f"is not a folder of embeddings: {INDEX} cannot be read ({error})") from error
+    if not (folder / INDEX).is_file():
+        raise FormatError(folder, f"is not a folder of embeddings: it has no {INDEX}")
+    index = read_json(folder / INDEX)
     if not isinstance(index, dict) or index.get("library") != "firth" or "shards" not in index:
         raise FormatError(folder / INDEX, "is not the index of a folder of embeddings")
     return index

@@ -1,6 +1,7 @@
 """Commands that run a text of any size through a model: bulk embedding, and an index of words in context."""
 
 import os
+from dataclasses import dataclass
 from typing import Annotated, Any, Literal
 
 from cyclopts import Parameter
@@ -14,13 +15,29 @@ from firth.formats.registry import load
 from firth.show import terminal
 
 Text = Annotated[TextOptions, Parameter(name="*", group="Text")]
-Precision = Annotated[
-    Literal["float32", "bfloat16", "int8"] | None,
-    Parameter(help="Contextual models only: precision of the computation. Lower is faster. Default: float32."),
-]
-Restart = Annotated[
-    bool, Parameter(negative="", show_default=False, help="Discard an unfinished run instead of resuming it.")
-]
+
+
+@dataclass(frozen=True)
+class RunOptions:
+    """How a model is run over a text."""
+
+    precision: Annotated[
+        Literal["float32", "bfloat16", "int8"] | None,
+        Parameter(help="Contextual models only: precision of the computation. Lower is faster. Default: float32."),
+    ] = None
+    device: BilmDevice = None
+    restart: Annotated[
+        bool, Parameter(negative="", show_default=False, help="Discard an unfinished run instead of resuming it.")
+    ] = False
+
+    def load(self, model: str, text: TextOptions) -> tuple[Any, dict[str, Any]]:
+        """The model on its device, and the arguments that `embed_file` and `index_file` have in common."""
+        arguments = {"errors": text.errors, "identity": fingerprint(model), "precision": self.precision}
+        shared = {**arguments, "restart": self.restart, "tokenizer": text.tokenizer()}
+        return move_to(load(model), self.device), shared
+
+
+Run = Annotated[RunOptions, Parameter(name="*")]
 
 
 def embed(
@@ -31,9 +48,7 @@ def embed(
     out: Annotated[str, Parameter(help="Output: a .hdf5 file, or a folder named *.safetensors or *.parquet.")],
     bulk: Annotated[BulkOptions, Parameter(name="*", group="Output")] = BulkOptions(),
     text: Text = TextOptions(),
-    precision: Precision = None,
-    device: BilmDevice = None,
-    restart: Restart = False,
+    run: Run = RunOptions(),
     json: Json = False,
 ) -> None:
     """Write the vectors of every line of a text to disk, one per word or one per line.
@@ -46,10 +61,9 @@ def embed(
         firth embed elmo/ corpus.txt.gz --out corpus.safetensors --layers top --dtype float16
         firth embed vectors/ reviews.txt --out reviews.parquet --pooling mean
     """
-    loaded = move_to(load(model), device)
+    loaded, arguments = run.load(model, text)
     with terminal.progress() as report:
-        options = shared_options(model, text, precision, restart)
-        summary = embed_file(loaded, inputs, out, bulk, report=report, **options)
+        summary = embed_file(loaded, inputs, out, bulk, report=report, **arguments)
     values = summary.as_dict()
     answer(values, terminal.table("", ["", "value"], list(values.items())), json)
 
@@ -66,9 +80,7 @@ def index(
         tuple[str, ...], Parameter(negative="", show_default=False, help="Index only the occurrences of these words.")
     ] = (),
     text: Text = TextOptions(),
-    precision: Precision = None,
-    device: BilmDevice = None,
-    restart: Restart = False,
+    run: Run = RunOptions(),
     json: Json = False,
 ) -> None:
     """Index every word of a text by its vector in context, for `firth neighbors --context`.
@@ -78,7 +90,7 @@ def index(
         firth index elmo/ corpus.txt --out corpus.index
         firth neighbors corpus.index --context "Olivia signed to do a Broadway [play]"
     """
-    loaded = move_to(load(model), device)
+    loaded, arguments = run.load(model, text)
     with terminal.progress() as report:
         occurrences = index_file(
             loaded,
@@ -89,23 +101,8 @@ def index(
             words=words or None,
             model_path=os.path.abspath(model) if os.path.exists(model) else model,
             report=report,
-            **shared_options(model, text, precision, restart),
+            **arguments,
         )
-    values = {
-        "path": out,
-        "occurrences": len(occurrences),
-        "words": len(occurrences.vocabulary),
-        "dim": occurrences.dim,
-    }
+    values = {"path": out, "occurrences": len(occurrences)}
+    values |= {"words": len(occurrences.vocabulary), "dim": occurrences.dim}
     answer(values, occurrences, json)
-
-
-def shared_options(model: str, text: TextOptions, precision: str | None, restart: bool) -> dict[str, Any]:
-    """The arguments that `embed_file` and `index_file` have in common."""
-    return {
-        "tokenizer": text.tokenizer(),
-        "errors": text.errors,
-        "identity": fingerprint(model),
-        "restart": restart,
-        "precision": precision,
-    }

@@ -2,6 +2,7 @@
 
 import json as json_module
 from collections.abc import Mapping
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -17,6 +18,7 @@ from firth.models.classifier_model import Classifier
 from firth.pretrained.shipped import locate_task
 from firth.runtime import Runtime
 from firth.show import terminal
+from firth.tasks.registry import TASKS
 
 if TYPE_CHECKING:
     from firth.tasks.model import TaskModel
@@ -26,27 +28,27 @@ BREAKDOWNS = {"by_kind": "kind", "by_role": "role"}  # methods of tasks that sco
 Model = Annotated[
     str, Parameter(help="The name of a task, the folder of a task model, or the file of a fastText classifier.")
 ]
-Embedding = Annotated[
-    str | None,
-    Parameter(help="Task models only: word vectors and ELMo model to use, where they are not at their old place."),
-]
-K = Annotated[
-    int, Parameter(name=["-k", "--labels-per-line"], help="Classifiers only: number of labels for each text.")
-]
-Threshold = Annotated[float, Parameter(help="Classifiers only: minimum probability of a label.")]
 
 
-def predict(
-    model: Model,
-    texts: Texts,
-    /,
-    *,
-    embedding: Embedding = None,
-    device: Device = "cpu",
-    k: K = 1,
-    threshold: Threshold = 0.0,
-    json: Json = False,
-) -> None:
+@dataclass(frozen=True)
+class PredictOptions:
+    """How models are applied."""
+
+    embedding: Annotated[
+        str | None,
+        Parameter(help="Task models only: word vectors and ELMo model to use, where they are not at their old place."),
+    ] = None
+    device: Device = "cpu"
+    k: Annotated[
+        int, Parameter(name=["-k", "--labels-per-line"], help="Classifiers only: number of labels for each text.")
+    ] = 1
+    threshold: Annotated[float, Parameter(help="Classifiers only: minimum probability of a label.")] = 0.0
+
+
+Options = Annotated[PredictOptions, Parameter(name="*")]
+
+
+def predict(model: Model, texts: Texts, /, *, options: Options = PredictOptions(), json: Json = False) -> None:
     """Apply a task model or a fastText classifier to texts.
 
     For example:
@@ -62,27 +64,27 @@ def predict(
     """
     lines = read_texts(texts)
     if is_task(model):
-        predict_task(model, lines, embedding, device, json)
+        predict_task(model, lines, options, json)
     else:
-        predict_labels(model, lines, k, threshold, json)
+        predict_labels(model, lines, options, json)
 
 
-def predict_task(name: str, texts: list[str], embedding: str | None, device: str, as_json: bool) -> None:
+def predict_task(name: str, texts: list[str], options: PredictOptions, as_json: bool) -> None:
     """Prints the answers of a task model."""
     from firth.tasks.pictures import draw_answer
     from firth.tasks.training import limit_threads
 
     with limit_threads(1 if len(texts) < MANY else Runtime.from_env().threads):
-        model = load_task(name, embedding, device)
+        model = load_task(name, options)
         task, examples = model.task, model.task.ask(*texts)
         pairs = list(zip(examples, model.predict(examples)))
     picture = () if as_json else (draw_answer(task, *pair) for pair in pairs)
     answer([task.describe(*pair) for pair in pairs], Group(*picture), as_json)
 
 
-def predict_labels(path: str, texts: list[str], k: int, threshold: float, as_json: bool) -> None:
+def predict_labels(path: str, texts: list[str], options: PredictOptions, as_json: bool) -> None:
     """Prints the labels that a fastText classifier gives to texts."""
-    predictions = Classifier(load_subwords(path)).predict_all(texts, k, threshold)
+    predictions = Classifier(load_subwords(path)).predict_all(texts, options.k, options.threshold)
     values = [{"text": text, "labels": dict(labels)} for text, labels in zip(texts, predictions)]
     tables = [terminal.bars(text, labels, header=("label", "probability")) for text, labels in zip(texts, predictions)]
     answer(values, Group(*tables), as_json)
@@ -93,10 +95,7 @@ def score(
     file: Annotated[str, Parameter(help="Examples of the task, or labeled lines for a classifier.")],
     /,
     *,
-    embedding: Embedding = None,
-    device: Device = "cpu",
-    k: K = 1,
-    threshold: Threshold = 0.0,
+    options: Options = PredictOptions(),
     json: Json = False,
 ) -> None:
     """Score a task model or a fastText classifier on labeled examples.
@@ -107,14 +106,14 @@ def score(
         firth test classifier.bin held-out.txt -k 5 --json
     """
     if is_task(model):
-        score_task(model, file, embedding, device, json)
+        score_task(model, file, options, json)
     else:
-        score_classifier(model, file, k, threshold, json)
+        score_classifier(model, file, options, json)
 
 
-def score_task(name: str, file: str, embedding: str | None, device: str, as_json: bool) -> None:
+def score_task(name: str, file: str, options: PredictOptions, as_json: bool) -> None:
     """Prints the scores of a task model."""
-    model = load_task(name, embedding, device)
+    model = load_task(name, options)
     examples = model.task.read(file)
     if not examples:
         raise OptionError(f"{file}: contains no examples to score the model on")
@@ -131,12 +130,12 @@ def score_task(name: str, file: str, embedding: str | None, device: str, as_json
     answer(values, Group(*tables), as_json)
 
 
-def score_classifier(path: str, file: str, k: int, threshold: float, as_json: bool) -> None:
+def score_classifier(path: str, file: str, options: PredictOptions, as_json: bool) -> None:
     """Prints the precision and recall of a fastText classifier, overall and for each label."""
-    result = Classifier(load_subwords(path)).test(file, k, threshold)
+    result = Classifier(load_subwords(path)).test(file, options.k, options.threshold)
     rows: list[tuple[object, ...]] = [("all", result.precision, result.recall, result.f1, result.score.gold)]
     rows += [(label, one.precision, one.recall, one.f1, one.gold) for label, one in result.by_label.items()]
-    columns = ["label", f"precision at {k}", f"recall at {k}", "F1", "lines"]
+    columns = ["label", f"precision at {options.k}", f"recall at {options.k}", "F1", "lines"]
     answer(result.as_dict(), terminal.table(f"{result.lines:,} lines", columns, rows), as_json)
 
 
@@ -150,8 +149,6 @@ def breakdown_table(title: str, scores: Mapping[str, Mapping[str, float]]) -> Re
 
 def is_task(name: str) -> bool:
     """Whether a name is that of a task model, and not of a fastText classifier. It is checked without torch."""
-    from firth.tasks.registry import TASKS
-
     config = Path(locate_task(name), native.CONFIG)
     if config.is_file():
         try:
@@ -165,8 +162,8 @@ def is_task(name: str) -> bool:
     raise OptionError(f"{name}: firth has no pretrained model for this task. {cure}")
 
 
-def load_task(name: str, embedding: str | None, device: str) -> "TaskModel":
+def load_task(name: str, options: PredictOptions) -> "TaskModel":
     """A task model on a device."""
     from firth.tasks.model import open_task
 
-    return open_task(name, embedding).to(Runtime.from_env(device=device).place)
+    return open_task(name, options.embedding).to(Runtime.from_env(device=options.device).place)

@@ -7,7 +7,7 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from types import MappingProxyType
 from typing import Annotated, Any
 
-from cyclopts import Parameter
+from cyclopts import App, Parameter
 
 from firth.lazy import read_docstring, read_literal
 from firth.options import Recipe
@@ -47,6 +47,15 @@ def command_help(place: str, examples: Sequence[str] = ()) -> str:
     prose = read_docstring(place).partition(">>>")[0].strip()
     commands = read_literal(place, "commands", examples)
     return prose + ("\n\nFor example:\n\n" + "\n".join(f"    {command}" for command in commands) if commands else "")
+
+
+def lazy_group(module: str, description: str, places: Mapping[str, str]) -> App:
+    """The group of commands in a module: an attribute for each recipe in a table of places, made when it runs."""
+    group = module.rpartition(".")[2]
+    app = App(name=group, help=description, help_format="markdown")
+    for name, place in places.items():
+        app.command(f"{module}:{name}", name=name, help=command_help(place, [f"firth {group} {name} --out {name}/"]))
+    return app
 
 
 def recipe_flags(

@@ -1,11 +1,10 @@
 """`firth train --recipe my.toml`: the options in a file become flags. Flags on the command line take precedence."""
 
-import tomllib
-from pathlib import Path
 from typing import Any
 
-from firth.errors import FormatError, OptionError
+from firth.errors import OptionError
 from firth.models.recipes import RECIPES
+from firth.options import read_toml
 
 FLAG = "--recipe"
 
@@ -44,27 +43,19 @@ def expand_labels(arguments: list[str]) -> list[str]:
     return ["train", "classifier", *(one for one in arguments[2:] if one != "--labels")]
 
 
-def read_toml(path: str) -> dict[str, Any]:
-    """The keys and values of a TOML file."""
-    try:
-        return tomllib.loads(Path(path).read_text(encoding="utf-8"))
-    except (UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
-        raise FormatError(path, f"not a recipe in TOML: {error}") from error
-
-
 def make_flags(values: dict[str, Any], given: list[str]) -> list[str]:
     """Options as flags, without those that are given already.
 
     >>> make_flags({"dim": 50, "cbow_mean": False, "prune": [0, 1]}, ["--dim", "100"])
     ['--no-cbow-mean', '--prune=0', '--prune=1']
     """
-    made = []
+    flags = []
     for name, value in values.items():
         flag = name.replace("_", "-")
         if any(one.split("=")[0] in (f"--{flag}", f"--no-{flag}") for one in given):
             continue
         if isinstance(value, bool):
-            made.append(f"--{flag}" if value else f"--no-{flag}")
+            flags.append(f"--{flag}" if value else f"--no-{flag}")
         else:
-            made += [f"--{flag}={one}" for one in (value if isinstance(value, list) else [value])]
-    return made
+            flags += [f"--{flag}={one}" for one in (value if isinstance(value, list) else [value])]
+    return flags

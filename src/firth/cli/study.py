@@ -3,16 +3,17 @@
 from pathlib import Path
 from typing import Annotated, Any
 
-from cyclopts import App, Parameter
+from cyclopts import Parameter
 from rich.console import Group, RenderableType
 from rich.text import Text
 
 from firth.cli.flags import Device, Json, Threads
 from firth.cli.output import answer
-from firth.cli.recipe_command import Command, command_help, recipe_command, recipe_flags
+from firth.cli.recipe_command import Command, lazy_group, recipe_command, recipe_flags
 from firth.lazy import lazy_attributes
 from firth.runtime import Runtime
 from firth.show import terminal
+from firth.studies.registry import STUDIES
 
 HELP = """Repeat a study of word representations.
 
@@ -64,21 +65,8 @@ def picture(findings: Any, written: list[str]) -> RenderableType:
 
 def make_command(name: str) -> Command:
     """The command of one study."""
-    from firth.studies.registry import find_study
-
-    return recipe_command(run, {"study": recipe_flags(find_study(name), "Study")})
+    return recipe_command(run, {"study": recipe_flags(STUDIES.find(name), "Study")})
 
 
-def build() -> App:
-    """`firth study` with a command per study; a study's file is imported when its command runs."""
-    from firth.studies.registry import STUDIES
-
-    app = App(name="study", help=HELP, help_format="markdown")
-    for name, place in STUDIES.items():
-        example = f"firth study {name} --out {name}/"
-        app.command(f"{__name__}:{name}", name=name, help=command_help(place, [example]))
-    return app
-
-
-study = build()
-__getattr__ = lazy_attributes(__name__, study, make_command)
+study = lazy_group(__name__, HELP, STUDIES)
+__getattr__ = lazy_attributes(__name__, STUDIES, make_command)

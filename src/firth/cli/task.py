@@ -6,18 +6,19 @@ The flags of a task come from three recipes: the task's network, its embedding (
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
-from cyclopts import App, Parameter
+from cyclopts import Parameter
 from rich.console import Group, RenderableType
 from rich.text import Text
 
 from firth.cli.flags import Checkpoint, Device, Json, Log, Threads
 from firth.cli.output import answer
-from firth.cli.recipe_command import Command, command_help, recipe_command, recipe_flags
+from firth.cli.recipe_command import Command, lazy_group, recipe_command, recipe_flags
 from firth.formats.registry import check_target, save
 from firth.lazy import lazy_attributes
 from firth.runtime import Runtime
 from firth.show import terminal
 from firth.show.cards import write_card
+from firth.tasks.registry import TASKS
 
 if TYPE_CHECKING:
     from firth.tasks.model import TaskModel
@@ -132,10 +133,9 @@ def picture(model: "TaskModel") -> RenderableType:
 def make_command(name: str) -> Command:
     """The command of one task."""
     from firth.tasks.inputs import Embedding
-    from firth.tasks.registry import find_task
     from firth.tasks.training import Training, apply_defaults
 
-    task = find_task(name)
+    task = TASKS.find(name)
     embedding, training = (apply_defaults(task, recipe, {}) for recipe in (Embedding, Training))
     flags = {
         "network": recipe_flags(task, "Network", aliases={"architecture": "network"}),
@@ -145,15 +145,5 @@ def make_command(name: str) -> Command:
     return recipe_command(fit, flags)
 
 
-def build() -> App:
-    """`firth task` with a command per task; a task's file is imported when its command runs."""
-    from firth.tasks.registry import TASKS
-
-    app = App(name="task", help=HELP, help_format="markdown")
-    for name, place in TASKS.items():
-        app.command(f"{__name__}:{name}", name=name, help=command_help(place))
-    return app
-
-
-task = build()
-__getattr__ = lazy_attributes(__name__, task, make_command)
+task = lazy_group(__name__, HELP, TASKS)
+__getattr__ = lazy_attributes(__name__, TASKS, make_command)

@@ -33,7 +33,7 @@ from numpy.typing import NDArray
 
 from firth.errors import FormatError
 from firth.files import Name, write_bytes
-from firth.formats.reading import BlockReader, open_blocks
+from firth.formats.reading import iterate_line_blocks, open_blocks
 from firth.kernels import arpa as lines
 from firth.kernels import ngram as kernel
 from firth.kernels.decimals import line_end
@@ -75,7 +75,8 @@ def read(path: Name, *, report: Report = silent) -> NgramModel:
     NgramModel(order 1: 4 words)
     """
     with open_blocks(path) as source:
-        reader = _Reader(path, iterate_lines(path, source), report)
+        blocks = iterate_line_blocks(source, LONGEST_LINE)
+        reader = _Reader(path, (end_last_line(block) for block in blocks), report)
         promised = read_header(reader)
         vocabulary, log10, backoffs = read_words(reader, promised[0])
         trie = _Trie(vocabulary, log10, backoffs)
@@ -86,18 +87,9 @@ def read(path: Name, *, report: Report = silent) -> NgramModel:
     return trie.model()
 
 
-def iterate_lines(path: Name, source: BlockReader) -> Iterator[NDArray[np.uint8]]:
-    """Blocks of whole lines; a missing newline at the end of the file is added."""
-    left = np.empty(0, np.uint8)
-    while (block := source.read(left)) is not None:
-        cut = block.tobytes().rfind(b"\n") + 1
-        if len(block) - cut > LONGEST_LINE:
-            raise FormatError(path, f"a line is longer than {LONGEST_LINE:,} bytes", cure="This is not an ARPA file")
-        if cut:
-            yield block[:cut]
-        left = block[cut:]
-    if len(left):
-        yield np.append(left, np.uint8(10))
+def end_last_line(block: NDArray[np.uint8]) -> NDArray[np.uint8]:
+    """A block of lines with a newline at its end, which the last block of a file may lack."""
+    return block if block[-1] == 10 else np.append(block, np.uint8(10))
 
 
 class _Reader:

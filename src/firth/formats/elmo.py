@@ -16,10 +16,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from firth.errors import FormatError, MissingExtra, OptionError
+from firth.errors import FormatError, OptionError
 from firth.files import Name
 from firth.formats.elmo_files import ElmoFiles, find_files, read_number, read_options, read_section, read_vocabulary
 from firth.formats.reading import RowSelection
+from firth.lazy import import_name
 from firth.text.character_ids import BEGIN, END
 from firth.text.vocabulary import Vocabulary
 
@@ -47,7 +48,7 @@ def read_files(files: ElmoFiles, *, token_vectors: Name | None = None) -> BiLM:
     `token_vectors` is a file of precomputed vectors for the words of the vocabulary; the character encoder computes the
     vectors of other words.
     """
-    neural, torch = _import_bilm()
+    torch, neural = (import_name(name, "opening an ELMo model", "elmo") for name in ("torch", "firth.neural.bilm"))
     architecture = _read_architecture(files.options, neural)
     words = vocabulary = None
     with open_weights(files.weights, files.options.name) as weights:
@@ -71,19 +72,8 @@ def read_files(files: ElmoFiles, *, token_vectors: Name | None = None) -> BiLM:
             words, arrays["encoder.table"] = _read_words(weights, files.vocabulary, architecture.dim)
     tensors = {name: torch.from_numpy(np.ascontiguousarray(array)) for name, array in arrays.items()}
     metadata = {"format": "elmo", "source": files.weights.name}
-    made: BiLM = neural.BiLM.of_tensors(architecture, tensors, vocabulary=vocabulary, words=words, metadata=metadata)
-    return made
-
-
-def _import_bilm() -> tuple[Any, Any]:
-    """Imports the module of the biLM, and torch."""
-    try:
-        import torch
-    except ModuleNotFoundError as error:
-        raise MissingExtra("opening an ELMo model", "elmo") from error
-    from firth.neural import bilm
-
-    return bilm, torch
+    bilm: BiLM = neural.BiLM.of_tensors(architecture, tensors, vocabulary=vocabulary, words=words, metadata=metadata)
+    return bilm
 
 
 def _read_architecture(path: Path, neural: Any) -> Architecture:
@@ -118,10 +108,10 @@ def _read_architecture(path: Path, neural: Any) -> Architecture:
             "width": read_number(path, "char_cnn", characters, "max_characters_per_token", 50),
         }
     try:
-        made: Architecture = neural.Architecture.from_dict(values)
+        architecture: Architecture = neural.Architecture.from_dict(values)
     except (OptionError, TypeError) as error:
         raise FormatError(path, f"is not the options of an ELMo model: {error}") from error
-    return made
+    return architecture
 
 
 class TensorReader:
@@ -190,11 +180,7 @@ def open_weights(path: Name, options: str) -> Iterator[TensorReader]:
 
 
 def import_h5py() -> Any:
-    try:
-        import h5py  # type: ignore[import-untyped,unused-ignore]
-    except ModuleNotFoundError as error:
-        raise MissingExtra("opening and writing ELMo's weights", "elmo") from error
-    return h5py
+    return import_name("h5py", "opening and writing ELMo's weights", "elmo")
 
 
 def _read_characters(weights: TensorReader, sizes: Architecture) -> Arrays:

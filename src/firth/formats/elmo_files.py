@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -10,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from firth.errors import FormatError
-from firth.files import Name, open_bytes
+from firth.files import Name, read_bytes, read_json
 from firth.text.vocabulary import Vocabulary, to_word
 
 HDF5 = b"\x89HDF\r\n\x1a\n"
@@ -94,12 +93,7 @@ def _only_file(folder: Path, names: list[str]) -> Path | None:
 
 def read_options(path: Name) -> dict[str, Any]:
     """The options of a model; unknown keys are ignored."""
-    if os.path.getsize(path) > LONGEST_OPTIONS:
-        raise FormatError(path, "is too long to be a model's options")
-    try:
-        options = json.loads(Path(path).read_bytes())
-    except (ValueError, RecursionError) as error:
-        raise FormatError(path, f"is not JSON: {error}") from error
+    options = read_json(path, LONGEST_OPTIONS)
     if not isinstance(options, dict) or "lstm" not in options:
         raise FormatError(path, "has no section 'lstm', so it is not the options of an ELMo model")
     return options
@@ -126,8 +120,7 @@ def read_number(path: Name, within: str, values: Mapping[str, Any], key: str, de
 
 def read_vocabulary(path: Name) -> Vocabulary:
     """The words of a UTF-8 vocabulary file, one per line."""
-    with open_bytes(path) as file:
-        lines = file.read().split(b"\n")
+    lines = read_bytes(path).split(b"\n")
     if lines and not lines[-1].strip():
         lines.pop()
     words = [to_word(line.strip()) for line in lines]

@@ -11,40 +11,35 @@ import os
 import re
 from collections.abc import Mapping
 from dataclasses import replace
-from importlib import import_module
 from pathlib import Path
 from typing import Any
 
 from numpy.typing import NDArray
 
-from firth.errors import FormatError, MissingExtra, OptionError
-from firth.files import Name, atomic_folder
+from firth.errors import FormatError, OptionError
+from firth.files import Name, atomic_folder, read_json
 from firth.formats import precision as precisions
 from firth.formats import safetensors
 from firth.formats.precision import Precision
 from firth.formats.reading import RowSelection
 from firth.formats.vector_table import select
-from firth.models.count_matrix import CountMatrix
-from firth.models.ngram_model import NgramModel
-from firth.models.phrases import PhraseModel
+from firth.lazy import import_name
 from firth.serialization import Artifact, Parts
 from firth.text.vocabulary import Vocabulary
-from firth.vectors.occurrences import Occurrences
-from firth.vectors.subwords import SubwordVectors
 from firth.vectors.words import WordVectors
 
 FORMAT_VERSION = 1
-KINDS: dict[str, type[Artifact]] = {
-    "word-vectors": WordVectors,
-    "subword-vectors": SubwordVectors,
-    "count-matrix": CountMatrix,
-    "ngram": NgramModel,
-    "phrases": PhraseModel,
-    "occurrences": Occurrences,
-}
 BILM, TASK = "bilm", "task"
-# These need torch, so they are imported only when one is opened.
-NEURAL = {BILM: "firth.neural.bilm:BiLM", TASK: "firth.tasks.model:TaskModel"}
+KINDS = {  # the class of each kind, imported when an artifact of the kind is opened
+    "word-vectors": "firth.vectors.words:WordVectors",
+    "subword-vectors": "firth.vectors.subwords:SubwordVectors",
+    "count-matrix": "firth.models.count_matrix:CountMatrix",
+    "ngram": "firth.models.ngram_model:NgramModel",
+    "phrases": "firth.models.phrases:PhraseModel",
+    "occurrences": "firth.vectors.occurrences:Occurrences",
+    BILM: "firth.neural.bilm:BiLM",
+    TASK: "firth.tasks.model:TaskModel",
+}
 LIST_NAME = re.compile(r"[a-z][a-z0-9_-]{0,63}")
 CONFIG, ARRAYS, COMPRESSED = "config.json", "model.safetensors", ".xz"
 LONGEST_CONFIG = 64 << 20
@@ -77,40 +72,25 @@ def read_parts(path: Name) -> Parts:
 
 def build_artifact(parts: Parts, path: Name, **more: Any) -> Artifact:
     """Builds an artifact from its parts; `more` is passed to `from_parts`."""
-    made = KINDS[parts.kind] if parts.kind in KINDS else _import_class(parts.kind)
+    purpose = f"opening a {'biLM' if parts.kind == BILM else parts.kind}"
+    kind: type[Artifact] = import_name(KINDS[parts.kind], purpose, "elmo")
     try:
-        return made.from_parts(parts, **more)
+        return kind.from_parts(parts, **more)
     except (OptionError, KeyError, TypeError, ValueError, AttributeError, IndexError) as error:
         problem = f"the parts of this {parts.kind} do not fit together: {error}"
         raise FormatError(path, problem) from error
 
 
-def _import_class(kind: str) -> type[Artifact]:
-    try:
-        import torch  # noqa: F401 (imported first, so that only a missing torch raises MissingExtra)
-    except ModuleNotFoundError as error:
-        raise MissingExtra(f"opening a {'biLM' if kind == BILM else kind}", "elmo") from error
-    module, name = NEURAL[kind].split(":")
-    made: type[Artifact] = getattr(import_module(module), name)
-    return made
-
-
 def _read_config(path: Path) -> dict[str, Any]:
-    if _check_exists(path).stat().st_size > LONGEST_CONFIG:
-        raise FormatError(path, "is too long to be a model's config.json")
-    try:
-        config = json.loads(path.read_bytes())
-    except (ValueError, RecursionError) as error:
-        raise FormatError(path, f"is not JSON: {error}") from error
+    config = read_json(_check_exists(path), LONGEST_CONFIG)
     if not isinstance(config, dict) or config.get("library") != "firth":
         raise FormatError(path, 'is not the config.json of a firth model: it lacks "library": "firth"')
     version = config.get("format_version")
     if version != FORMAT_VERSION:
         cure = "Update firth to open it" if isinstance(version, int) and version > FORMAT_VERSION else ""
         raise FormatError(path, f"has the format version {version!r}, but only {FORMAT_VERSION} is known", cure=cure)
-    if config.get("kind") not in (*KINDS, *NEURAL):
-        known = ", ".join((*KINDS, *NEURAL))
-        raise FormatError(path, f"contains a {config.get('kind')!r}, but only these are known: {known}")
+    if config.get("kind") not in KINDS:
+        raise FormatError(path, f"contains a {config.get('kind')!r}, but only these are known: {', '.join(KINDS)}")
     lists = config.setdefault("vocabularies", [])
     if not isinstance(lists, list) or not all(isinstance(name, str) and LIST_NAME.fullmatch(name) for name in lists):
         raise FormatError(path, "has invalid names of word lists")
@@ -148,7 +128,7 @@ def write(artifact: Artifact, path: Name, precision: Precision | None = None) ->
     }
     if precision is not None:
         arrays: Mapping[str, NDArray[Any]] = parts.arrays
-        if parts.kind in NEURAL:
+        if parts.kind in (BILM, TASK):
             arrays, config["coded"] = precisions.reduce_precision(parts.arrays, precision)
         parts = replace(parts, arrays=precisions.narrow_integers(arrays))
     with atomic_folder(path) as folder:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import mmap
 import os
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
@@ -13,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from firth.errors import FormatError, OptionError
-from firth.files import Name, compression, open_bytes
+from firth.files import Name, compression, map_file, open_bytes
 from firth.kernels import words as words_kernel
 from firth.text.vocabulary import Vocabulary, read_word_list
 
@@ -100,6 +99,20 @@ def open_blocks(path: Name) -> Iterator[BlockReader]:
         yield BlockReader(path, file)
 
 
+def iterate_line_blocks(source: BlockReader, longest: int) -> Iterator[Bytes]:
+    """Blocks of whole lines of at most `longest` bytes; the last line may lack its end."""
+    left = np.empty(0, np.uint8)
+    while (block := source.read(left)) is not None:
+        end = block.tobytes().rfind(b"\n") + 1
+        if len(block) - end > longest:
+            raise FormatError(source.path, f"a line is longer than {longest:,} bytes")
+        left = block[end:].copy()
+        if end:
+            yield block[:end]
+    if len(left):
+        yield left
+
+
 def read_head(path: Name, lines: int = 17, most: int = 8 << 20) -> tuple[bytes, bool]:
     """The first decompressed lines of a file, at most `most` bytes, and whether they are the whole file."""
     head = np.empty(0, np.uint8)
@@ -117,10 +130,7 @@ def read_head(path: Name, lines: int = 17, most: int = 8 << 20) -> tuple[bytes, 
 def read_whole(path: Name) -> Bytes:
     """All bytes of a file: memory-mapped, or decompressed into memory."""
     if compression(path) is None:
-        if os.path.getsize(path) == 0:
-            return np.empty(0, np.uint8)
-        with open(path, "rb") as file:
-            return np.frombuffer(mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ), np.uint8)
+        return np.frombuffer(map_file(path), np.uint8)
     everything = np.empty(BLOCK, np.uint8)
     filled = 0
     with open_blocks(path) as source:

@@ -77,12 +77,8 @@ FORMATS = {
 }
 
 
-REDUCIBLE = (
-    WordVectors.kind,
-    SubwordVectors.kind,
-    native.BILM,
-    native.TASK,
-)  # kinds that can be saved with reduced precision
+# Kinds that can be saved with reduced precision.
+REDUCIBLE = WordVectors.kind, SubwordVectors.kind, native.BILM, native.TASK
 
 
 def detect(path: Name) -> str:
@@ -189,8 +185,8 @@ def save(artifact: Any, path: Name, *, format: str | None = None, precision: Pre
         raise OptionError(f"no format is called {format!r}. Known formats: {', '.join(FORMATS)}")
     if not FORMATS[format].can_store(artifact):
         fitting = [name for name, known in FORMATS.items() if known.can_store(artifact)]
-        made = type(artifact).__name__
-        raise OptionError(f"{os.fspath(path)}: a {made} cannot be written as {format}, only as {', '.join(fitting)}")
+        name = type(artifact).__name__
+        raise OptionError(f"{os.fspath(path)}: a {name} cannot be written as {format}, only as {', '.join(fitting)}")
     if precision is None:
         FORMATS[format].write(artifact, path)
         return

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import re
-
 import numpy as np
 from numpy.typing import NDArray
 
@@ -74,7 +72,8 @@ def is_word2vec_binary(head: bytes) -> bool:
     >>> is_word2vec_binary(b"2747 10\\nthe \\xb9\\xc8")
     True
     """
-    return re.match(rb"[ \t]*\d{1,20}[ \t]+\d{1,20}[ \t\r]*\n", head[:LONGEST_HEADER]) is not None
+    line, end, _ = head[:LONGEST_HEADER].partition(b"\n")
+    return bool(end) and HEADER.fullmatch(line) is not None
 
 
 def write(vectors: WordVectors, path: Name) -> None:

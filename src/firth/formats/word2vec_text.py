@@ -16,7 +16,17 @@ from numpy.typing import NDArray
 
 from firth.errors import FormatError
 from firth.files import COMPRESSIONS, Name, write_bytes
-from firth.formats.reading import MOST_DIM, BlockReader, Bytes, Ids, RowSelection, check_shape, open_blocks, read_head
+from firth.formats.reading import (
+    MOST_DIM,
+    BlockReader,
+    Bytes,
+    Ids,
+    RowSelection,
+    check_shape,
+    iterate_line_blocks,
+    open_blocks,
+    read_head,
+)
 from firth.formats.vector_table import Floats, VectorTable
 from firth.kernels import vector_files as kernel
 from firth.kernels import words as words_kernel
@@ -146,31 +156,11 @@ def _parse(block: Bytes, dim: int) -> ParsedLines:
 
 def _iterate_blocks(source: BlockReader, header: bool) -> Iterator[Bytes]:
     """Blocks of whole lines, without the header line."""
-    left = np.empty(0, np.uint8)
-    while (block := source.read(left)) is not None:
-        end = _last_newline(block) + 1
-        if end == 0 and len(block) > LONGEST_LINE:
-            raise FormatError(source.path, f"a line is longer than {LONGEST_LINE:,} bytes")
-        left = block[end:].copy()
-        lines = block[:end]
-        if header and end:
-            lines = lines[int(np.argmax(lines == 10)) + 1 :]
-            header = False
+    for number, lines in enumerate(iterate_line_blocks(source, LONGEST_LINE)):
+        if header and number == 0:
+            lines = lines[int(np.argmax(lines == 10)) + 1 if lines[-1] == 10 else len(lines) :]
         if len(lines):
             yield lines
-    if len(left) and not header:
-        yield left
-
-
-def _last_newline(block: Bytes) -> int:
-    width = 1 << 14
-    while True:
-        found = np.flatnonzero(block[-width:] == 10)
-        if len(found):
-            return max(0, len(block) - width) + int(found[-1])
-        if width >= len(block):
-            return -1
-        width *= 8
 
 
 def _explain(line: bytes, dim: int) -> str:

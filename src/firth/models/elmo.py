@@ -9,6 +9,7 @@ from __future__ import annotations
 import copy
 import hashlib
 import json
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, fields, replace
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
@@ -93,13 +94,15 @@ class Elmo(PretrainingOptions, ModelOptions):
         start: BiLM | None = None,
         held_out: Corpus | None = None,
         log: Name | None = None,
+        callback: Callable[[BiLM, Mapping[str, float]], None] | None = None,
     ) -> BiLM:
         """Trains the biLM on a corpus.
 
         `checkpoint` names a folder: a killed training continues from there, unless `resume` is False. With `start`,
         training continues from an existing biLM with its sizes and, if it has one, its softmax. With `held_out`, the
         perplexity on another text is measured during training, and the result has the weights with the lowest one.
-        `log` is a file of JSON lines; with a checkpoint, it defaults to log.jsonl in that folder.
+        `log` is a file of JSON lines; with a checkpoint, it defaults to log.jsonl in that folder. `callback` is called
+        after each evaluation on the held-out text, with the biLM and the step, tokens, seconds and perplexities.
         """
         runtime = runtime or Runtime.from_env()
         _require_torch()
@@ -112,7 +115,9 @@ class Elmo(PretrainingOptions, ModelOptions):
         identity = self._identity(tokens, held_out_tokens, start) if checkpoint is not None else {}
         runtime.join()
         with Monitor.open(identity, report=report, checkpoint=checkpoint, resume=resume, log=log) as monitor:
-            training = Pretraining(bilm, tokens, options, runtime, held_out=held_out_tokens, monitor=monitor)
+            training = Pretraining(
+                bilm, tokens, options, runtime, held_out=held_out_tokens, monitor=monitor, callback=callback
+            )
             record = training.run()
             if training.stopped:
                 raise monitor.interruption()

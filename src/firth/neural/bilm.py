@@ -27,7 +27,7 @@ from firth.text.character_ids import BEGIN, END
 from firth.text.vocabulary import Vocabulary
 
 
-class BiLM(nn.Module):
+class BiLM(nn.Module, notebook.FactSheet):
     """A bidirectional language model, whose layers are the vectors of ELMo. `firth.load` opens one.
 
     `vocabulary` has the words that its softmax predicts, where it has a softmax; `words` those of its word embedding.
@@ -148,28 +148,20 @@ class BiLM(nn.Module):
     generate = language.generate
     perplexity = surprise.perplexity
 
-    def facts(self) -> list[notebook.Fact]:
-        """The properties of this model, by name."""
+    def _facts(self) -> list[notebook.Fact]:
         sizes = self.architecture
         cells = f"{sizes.layers} layers of {sizes.cell} cells, {sizes.dim} numbers in each direction"
-        facts = [
+        return [
             ("parameters", f"{sum(one.numel() for one in self.parameters()):,}"),
             ("words from", {"words": "a table"}.get(sizes.encoder, f"a {sizes.encoder.replace('-', ' ')}")),
             ("layers", cells + (", skip connections" if sizes.skip else "")),
             ("predicts", "" if self.vocabulary is None else f"{len(self.vocabulary):,} words"),
             ("from", notebook.describe_origin(self.metadata)),
         ]
-        return [(name, value) for name, value in facts if value]
 
     def __repr__(self) -> str:
         sizes, facts = self.architecture, dict(self.facts())
         return f"BiLM({sizes.layers} × {sizes.cell} → {sizes.dim}, {sizes.encoder}, {facts['parameters']} parameters)"
-
-    def __rich__(self) -> Any:
-        return notebook.as_table("BiLM", self.facts())
-
-    def _repr_html_(self) -> str:
-        return notebook.as_html("BiLM", self.facts())
 
     def to_parts(self) -> Parts:
         """The parts of the artifact, for a file."""

@@ -18,6 +18,9 @@ class WorkSizes:
     cached_bytes: int  # of the cache of word vectors
     copied_bytes: int  # of results that are copied together; 0 copies every array by itself
     logits: int  # of a softmax that exist at a time
+    pair_products: int  # elements of the products of pairs of mentions that exist at a time
+    block_bytes: int  # float32 output of bulk embedding: large blocks have more sentences of similar length
+    joins_directions: bool  # whether both directions of an LSTM run in one call, which is faster on a GPU
 
 
 CPU = WorkSizes(
@@ -28,6 +31,9 @@ CPU = WorkSizes(
     cached_bytes=128 << 20,
     copied_bytes=0,
     logits=1 << 20,
+    pair_products=1 << 23,
+    block_bytes=64 << 20,
+    joins_directions=False,
 )
 GPU = WorkSizes(
     batch_tokens=32_768,
@@ -37,6 +43,9 @@ GPU = WorkSizes(
     cached_bytes=1 << 30,
     copied_bytes=8 << 20,
     logits=1 << 26,
+    pair_products=1 << 26,
+    block_bytes=512 << 20,
+    joins_directions=True,
 )
 
 

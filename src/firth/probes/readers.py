@@ -20,6 +20,7 @@ from firth.formats.registry import load
 from firth.neural.bilm import BiLM
 from firth.neural.device import work_sizes
 from firth.neural.inference.layers_of import layers_of
+from firth.probes.bag import BagReader
 from firth.progress import Progress, Report, silent
 from firth.runtime import Runtime
 from firth.tasks.model import TaskModel, open_task
@@ -147,12 +148,12 @@ def open_bilm(name: str, runtime: Runtime) -> BilmReader:
     return BilmReader(model.to(runtime.place).eval())
 
 
-def open_static(name: str, runtime: Runtime) -> StaticReader:
-    """A reader of the word vectors with this name or in this file."""
+def load_vectors(name: str) -> WordVectors:
+    """The word vectors with this name or in this file."""
     model = load(name)
     if not isinstance(model, WordVectors):
         raise OptionError(f"{name}: is a {type(model).__name__}. Name word vectors, such as glove-en")
-    return StaticReader(Path(name).name, model, runtime.place)
+    return model
 
 
 def open_cove(name: str, runtime: Runtime) -> CoveReader:
@@ -163,12 +164,17 @@ def open_cove(name: str, runtime: Runtime) -> CoveReader:
 def open_readers(
     runtime: Runtime, *, elmo: str | None = None, static: str | None = None, cove: str | None = None
 ) -> Iterator[tuple[str, LayerReader]]:
-    """The name and the reader of each model, opened one at a time; `static` may name several, joined with +."""
+    """The name and the reader of each model, opened one at a time; `static` may name several, joined with +.
+
+    Static vectors have two readers: the vector of the word itself, and the bag of its context.
+    """
     if is_named(elmo):
         yield str(elmo), open_bilm(str(elmo), runtime)
     if is_named(static):
         for name in str(static).split("+"):
-            yield name, open_static(name, runtime)
+            vectors = load_vectors(name)
+            yield name, StaticReader(Path(name).name, vectors, runtime.place)
+            yield name, BagReader(Path(name).name, vectors, runtime.place)
     if is_named(cove):
         yield str(cove), open_cove(str(cove), runtime)
 

@@ -14,8 +14,9 @@ from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from firth.errors import MissingExtra, OptionError
+from firth.errors import OptionError
 from firth.files import atomic_file
+from firth.lazy import import_name
 from firth.show.chart_style import COLORS, MARKERS, SMALL, STYLE, add_legend, darken, lightness, mix, new_figure
 from firth.show.curves import INK
 from firth.show.numbers import abbreviate
@@ -95,10 +96,7 @@ def draw(chart: Chart, path: str | PathLike[str]) -> None:
     suffix = Path(path).suffix.lower()
     if suffix not in SUFFIXES:
         raise OptionError(f"{path}: a chart is written as {' or '.join(SUFFIXES)}, not as {suffix or 'this'!r}")
-    try:
-        import matplotlib
-    except ImportError as error:
-        raise MissingExtra("drawing charts", "study") from error
+    matplotlib = import_name("matplotlib", "drawing charts", "study")
     style: Any = {**matplotlib.rcParamsDefault, **STYLE}  # the user's own style would change the bytes
     no_metadata: Any = {"Date": None} if suffix == ".svg" else {"Software": None}
     with matplotlib.rc_context(style):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import html
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any
 
 from rich.table import Table
@@ -24,21 +24,32 @@ def describe_origin(metadata: Mapping[str, Any]) -> str:
     return ", ".join(str(value) for value in values if value)
 
 
-def as_table(title: str, facts: Sequence[Fact]) -> Table:
-    """The facts as a table for the terminal."""
-    table = Table(title=title, show_header=False, title_justify="left")
-    table.add_column(style="bold")
-    table.add_column()
-    for name, value in facts:
-        table.add_row(name, Text(value))
-    return table
+class FactSheet:
+    """Base of models that show facts about themselves as a table, in the terminal and in a notebook.
 
-
-def as_html(title: str, facts: Sequence[Fact]) -> str:
-    """The facts as an HTML table for a notebook; right-to-left words have their direction.
-
-    >>> as_html("Tea", [("words", "<unk>")])
+    >>> class Tea(FactSheet):
+    ...     def _facts(self):
+    ...         return [("words", "<unk>"), ("dim", "")]
+    >>> Tea()._repr_html_()
     '<table><caption>Tea</caption><tr><th>words</th><td dir="auto">&lt;unk&gt;</td></tr></table>'
     """
-    rows = "".join(f'<tr><th>{name}</th><td dir="auto">{html.escape(value)}</td></tr>' for name, value in facts)
-    return f"<table><caption>{html.escape(title)}</caption>{rows}</table>"
+
+    def _facts(self) -> list[Fact]:
+        raise NotImplementedError
+
+    def facts(self) -> list[Fact]:
+        """The names and values of the facts that are known."""
+        return [(name, value) for name, value in self._facts() if value]
+
+    def __rich__(self) -> Table:
+        table = Table(title=type(self).__name__, show_header=False, title_justify="left")
+        table.add_column(style="bold")
+        table.add_column()
+        for name, value in self.facts():
+            table.add_row(name, Text(value))
+        return table
+
+    def _repr_html_(self) -> str:
+        facts = [(name, html.escape(value)) for name, value in self.facts()]
+        rows = "".join(f'<tr><th>{name}</th><td dir="auto">{value}</td></tr>' for name, value in facts)
+        return f"<table><caption>{html.escape(type(self).__name__)}</caption>{rows}</table>"

@@ -2,36 +2,31 @@
 
 >>> list(STUDIES)
 ['table1', 'layers', 'weights', 'senses', 'pos', 'play', 'samples', 'contexts', 'families']
+>>> find_study("tabel1")
+Traceback (most recent call last):
+firth.errors.OptionError: no study is called 'tabel1'. Did you mean 'table1'?
 """
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from firth.lazy import import_class
+from firth.lazy import Registry
 
 if TYPE_CHECKING:
     from firth.studies.study import Study
 
-STUDIES = {
-    "table1": "firth.studies.tasks.table1:Table1",
-    "layers": "firth.studies.tasks.layers:Layers",
-    "weights": "firth.studies.tasks.weights:LayerWeights",
-    "senses": "firth.studies.probing.senses:Senses",
-    "pos": "firth.studies.probing.pos:PartsOfSpeech",
-    "play": "firth.studies.probing.play:Play",
-    "samples": "firth.studies.tasks.samples:Samples",
-    "contexts": "firth.studies.probing.contexts:Contexts",
-    "families": "firth.studies.families.study:Families",
-}
-
-
-def find_study(name: str) -> type[Study]:
-    """The class of a study.
-
-    >>> find_study("tabel1")
-    Traceback (most recent call last):
-    firth.errors.OptionError: no study is called 'tabel1'. Did you mean 'table1'?
-    """
-    found: type[Study] = import_class(STUDIES, name, "study", "study")
-    return found
+STUDIES: Registry[Study] = Registry(
+    "study",
+    "study",
+    table1="firth.studies.tasks.table1:Table1",
+    layers="firth.studies.tasks.layers:Layers",
+    weights="firth.studies.tasks.weights:LayerWeights",
+    senses="firth.studies.probing.senses:Senses",
+    pos="firth.studies.probing.pos:PartsOfSpeech",
+    play="firth.studies.probing.play:Play",
+    samples="firth.studies.tasks.samples:Samples",
+    contexts="firth.studies.probing.contexts:Contexts",
+    families="firth.studies.families.study:Families",
+)
+find_study = STUDIES.find

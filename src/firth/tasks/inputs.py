@@ -54,6 +54,11 @@ class Text:
         """Hidden states (batch, time, size), concatenated with `extra` if there is one."""
         return encoded if self.extra is None else torch.cat([encoded, self.extra], 2)
 
+    def select(self, rows: slice | list[int], time: int | None = None) -> Text:
+        """Some rows of the batch, which may repeat, cut to `time` steps."""
+        extra = None if self.extra is None else self.extra[rows, :time]
+        return Text(self.vectors[rows, :time], self.lengths[rows], self.mask[rows, :time], extra)
+
 
 @dataclass(frozen=True)
 class Embedding(Recipe):

@@ -4,15 +4,16 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from operator import itemgetter
-from typing import Any
+from typing import Any, ClassVar
 
 import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
 from firth.tasks.inputs import Text
-from firth.tasks.task import Example
+from firth.tasks.task import Example, Labels, Task
 
 
 class LabelNetwork(nn.Module):
@@ -34,6 +35,23 @@ class LabelNetwork(nn.Module):
         return [dict(zip(self.labels, row)) for row in torch.softmax(self(*texts), 1).tolist()]
 
 
+@dataclass(frozen=True)
+class LabelTask(Task):
+    """Base of tasks that choose a label. `ordered` are the labels that come first in the network."""
+
+    ordered: ClassVar[tuple[str, ...]]
+
+    def learn_labels(self, examples: Sequence[Example]) -> Labels:
+        """The labels: those of `ordered` first, then others by alphabet."""
+        labels = {example.gold for example in examples}
+        ordered = [label for label in self.ordered if label in labels]
+        return {"labels": ordered + sorted(labels.difference(ordered))}
+
+    def describe(self, example: Example, answer: Mapping[str, float]) -> dict[str, Any]:
+        """The likeliest label, its probability, and all labels by falling probability."""
+        return {"label": likeliest(answer), "probability": answer[likeliest(answer)], "labels": rank_labels(answer)}
+
+
 def likeliest(answer: Mapping[str, float]) -> str:
     """The label with the highest probability."""
     return max(answer, key=lambda label: answer[label])
@@ -46,15 +64,6 @@ def rank_labels(answer: Mapping[str, float]) -> dict[str, float]:
     {'good': 0.75, 'bad': 0.25}
     """
     return dict(sorted(answer.items(), key=itemgetter(1), reverse=True))
-
-
-def describe_labels(answer: Mapping[str, float]) -> dict[str, Any]:
-    """The likeliest label, its probability, and all labels by falling probability.
-
-    >>> describe_labels({"entailment": 0.2, "neutral": 0.8})
-    {'label': 'neutral', 'probability': 0.8, 'labels': {'neutral': 0.8, 'entailment': 0.2}}
-    """
-    return {"label": likeliest(answer), "probability": answer[likeliest(answer)], "labels": rank_labels(answer)}
 
 
 def accuracy(gold: Sequence[str], predicted: Sequence[str]) -> float:

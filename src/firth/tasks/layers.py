@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import Any, Literal
 
 import torch
 from torch import Tensor, nn
@@ -10,6 +10,7 @@ from torch.func import functional_call
 from torch.nn.utils.rnn import pack_padded_sequence, pad_packed_sequence
 
 from firth.neural.bilm import reverse_sentences
+from firth.neural.device import work_sizes
 from firth.neural.inference.transfer import to_device
 
 RNNS = {"lstm": nn.LSTM, "gru": nn.GRU, "rnn": nn.RNN}
@@ -43,12 +44,10 @@ class Bidirectional(nn.Module):
         The lengths are on the CPU, as in `Text`.
         """
         inside = to_device(sequence_mask(lengths, vectors.shape[1]).numpy(), vectors.device)[:, :, None]
+        is_apart = not work_sizes(vectors.device).joins_directions and 2 * inside.sum() > inside.numel()
         for layer in self.layers:
-            inputs = self.dropout(vectors)
-            if isinstance(layer, nn.LSTM) and not vectors.is_cuda and 2 * inside.sum() > inside.numel():
-                vectors = run_directions(layer, inputs, lengths) * inside
-            else:
-                vectors = run_packed(layer, inputs, lengths) * inside
+            run = run_directions if is_apart and isinstance(layer, nn.LSTM) else run_packed
+            vectors = run(layer, self.dropout(vectors), lengths) * inside
         return vectors
 
 
@@ -64,7 +63,7 @@ def run_packed(layer: nn.Module, inputs: Tensor, lengths: Tensor) -> Tensor:
     return hidden[to_device(back.numpy(), inputs.device)]
 
 
-def run_directions(layer: nn.LSTM, inputs: Tensor, lengths: Tensor) -> Tensor:
+def run_directions(layer: Any, inputs: Tensor, lengths: Tensor) -> Tensor:
     """As `run_packed`, but each direction by itself, with padding at the end.
 
     On a CPU this takes a half to two thirds of the time, gradients included, where there is little padding.

@@ -31,7 +31,7 @@ from firth.tasks.task import Answer, Labels, Task, TaskNetwork
 BATCH = 64  # examples of a batch in prediction
 
 
-class TaskModel(nn.Module):
+class TaskModel(nn.Module, notebook.FactSheet):
     """A trained model: `fit` trains one, `open_task` opens one. `labels` is the result of `Task.learn_labels`."""
 
     kind = "task"
@@ -159,28 +159,19 @@ class TaskModel(nn.Module):
                 raise OptionError(f"the tensor {name!r} has numbers that are NaN or infinite")
         return model.eval()
 
-    def facts(self) -> list[notebook.Fact]:
-        """The names and values of the summary."""
+    def _facts(self) -> list[notebook.Fact]:
         embedding = self.embedding
-        words = [embedding.static, embedding.elmo, f"{embedding.characters} filters over characters"]
-        given = [bool(embedding.static), bool(embedding.elmo), bool(embedding.characters)]
+        characters = f"{embedding.characters} filters over characters" if embedding.characters else ""
         scores = self.metadata.get("dev", {})
-        facts = [
+        return [
             ("task", self.task.name),
             ("parameters", f"{self.learnt_numbers:,}"),
-            ("words from", ", ".join(str(one) for one, is_given in zip(words, given) if is_given)),
+            ("words from", ", ".join(filter(None, (embedding.static, embedding.elmo, characters)))),
             ("dev", ", ".join(f"{name} {value:.4f}" for name, value in scores.items())),
         ]
-        return [(name, value) for name, value in facts if value]
 
     def __repr__(self) -> str:
         return f"TaskModel({', '.join(f'{name}: {value}' for name, value in self.facts())})"
-
-    def __rich__(self) -> Any:
-        return notebook.as_table("TaskModel", self.facts())
-
-    def _repr_html_(self) -> str:
-        return notebook.as_html("TaskModel", self.facts())
 
 
 def open_task(name: Name, embedding: str | None = None, *, sources: Sources | None = None) -> TaskModel:

@@ -40,6 +40,18 @@ class Example(Protocol):
         """The gold labels; an OptionError where they are not known."""
 
 
+@dataclass(frozen=True)
+class SentenceExample:
+    """Base of examples whose one input is a sentence or a text."""
+
+    words: tuple[str, ...]
+
+    @property
+    def sentences(self) -> tuple[tuple[str, ...], ...]:
+        """The one input: the words."""
+        return (self.words,)
+
+
 class TaskNetwork(Protocol):
     """The methods of the `nn.Module` that `Task.network` returns.
 

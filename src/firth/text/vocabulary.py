@@ -8,8 +8,6 @@ file: a million words open in milliseconds, and invalid UTF-8 is kept (as surrog
 from __future__ import annotations
 
 import hashlib
-import mmap
-import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
@@ -19,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from firth.errors import FormatError, OptionError, UnknownWord
-from firth.files import COMPRESSIONS, Name, open_bytes, write_bytes
+from firth.files import COMPRESSIONS, Name, map_file, read_bytes, write_bytes
 from firth.kernels import words as kernel
 
 Bytes = NDArray[np.uint8]
@@ -263,7 +261,8 @@ class Vocabulary(Sequence[str]):
 
         If all counts are zero, the vocabulary has no counts.
         """
-        raw = _decompress(path) if Path(path).suffix[1:] in COMPRESSIONS.values() else _map_file(path)
+        is_packed = Path(path).suffix[1:] in COMPRESSIONS.values()
+        raw = read_bytes(path, LONGEST_PACKED) if is_packed else map_file(path)
         if not raw:
             return cls(())
         blob = np.frombuffer(raw, np.uint8)
@@ -278,21 +277,6 @@ class Vocabulary(Sequence[str]):
         plain = np.empty(int((ends - starts).sum()), np.uint8)
         used = int(kernel.unescape(blob, starts, ends, plain))
         return cls.from_arrays(plain[:used], starts, ends, known_counts)
-
-
-def _map_file(path: Name) -> bytes | mmap.mmap:
-    if os.path.getsize(path) == 0:
-        return b""
-    with open(path, "rb") as file:
-        return mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
-
-
-def _decompress(path: Name) -> bytes:
-    with open_bytes(path) as file:
-        raw = file.read(LONGEST_PACKED + 1)
-    if len(raw) > LONGEST_PACKED:
-        raise FormatError(path, f"decompresses to more than {LONGEST_PACKED:,} bytes, the limit for a word list")
-    return raw
 
 
 def rank(blob: Bytes, starts: Ids, ends: Ids, counts: Ids) -> Ids:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import cast
 
 import numpy as np
 from rich.columns import Columns
@@ -52,9 +53,7 @@ def count_words(materials: Materials) -> TourStep:
 
 def weight_by_tfidf(materials: Materials) -> TourStep:
     """Finds the words that distinguish a document from the others."""
-    weights = Counts(kind="tf-idf", stop_words=ENGLISH_STOP_WORDS).fit(materials.corpus)
-    if not isinstance(weights, CountMatrix):
-        raise TypeError(f"tf-idf made a {type(weights).__name__}")
+    weights = cast(CountMatrix, Counts(kind="tf-idf", stop_words=ENGLISH_STOP_WORDS).fit(materials.corpus))
     matrix = weights.matrix.tocsr()
     shown = np.argsort(-matrix.getnnz(axis=1), kind="stable")[:3]
     tables, values = [], {}

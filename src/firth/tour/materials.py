@@ -8,7 +8,7 @@ from functools import cached_property
 from importlib.resources import files
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 from rich.console import RenderableType
 
@@ -91,10 +91,7 @@ class Materials:
 
     @cached_property
     def counts(self) -> CountMatrix:
-        counts = Counts(kind="co-occurrence", window=5, weighting="flat").fit(self.corpus)
-        if not isinstance(counts, CountMatrix):
-            raise TypeError(f"co-occurrence made a {type(counts).__name__}")
-        return counts
+        return cast(CountMatrix, Counts(kind="co-occurrence", window=5, weighting="flat").fit(self.corpus))
 
     @cached_property
     def vectors(self) -> WordVectors:
@@ -102,10 +99,7 @@ class Materials:
         meaningful = [word for word in frequent if word.isalpha() and word not in ENGLISH_STOP_WORDS]
         dim = min(40, len(meaningful))
         recipe = Counts(kind="svd", window=2, dim=dim, min_count=2, stop_words="english", punctuation=False, seed=1)
-        vectors = recipe.fit(self.corpus)
-        if not isinstance(vectors, WordVectors):
-            raise TypeError(f"svd made a {type(vectors).__name__}")
-        return vectors
+        return cast(WordVectors, recipe.fit(self.corpus))
 
     @property
     def fasttext_recipe(self) -> FastText:

@@ -48,7 +48,7 @@ class Occurrence:
         return " ".join([*before, f"[{self.word}]", *after])
 
 
-class Occurrences:
+class Occurrences(notebook.FactSheet):
     """The word ids of a text, the starts of its sentences, and a row for each indexed occurrence.
 
     `places` has the position in the text of each row; None if every word has a row.
@@ -156,9 +156,8 @@ class Occurrences:
             metadata=parts.config.get("metadata"),
         )
 
-    def facts(self) -> list[notebook.Fact]:
-        """(name, value) pairs for display."""
-        facts = [
+    def _facts(self) -> list[notebook.Fact]:
+        return [
             ("occurrences", f"{len(self):,}"),
             ("words", f"{len(self.vocabulary):,}"),
             ("sentences", f"{len(self.starts) - 1:,}"),
@@ -166,16 +165,9 @@ class Occurrences:
             ("model", str(self.metadata.get("model", ""))),
             ("layers", str(self.metadata.get("layers", ""))),
         ]
-        return [(name, value) for name, value in facts if value]
 
     def __repr__(self) -> str:
         return f"Occurrences({len(self):,} of {len(self.vocabulary):,} words × {self.dim})"
-
-    def __rich__(self) -> Any:
-        return notebook.as_table("Occurrences", self.facts())
-
-    def _repr_html_(self) -> str:
-        return notebook.as_html("Occurrences", self.facts())
 
 
 MARK = re.compile(r"\[([^\[\]]+)\]")

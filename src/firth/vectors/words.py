@@ -26,7 +26,7 @@ Unknown = Literal["zeros", "skip", "error"]
 BLOCK = 4096  # words per block
 
 
-class WordVectors(Neighbors):
+class WordVectors(Neighbors, notebook.FactSheet):
     """A vector for each word of a vocabulary.
 
     >>> vectors = WordVectors(["tea", "coffee", "rain"], [[1, 0.1], [1, 0.2], [0, 1]])
@@ -192,28 +192,20 @@ class WordVectors(Neighbors):
         rows = rows_from(parts.config.get("rows", {}), parts.arrays)
         return WordVectors(parts.vocabularies["vocab"], rows, metadata=parts.config.get("metadata"))
 
-    def facts(self) -> list[notebook.Fact]:
-        """(name, value) pairs for display."""
+    def _facts(self) -> list[notebook.Fact]:
         first = ", ".join(map(notebook.make_printable, self.vocabulary[:6])) + (", …" if len(self) > 6 else "")
-        facts = [
+        return [
             ("words", f"{len(self):,}"),
             ("dim", str(self.dim)),
             ("rows", f"{self.rows.dtype_name}, {format_bytes(self.rows.nbytes)}"),
             ("from", notebook.describe_origin(self.metadata)),
             ("first", first),
         ]
-        return [(name, value) for name, value in facts if value]
 
     def __repr__(self) -> str:
         facts = dict(self.facts())
         first = f": {facts['first']}" if len(self) else ""
         return f"{type(self).__name__}({facts['words']} words × {self.dim}, {facts['rows']}{first})"
-
-    def __rich__(self) -> Any:
-        return notebook.as_table(type(self).__name__, self.facts())
-
-    def _repr_html_(self) -> str:
-        return notebook.as_html(type(self).__name__, self.facts())
 
 
 def quantize_vectors(rows: Rows, dtype: Literal["float16", "int8"]) -> Rows:

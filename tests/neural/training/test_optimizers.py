@@ -48,18 +48,31 @@ def test_adagrad_is_that_of_the_original() -> None:
     assert one.tolist() == pytest.approx([1 - 0.2 * 3 / math.sqrt(1 + 9) - 0.2 * 3 / math.sqrt(1 + 18), 2.0])
 
 
-@pytest.mark.parametrize("kind", ["adam", "adagrad"])
+def test_muon_updates_the_matrices_of_the_lstms_and_adam_the_rest() -> None:
+    matrix, table = nn.Parameter(torch.zeros(6, 4)), nn.Parameter(torch.zeros(6, 4))
+    optimizer = Optimizer("muon", {"forward_layers.0.input": matrix, "encoder.table": table}, [], 0.0)
+    for parameter in (matrix, table):
+        parameter.grad = torch.randn(6, 4, generator=torch.Generator().manual_seed(1))
+    optimizer.step(0.1)
+    singular = torch.linalg.svdvals(matrix.detach())
+    assert (singular.max() / singular.min()).item() < 2  # orthogonalized
+    assert torch.allclose(table.abs(), torch.tensor(0.1), atol=1e-4)  # the first step of Adam
+
+
+@pytest.mark.parametrize("kind", ["adam", "adagrad", "muon"])
 def test_the_optimizer_state_can_be_saved_and_loaded(kind: Kind) -> None:
     def make() -> tuple[dict[str, nn.Parameter], Optimizer]:
         torch.manual_seed(1)
-        parameters = {"a": nn.Parameter(torch.randn(4, 2)), "b": nn.Parameter(torch.randn(3))}
+        shapes = {"a": (4, 2), "b": (3,), "highways.0.gate.weight": (3, 3)}
+        parameters = {name: nn.Parameter(torch.randn(shape)) for name, shape in shapes.items()}
         return parameters, Optimizer(kind, parameters, ["a"], 0.01)
 
     def learn(parameters: dict[str, nn.Parameter], optimizer: Optimizer, steps: range) -> None:
         for step in steps:
             torch.manual_seed(step)
             parameters["a"].grad = sparse_rows(torch.tensor([0, 2]), torch.randn(2, 2), (4, 2))
-            parameters["b"].grad = torch.randn(3)
+            for name in ("b", "highways.0.gate.weight"):
+                parameters[name].grad = torch.randn(parameters[name].shape)
             optimizer.step(0.1)
 
     whole = make()

@@ -9,6 +9,7 @@ import math
 import os
 import subprocess
 import sys
+from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -175,6 +176,39 @@ def test_the_best_weights_are_the_result_and_training_ends_when_nothing_gets_bet
     assert made.held_out.perplexity().average == pytest.approx(best, rel=1e-5)
 
 
+def test_averaged_weights_are_evaluated_and_are_the_result() -> None:
+    tokens, apart = make_text(), make_text(20, seed=2)
+    plain, made = make_training(SMALL, tokens), make_training(replace(SMALL, averaging=3), tokens)
+    history: list[dict[str, torch.Tensor]] = []
+    for batches in made.batches(0, 5):
+        made._step(batches)
+        history.append({name: one.detach().clone() for name, one in made.parameters.items()})
+    assert run_steps(plain, 5) == made_losses(made)  # averaging does not change the steps
+    for at, name in enumerate(made.parameters):
+        expected = history[0][name]
+        for step, weights in enumerate(history):
+            share = max(1 / 3, 10 / (step + 10))
+            expected = expected + share * (weights[name] - expected)
+        assert torch.allclose(made.average[at], expected, atol=1e-6)
+
+    seen: list[float] = []
+
+    def look(bilm: BiLM, line: Mapping[str, float]) -> None:
+        found = HeldOutText(bilm, build_softmax(bilm, SMALL.plan(ONE)), apart, ONE, rows=4, steps=5, sentences=True)
+        assert found.perplexity().average == pytest.approx(line["average"], rel=1e-5)
+        seen.append(line["average"])
+
+    made = make_training(replace(SMALL, averaging=3), tokens, held_out=apart, callback=look)
+    record = made.run()
+    assert seen == [line["average"] for line in record.held_out]
+    assert made.held_out is not None
+    assert made.held_out.perplexity().average == pytest.approx(min(seen), rel=1e-5)
+
+
+def made_losses(made: Pretraining) -> list[float]:
+    return [float(pair[0]) for pair in made.pending]
+
+
 # Reports and log
 
 
@@ -228,6 +262,7 @@ for name, more in MODELS.items():
 MODELS: dict[str, dict[str, Any]] = {
     "characters": {},
     "words": {"encoder": "words", "softmax": "sampled", "negatives": 5, "optimizer": "paper"},
+    "averaged": {"averaging": 7, "cooldown": 0.3, "optimizer": "muon"},
 }
 
 

@@ -26,7 +26,7 @@ def test_contexts_are_judged_by_biLM_static_vectors_and_an_encoder(
     save(TaskModel(task, labels, inputs, task.network(inputs.sizes, labels)), folder / "pairs")
     study = Contexts(elmo=str(folder / "tiny"), static="glove-en", cove=str(folder / "pairs"))
     scores = run_study(study).values["scores"]
-    assert list(scores)[-3:] == ["glove-en", "CoVe layer 1", "CoVe layer 2"]
+    assert list(scores)[-3:] == ["glove-en, bag of context", "CoVe layer 1", "CoVe layer 2"]
     assert scores["glove-en"]["wic"] == 75.0  # all alike: the answer is always yes
     assert scores["glove-en"]["change"] is None  # what never changes
     assert scores["biLM layer 1"]["change"] is not None

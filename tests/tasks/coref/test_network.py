@@ -9,6 +9,7 @@ import torch
 from torch import Tensor
 from torch.nn import functional
 
+from firth.neural.device import CPU
 from firth.tasks.coref import network as coref_network
 from firth.tasks.coref.data import Document
 from firth.tasks.coref.network import LEAST, SpanRanker
@@ -148,7 +149,7 @@ def test_mentions_are_the_best_spans_by_their_scores() -> None:
 def test_blocks_of_pairs_change_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
     ranker, given = network(), text()
     whole = ranker.loss((given,), [GOLD])
-    monkeypatch.setattr(coref_network, "BLOCK", 100)
+    monkeypatch.setattr(coref_network, "work_sizes", lambda device: replace(CPU, pair_products=100))
     assert torch.allclose(ranker.loss((given,), [GOLD]), whole, atol=1e-6)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from itertools import product
 
 import pytest
@@ -11,30 +12,18 @@ from hypothesis import strategies as st
 from torch import Tensor
 
 from firth.tasks.inputs import Sizes, Text
-from firth.tasks.layers import sequence_mask
 from firth.tasks.qa import windows
 from firth.tasks.qa.data import Passage, QaExample
 from firth.tasks.qa.network import AttentionFlow, QaNetwork, SelfAttention, Trilinear, best_span, marginal_loss
+from firth.tasks.qa.task import Qa
 from firth.text.tokenize import Tokenizer
 
 SIZES = Sizes(6, 3)
 
 
-def text_of(lengths: list[int], *, seed: int = 0) -> Text:
-    """Sentences of random words; the i-th is the same whatever stands beside it."""
-    rows = [
-        torch.randn(length, 9, generator=torch.Generator().manual_seed(seed + i)) for i, length in enumerate(lengths)
-    ]
-    vectors = torch.nn.utils.rnn.pad_sequence(rows, batch_first=True)
-    counted = torch.tensor(lengths)
-    return Text(vectors[:, :, :6], counted, sequence_mask(counted, max(lengths)), vectors[:, :, 6:])
-
-
 def row_of(text: Text, row: int) -> Text:
     """One sentence of a batch, alone."""
-    length = int(text.lengths[row])
-    extra = None if text.extra is None else text.extra[row : row + 1, :length]
-    return Text(text.vectors[row : row + 1, :length], text.lengths[[row]], text.mask[row : row + 1, :length], extra)
+    return text.select([row], int(text.lengths[row]))
 
 
 def question_of(length: int, *spans: tuple[int, int]) -> QaExample:
@@ -44,8 +33,8 @@ def question_of(length: int, *spans: tuple[int, int]) -> QaExample:
 
 def network(longest: int = 50, overlap: int = 20, answer_words: int = 5) -> QaNetwork:
     torch.manual_seed(7)
-    sides = {"answer_words": answer_words, "longest": longest, "overlap": overlap}
-    return QaNetwork(SIZES, hidden=4, dropout=0.2, **sides).eval()
+    task = Qa(hidden=4, answer_words=answer_words, longest=longest, overlap=overlap)
+    return QaNetwork(SIZES, task).eval()
 
 
 def test_a_trilinear_score_is_the_product_of_one_weight_with_three_vectors() -> None:
@@ -85,7 +74,7 @@ def test_self_attention_is_a_trilinear_softmax_over_the_other_words() -> None:
     torch.testing.assert_close(attention(h[None], torch.ones(1, 4, dtype=torch.bool))[0], torch.stack(rows))
 
 
-def test_a_passage_of_one_word_can_be_read() -> None:
+def test_a_passage_of_one_word_can_be_read(text_of: Callable[..., Text]) -> None:
     network().loss((text_of([1]), text_of([2])), [question_of(1, (0, 0))]).backward()
     answer = network().answers((text_of([1]), text_of([2])), [question_of(1)])[0]
     assert answer["text"] == "w0"
@@ -113,7 +102,7 @@ def test_the_loss_sums_the_probabilities_of_all_places_of_the_answer() -> None:
     torch.testing.assert_close(marginal_loss(scores, gold), expected)
 
 
-def test_a_question_is_answered_alike_alone_and_in_a_batch() -> None:
+def test_a_question_is_answered_alike_alone_and_in_a_batch(text_of: Callable[..., Text]) -> None:
     passages, questions = text_of([9, 4, 1]), text_of([2, 5, 3], seed=50)
     examples = [question_of(9, (2, 3)), question_of(4, (0, 0), (2, 3)), question_of(1, (0, 0))]
     model = network()
@@ -128,7 +117,9 @@ def test_a_question_is_answered_alike_alone_and_in_a_batch() -> None:
     torch.testing.assert_close(model.loss((passages, questions), examples), torch.stack(losses).mean())
 
 
-def test_the_scores_of_the_last_word_depend_on_those_of_the_first_and_not_the_reverse() -> None:
+def test_the_scores_of_the_last_word_depend_on_those_of_the_first_and_not_the_reverse(
+    text_of: Callable[..., Text],
+) -> None:
     model = network()
     first, last = model(text_of([6]), text_of([3]))
     gradients = torch.autograd.grad(last.sum(), model.first_reader.parameters(), retain_graph=True)
@@ -137,7 +128,7 @@ def test_the_scores_of_the_last_word_depend_on_those_of_the_first_and_not_the_re
     assert all(gradient is None for gradient in missing)
 
 
-def test_every_number_of_the_network_learns() -> None:
+def test_every_number_of_the_network_learns(text_of: Callable[..., Text]) -> None:
     model = network()
     model.loss((text_of([6, 9]), text_of([3, 2])), [question_of(6, (1, 2)), question_of(9, (8, 8))]).backward()
     for name, parameter in model.named_parameters():
@@ -146,7 +137,7 @@ def test_every_number_of_the_network_learns() -> None:
             assert parameter.grad.abs().sum() > 0, name
 
 
-def test_a_long_passage_is_learnt_and_answered_in_windows_of_bounded_length() -> None:
+def test_a_long_passage_is_learnt_and_answered_in_windows_of_bounded_length(text_of: Callable[..., Text]) -> None:
     model, longest = network(longest=12, overlap=6), 12
     seen: list[tuple[int, int]] = []
 
@@ -170,6 +161,6 @@ def test_a_long_passage_is_learnt_and_answered_in_windows_of_bounded_length() ->
     assert answers[0]["probability"] < best  # it is shared with all the other windows
 
 
-def test_an_answer_that_is_longer_than_a_window_is_still_learnt() -> None:
+def test_an_answer_that_is_longer_than_a_window_is_still_learnt(text_of: Callable[..., Text]) -> None:
     loss = network(longest=4, overlap=1).loss((text_of([20]), text_of([3])), [question_of(20, (3, 14))])
     assert loss.item() < 10

@@ -2,23 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
 from firth.tasks.inputs import Text
-from firth.tasks.layers import sequence_mask
 from firth.tasks.qa import windows
-
-
-def text_of(lengths: list[int], *, seed: int = 0) -> Text:
-    """Sentences of random words; the i-th is the same whatever stands beside it."""
-    rows = [
-        torch.randn(length, 9, generator=torch.Generator().manual_seed(seed + i)) for i, length in enumerate(lengths)
-    ]
-    vectors = torch.nn.utils.rnn.pad_sequence(rows, batch_first=True)
-    counted = torch.tensor(lengths)
-    return Text(vectors[:, :, :6], counted, sequence_mask(counted, max(lengths)), vectors[:, :, 6:])
 
 
 @given(st.integers(1, 60), st.integers(2, 20), st.data())
@@ -35,7 +26,7 @@ def test_windows_cover_a_passage_and_none_is_longer_than_may_be(length: int, lon
     assert last < begin + longest
 
 
-def test_a_window_has_the_words_of_its_row() -> None:
+def test_a_window_has_the_words_of_its_row(text_of: Callable[..., Text]) -> None:
     text = text_of([9, 4])
     cut = windows.cut_windows(text, [0, 0, 1], [0, 5, 0], 5)
     assert cut.lengths.tolist() == [5, 4, 4]

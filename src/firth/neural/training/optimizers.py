@@ -1,4 +1,4 @@
-"""Optimizers: Adagrad as in the original, or AdamW; both also for sparse gradients. Schedule and gradient clipping."""
+"""Optimizers: Adagrad as in the original, AdamW, or AdamW with Muon; sparse gradients too. Schedule and clipping."""
 
 from __future__ import annotations
 
@@ -13,8 +13,10 @@ from torch import Tensor, nn
 from firth.neural.softmax import sparse_rows
 from firth.runtime import Runtime
 
-Kind = Literal["adam", "adagrad"]
+Kind = Literal["adam", "muon", "adagrad"]
 BETAS = 0.9, 0.98
+MOMENTUM = 0.95  # of Muon
+MUON_MATRICES = ".input", ".recurrent", ".projection", ".gate.weight", ".transform.weight"  # of LSTMs and highways
 LONGEST_WARMUP = 0.05  # as a share of the training
 ACCUMULATED = 1.0  # the initial accumulator of Adagrad, as in the original
 
@@ -72,6 +74,12 @@ class Optimizer:
         if kind == "adagrad":
             self.parts.append(torch.optim.Adagrad(dense, lr=0, initial_accumulator_value=ACCUMULATED))
             return
+        if kind == "muon":
+            names = [name for name in parameters if name not in apart and name.endswith(MUON_MATRICES)]
+            settings: dict[str, Any] = {"weight_decay": decay, "momentum": MOMENTUM, "adjust_lr_fn": "match_rms_adamw"}
+            if names:
+                self.parts.append(torch.optim.Muon([parameters[name] for name in names], lr=0.0, **settings))
+            dense = [one for name, one in parameters.items() if name not in {*apart, *names}]
         # Matrices decay; biases and other vectors do not.
         groups = [
             {"params": [one for one in dense if one.dim() > 1], "weight_decay": decay},
@@ -114,23 +122,32 @@ class Optimizer:
 class WarmupSchedule:
     """The learning rate over a training: a linear warmup over `warmup` steps, and a cosine decay to `last`.
 
-    The warmup takes at most a twentieth of the training. With a warmup of 0 and no `last` the rate is constant.
+    The warmup takes at most a twentieth of the training. With a warmup of 0 and no `last` the rate is constant. With
+    `cooldown`, the rate is constant until that fraction of the training is left, and then falls linearly to `last`.
 
     >>> plan = WarmupSchedule(0.1, warmup=100, last=0.01)
     >>> [round(plan.rate(step, step / 10000), 4) for step in (0, 49, 99, 5000, 10000)]
     [0.001, 0.05, 0.1, 0.055, 0.01]
     >>> round(plan.rate(10, 0.5), 4)
     0.055
+    >>> plan = WarmupSchedule(0.1, last=0.01, cooldown=0.2)
+    >>> [round(plan.rate(step, step / 100), 4) for step in (0, 50, 80, 90, 100)]
+    [0.1, 0.1, 0.1, 0.055, 0.01]
     """
 
     first: float = 1e-3
     warmup: int = 0
     last: float | None = None
+    cooldown: float | None = None
 
     def rate(self, step: int, share: float) -> float:
         """The learning rate of a step, after a share of the training."""
         low = self.first if self.last is None else self.last
-        rate = low + (self.first - low) * (1 + math.cos(math.pi * min(1.0, share))) / 2
+        if self.cooldown is None:
+            height = (1 + math.cos(math.pi * min(1.0, share))) / 2
+        else:
+            height = min(1.0, (1 - share) / max(self.cooldown, 1e-9))
+        rate = low + (self.first - low) * height
         if not self.warmup:
             return rate
         return rate * min(1.0, max((step + 1) / self.warmup, share / LONGEST_WARMUP))

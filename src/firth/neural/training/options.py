@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 OPTIMIZER_DEFAULTS: dict[str, dict[str, float]] = {
     "paper": {"learning_rate": 0.2, "clip": 10.0, "warmup": 0, "decay": 0.0},
     "modern": {"learning_rate": 1e-3, "clip": 1.0, "warmup": 400, "decay": 0.01},
+    "muon": {"learning_rate": 1e-3, "clip": 1.0, "warmup": 400, "decay": 0.01},
 }
 FROZEN = 0.1  # default fraction of a training in which a new softmax learns alone
 
@@ -42,10 +43,10 @@ class PretrainingOptions(Recipe):
     epochs: int = option(10, "Passes over the corpus.", minimum=1)
     steps: int | None = option(None, "Training steps, instead of epochs.", minimum=1)
     minutes: float | None = option(None, "Training time in minutes, instead of epochs.", minimum=0)
-    optimizer: Literal["modern", "paper"] = option(
+    optimizer: Literal["modern", "muon", "paper"] = option(
         "modern",
-        "Optimizer: modern is AdamW with warmup and cosine decay; paper is Adagrad with a constant learning rate, and "
-        "sums the loss over the unrolled steps.",
+        "Optimizer: modern is AdamW with warmup and decay; muon is the same with Muon for the matrices of the LSTMs "
+        "and highways; paper is Adagrad with a constant learning rate, and sums the loss over the unrolled steps.",
     )
     learning_rate: float | None = option(
         None, "Peak learning rate. Default: 0.001, or 0.2 for the paper optimizer.", minimum=0
@@ -58,7 +59,20 @@ class PretrainingOptions(Recipe):
         "Steps of linear warmup, at most 5% of the training. Default: 400, or 0 for the paper optimizer.",
         minimum=0,
     )
-    decay: float | None = option(None, "Weight decay of AdamW. Default: 0.01.", minimum=0)
+    decay: float | None = option(None, "Weight decay of AdamW and Muon. Default: 0.01.", minimum=0)
+    cooldown: float | None = option(
+        None,
+        "Fraction of the training, at its end, in which the learning rate falls linearly; before, it is constant. "
+        "Default: cosine decay over the whole training.",
+        minimum=0,
+        maximum=1,
+    )
+    averaging: int = option(
+        0,
+        "Weight averaging: steps over which the weights are averaged exponentially; 0 disables it. The average is "
+        "evaluated, and it is the result.",
+        minimum=0,
+    )
     dropout: float = option(0.1, "Dropout probability between layers.", minimum=0, maximum=0.99)
     precision: Literal["auto", "float32", "bfloat16"] = option(
         "auto", "Precision of the computation. auto is bfloat16 on a GPU and float32 on a CPU."
@@ -103,8 +117,8 @@ class PretrainingOptions(Recipe):
 
     @property
     def is_modern(self) -> bool:
-        """Whether the optimizer is AdamW rather than the paper's Adagrad."""
-        return self.optimizer == "modern"
+        """Whether the optimizer is AdamW or Muon rather than the paper's Adagrad."""
+        return self.optimizer != "paper"
 
     @property
     def resets_at_sentences(self) -> bool:

@@ -7,7 +7,8 @@ makes, on a CPU, the same steps to the last bit as one that never stopped. Ranks
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
@@ -21,9 +22,9 @@ from firth.neural.bilm import BiLM
 from firth.neural.layers import WordEmbedding
 from firth.neural.softmax import FullSoftmax, SampledSoftmax, SampledWords, Softmax
 from firth.neural.state import BiLMState
-from firth.neural.training.loop import Tensors, TrainingLoop
+from firth.neural.training.loop import Tensors, TrainingLoop, add_prefix, select_prefix
 from firth.neural.training.lstm import Dropout, LayerInputs, run_layers
-from firth.neural.training.optimizers import Optimizer, WarmupSchedule, all_reduce_gradients, clip_gradients
+from firth.neural.training.optimizers import Kind, Optimizer, WarmupSchedule, all_reduce_gradients, clip_gradients
 from firth.neural.training.options import PretrainingOptions
 from firth.neural.training.perplexity import HeldOutText, perplexity_of
 from firth.neural.training.streams import StreamBatch, Streams
@@ -36,6 +37,9 @@ from firth.training.monitor import Clock, Monitor
 from firth.training.record import CurveRecord
 
 FINAL_RATE = 0.05  # of the peak learning rate, at the end of a modern training
+OPTIMIZER_KINDS: dict[str, Kind] = {"modern": "adam", "muon": "muon", "paper": "adagrad"}
+WARM_AVERAGE = 10  # at step n the average moves by at least 10 / (n + 10)
+Callback = Callable[[BiLM, Mapping[str, float]], None]
 
 
 @dataclass(frozen=True)
@@ -58,8 +62,10 @@ class Pretraining(TrainingLoop[CurveRecord]):
         *,
         held_out: TokenFile | None = None,
         monitor: Monitor | None = None,
+        callback: Callback | None = None,
     ) -> None:
         super().__init__(CurveRecord(), runtime, monitor or Monitor())
+        self.callback = callback
         parts = runtime.size * options.accumulation
         if options.batch < parts:
             raise OptionError(f"a batch of {options.batch} rows cannot be split into {parts} parts. Use a larger batch")
@@ -67,7 +73,7 @@ class Pretraining(TrainingLoop[CurveRecord]):
         self.log_every, self.save_every = options.log_every, options.save_every
         self.learning_rate, self.clip = options.value("learning_rate"), options.value("clip")
         final_rate = FINAL_RATE * self.learning_rate if options.is_modern else None
-        self.schedule = WarmupSchedule(self.learning_rate, int(options.value("warmup")), final_rate)
+        self.schedule = WarmupSchedule(self.learning_rate, int(options.value("warmup")), final_rate, options.cooldown)
         self.loss_scale = 1.0 if options.is_modern else float(options.unroll)  # the paper sums over the unrolled steps
         self.largest_loss = RUNAWAY * math.log(max(2, len(bilm.vocabulary or ())))
         self.softmax = build_softmax(bilm, options)
@@ -87,8 +93,11 @@ class Pretraining(TrainingLoop[CurveRecord]):
         )
         self.states = [bilm.blank(len(rows)) for rows in self.streams.shares]
         self.parameters = dict(bilm.named_parameters())
+        self.average: list[Tensor] = []
+        if options.averaging:
+            self.average = [one.detach().clone() for one in self.parameters.values()]
         self.optimizer = Optimizer(
-            "adam" if options.is_modern else "adagrad",
+            OPTIMIZER_KINDS[options.optimizer],
             self.parameters,
             sparse_names(bilm, self.softmax),
             options.value("decay"),
@@ -133,6 +142,8 @@ class Pretraining(TrainingLoop[CurveRecord]):
         self._write_log()
         if self.best is not None:
             self.load_weights(self.best)
+        else:
+            self._exchange_average()
         return self.record
 
     def batches(self, first: int, last: int) -> Iterator[tuple[TrainingBatch, ...]]:
@@ -196,8 +207,33 @@ class Pretraining(TrainingLoop[CurveRecord]):
                 f"batch, or process it in more parts: accumulation={2 * options.accumulation}"
             ) from error
         self.add_loss(loss, norm)
+        self._update_average()
         self.record.step += 1
         self.record.tokens += options.batch * options.unroll
+
+    @torch.no_grad()
+    def _update_average(self) -> None:
+        """Moves the averaged weights towards the weights: faster in the first steps, so that the start is forgotten."""
+        if self.average:
+            share = max(1 / self.options.averaging, WARM_AVERAGE / (self.record.step + WARM_AVERAGE))
+            torch._foreach_lerp_(self.average, list(self.parameters.values()), share)
+
+    @torch.no_grad()
+    def _exchange_average(self) -> None:
+        """Exchanges the weights and the averaged weights, if there are any."""
+        for parameter, mean in zip(self.parameters.values(), self.average):
+            current = parameter.detach().clone()
+            parameter.copy_(mean)
+            mean.copy_(current)
+
+    @contextmanager
+    def _averaged(self) -> Iterator[None]:
+        """Within this context the biLM has the averaged weights."""
+        self._exchange_average()
+        try:
+            yield
+        finally:
+            self._exchange_average()
 
     def _gradients(self, parts: tuple[TrainingBatch, ...]) -> Tensor:
         """Adds the gradients of this rank's rows to the parameters; returns this rank's part of the mean loss."""
@@ -244,11 +280,14 @@ class Pretraining(TrainingLoop[CurveRecord]):
         if self.held_out is None:
             return
         self.fetch_losses()
-        perplexity = self.held_out.perplexity()
-        line = self._position() | perplexity.as_dict()
-        self.record.held_out.append(line)
-        self.log.write({"held_out": True, **line})
-        self.update_best(perplexity.loss, higher_is_better=False)
+        with self._averaged():
+            perplexity = self.held_out.perplexity()
+            line = self._position() | perplexity.as_dict()
+            self.record.held_out.append(line)
+            self.log.write({"held_out": True, **line})
+            self.update_best(perplexity.loss, higher_is_better=False)
+            if self.callback is not None:
+                self.callback(self.bilm, line)
         self.clock.skip(self.record.tokens)
 
     def weights(self) -> Tensors:
@@ -258,14 +297,16 @@ class Pretraining(TrainingLoop[CurveRecord]):
         self.bilm.load_state_dict(tensors)
 
     def extra_tensors(self) -> Tensors:
-        """The LSTM states of all rows; ranks gather theirs."""
-        states = {}
+        """The averaged weights, and the LSTM states of all rows; ranks gather theirs."""
+        states = add_prefix("average", dict(zip(self.parameters, self.average)))
         for name in ("cell", "hidden"):
             rows = torch.cat([getattr(state, name) for state in self.states], 2).movedim(2, 0).contiguous()
             states[name] = torch.cat(self.runtime.gather(rows)).movedim(0, 2)
         return states
 
     def load_extra_tensors(self, tensors: Tensors) -> None:
+        averages = select_prefix("average", tensors)
+        self.average = [averages[name].to(self.device) for name in self.parameters if name in averages]
         for part, rows in enumerate(self.streams.shares):
             own = (tensors[name][:, :, rows.start : rows.stop].to(self.device) for name in ("cell", "hidden"))
             self.states[part] = BiLMState(*(tensor.contiguous() for tensor in own))

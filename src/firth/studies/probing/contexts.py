@@ -17,7 +17,7 @@ from firth.progress import Report, silent
 from firth.runtime import Runtime
 from firth.show.charts import BarChart
 from firth.studies.findings import Findings, ResultTable
-from firth.studies.probing.study import STATIC, ProbeStudy, format_times, score_rows
+from firth.studies.probing.study import BAG_TEXT, STATIC, ProbeStudy, compare_with_bag, format_times, score_rows
 from firth.studies.results import data_file
 
 FOLDER = "data/intrinsic/context"
@@ -77,7 +77,9 @@ class Contexts(ProbeStudy):
         series = {name: [one[measure] for measure in MEASURES] for name, one in scores.items()}
         chart = BarChart(self.title, "accuracy or correlation × 100", tuple(MEASURES.values()), series)
         values = {"options": strip_folders(self.as_dict()), "scores": scores, "seconds": seconds, "pairs": sizes}
-        return self.findings(self.describe(seconds), (table,), {"sets": chart}, values)
+        compared = {title: {name: one[key] for name, one in scores.items()} for key, title in MEASURES.items()}
+        about = f"{compare_with_bag(compared)}\n\n{self.describe(seconds)}"
+        return self.findings(about, (table,), {"sets": chart}, values)
 
     def describe(self, seconds: dict[str, float]) -> str:
         """The text of the page."""
@@ -92,7 +94,8 @@ class Contexts(ProbeStudy):
             f"A word is read in {read}. Static vectors look up the form that stands in the text, in small letters "
             "where they know it only so; a word without a vector is like no other (cosine 0), and SCWS is told for "
             "the pairs that have vectors, too. What they score on WiC and on change comes from inflected forms and "
-            "missing words alone. Nothing is trained but the threshold. The paper has none of these sets.\n\n"
+            f"missing words alone. {BAG_TEXT} Nothing is trained but the threshold. The paper has none of these "
+            "sets.\n\n"
             f"Models: {self.models}. {format_times(seconds)}"
         )
 

@@ -21,6 +21,7 @@ from firth.probes.ambiguous import (
     most_ambiguous,
     sample_uses,
 )
+from firth.probes.bag import BAG
 from firth.probes.nearest import NeighborShares, neighbor_shares, neighbors
 from firth.probes.readers import (
     LayerReader,
@@ -36,13 +37,14 @@ from firth.progress import Progress, Report, silent
 from firth.runtime import Runtime
 from firth.show.charts import BarChart
 from firth.studies.findings import Cell, Findings, ResultTable
-from firth.studies.probing.study import ELMO, STATIC, evaluate_models
+from firth.studies.probing.study import BAG_TEXT, ELMO, STATIC, compare_with_bag, evaluate_models
 from firth.studies.results import TEXT, data_file
 from firth.studies.study import Study
 from firth.text.tokenize import Tokenizer
 from firth.vectors.occurrences import find_marked_word
 
 KINDS: tuple[Kind, ...] = "pos", "sense"
+NO_CONTEXT = "biLM layer 0"
 AROUND = 14  # words shown on each side
 PLAY = (
     "The shortstop dived to his left and made the [play] of the night .",
@@ -140,13 +142,15 @@ class Play(Study):
     def contextual_neighbors(
         self, reader: LayerReader, sources: Sequence[WordSpan], uses: Sequence[AnnotatedUse], report: Report
     ) -> list[ResultTable]:
-        """The nearest occurrences to each query: one table per layer, without layer 0, which has no context."""
+        """The nearest occurrences to each query: one table per layer that has context."""
         if not uses:
             raise OptionError(f"{self.word!r} does not occur in the text. Name another word, or read more lines")
         vectors = read_spans(reader, [use.span for use in uses], report, "reading occurrences")
         places, cosines = neighbors(vectors, read_spans(reader, sources), self.neighbours)
         tables = []
-        for layer in range(1, len(reader.names)):
+        for layer, name in enumerate(reader.names):
+            if name == NO_CONTEXT:
+                continue
             rows: list[tuple[Cell, ...]] = []
             for source, nearest, scores in zip(sources, places[layer], cosines[layer]):
                 query = format_bold(source)
@@ -155,7 +159,7 @@ class Play(Study):
                     rows.append((query, format_bold(use.span), round(cosine, 3), use.pos or None, use.sense or None))
                     query = ""  # only in the first of its rows
             columns = "source", "nearest occurrences", "cosine", "POS", "sense"
-            title = f"{reader.names[layer]}: nearest to {self.word!r} in context"
+            title = f"{name}: nearest to {self.word!r} in context"
             tables.append(ResultTable(title, columns, tuple(rows)))
         return tables
 
@@ -184,13 +188,17 @@ class Play(Study):
             "occurrences": occurrences,
         }
         tables = [shares, *self.tables_by_word(counts), *tables]
-        about = self.describe(occurrences, seconds)
+        compared = {
+            columns[1 + place]: {name: one[kind]["same"] for name, one in counts.items()}
+            for place, kind in enumerate(KINDS)
+        }
+        about = f"{compare_with_bag(compared)}\n\n{self.describe(occurrences, seconds)}"
         return self.findings(about, tables, {"shares": chart}, values)
 
     def tables_by_word(self, counts: Any) -> list[ResultTable]:
         """A table with the shares of each word whose senses are compared, if there is a biLM."""
-        names = [name for name in counts if name.startswith("biLM")]
-        if not names:
+        names = [name for name in counts if name.startswith("biLM") or name.endswith(BAG)]
+        if not any(name.startswith("biLM") for name in names):
             return []
         first = counts[names[0]]["sense"]["words"]
         rows = tuple(
@@ -210,7 +218,7 @@ class Play(Study):
             "whose nearest other occurrence, in another document, has the same part of speech (noun or verb), and the "
             f"same sense. The words are the {self.words} whose second most frequent use is the most frequent. Static "
             "vectors, and layer 0, which sees no context, cannot do better than chance here: all occurrences of a word "
-            "are one vector. The paper shows two sentences and no count.\n\n"
+            f"are one vector. {BAG_TEXT} The paper shows two sentences and no count.\n\n"
             f"Models: {model_names(self.elmo, self.static)}. Time: {seconds:.0f} s."
         )
 

@@ -23,12 +23,20 @@ from firth.probes.sense_files import (
     read_semcor,
 )
 from firth.probes.senses import SenseMeans, fill_missing, first_senses, most_frequent_senses, score_answers
+from firth.probes.separation import read_sense_table, separate_layers, summarize_separations
 from firth.probes.wordnet import Lexeme, find_wordnet, lexeme_of
 from firth.progress import Report, silent
 from firth.runtime import Runtime
 from firth.show.charts import BarChart
 from firth.studies.findings import Findings, ResultTable
-from firth.studies.probing.study import ProbeStudy, compare_with_paper, format_times, score_rows
+from firth.studies.probing.study import (
+    BAG_TEXT,
+    ProbeStudy,
+    compare_with_bag,
+    compare_with_paper,
+    format_times,
+    score_rows,
+)
 from firth.studies.results import data_file
 
 FIRST, FREQUENT, FOUR = "WordNet first sense", "most frequent in SemCor", "four sets"
@@ -75,17 +83,21 @@ class Senses(ProbeStudy):
             means = SenseMeans.read(reader, read_semcor(data_file(SEMCOR), self.sentences), counts, wordnet, report)
             spans = [sentence.span(annotation) for sentence in tests for annotation in sentence.annotations]
             answers = means.nearest(read_spans(reader, spans, report, "reading test words"), lexemes)
-            return {"scores": {name: score(fill_missing(one, first)) for name, one in zip(reader.names, answers)}}
+            found = {name: score(fill_missing(one, first)) for name, one in zip(reader.names, answers)}
+            return {"scores": found, "separation": measure_separation(reader)}
 
         options = {"sentences": self.sentences, "wordnet": wordnet is not None}
         results, seconds = self.evaluate(work, runtime, options, score_reader)
+        separation: dict[str, Any] = {}
         for result in results:
             scores |= result["scores"]
-        return self.summarize(scores, seconds, annotations, counts)
+            separation |= result["separation"]
+        return self.summarize(scores, separation, seconds, annotations, counts)
 
     def summarize(
         self,
         scores: dict[str, Any],
+        separation: dict[str, Any],
         seconds: dict[str, float],
         annotations: Sequence[Annotation],
         counts: dict[str, int],
@@ -113,12 +125,24 @@ class Senses(ProbeStudy):
         values = {
             "options": strip_folders(self.as_dict()),
             "scores": scores,
+            "separation": separation,
             "paper": PAPER,
             "seconds": seconds,
             "instances": sizes,
         }
-        about = self.describe(seconds, sum(counts.values()), len(counts))
-        return self.findings(about, (beside, by_set, by_tag), {"sets": chart}, values)
+        test = ResultTable(
+            "The sense test: 35 words with two senses each",
+            ("vectors", "words that pass", "nearest occurrence of the same sense %"),
+            score_rows(separation, ("passed", "nearest")),
+            "Four sentences per sense. A word passes if its occurrences in one sense are more similar than those in "
+            "different senses; by chance half of them do. Chance of the last column: 43 %.",
+        )
+        compared = {
+            "Ambiguous words": {name: one["ambiguous"] for name, one in scores.items()},
+            "Nearest occurrence in the sense test": {name: one["nearest"] for name, one in separation.items()},
+        }
+        about = f"{compare_with_bag(compared)}\n\n{self.describe(seconds, sum(counts.values()), len(counts))}"
+        return self.findings(about, (beside, by_set, by_tag, test), {"sets": chart}, values)
 
     def describe(self, seconds: dict[str, float], tagged: int, senses: int) -> str:
         """The text of the page."""
@@ -136,9 +160,18 @@ class Senses(ProbeStudy):
             "it has 65.2, as Raganato et al. say. Each answer that is one of the gold senses is right; where every "
             "instance is answered, F1 is accuracy.\n\n"
             "Names that SemCor tags as person, group or location are left out, as in the framework's own copy. The "
-            "static vectors have no context: what they tell apart are the inflected forms of a lemma.\n\n"
+            f"static vectors have no context: what they tell apart are the inflected forms of a lemma. {BAG_TEXT}\n\n"
             f"Models: {self.models}. {format_times(seconds)} The paper's biLM was trained on a billion words."
         )
+
+
+def measure_separation(reader: LayerReader) -> dict[str, dict[str, float]]:
+    """How many words of the sense test pass, and the share of nearest occurrences of the same sense, by layer."""
+    found = {}
+    for name, separations in separate_layers(reader, read_sense_table()).items():
+        total = summarize_separations(separations)
+        found[name] = {"passed": total["passed"], "nearest": round(100 * total["nearest"], 1)}
+    return found
 
 
 def score_groups(

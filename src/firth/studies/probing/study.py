@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from firth.options import option
+from firth.probes.bag import BAG
 from firth.probes.readers import LayerReader, model_identity, model_names, open_readers
 from firth.runtime import Runtime
 from firth.studies.findings import Cell, ResultTable
@@ -17,6 +18,11 @@ from firth.studies.results import load_or_compute
 from firth.studies.study import Study
 
 ELMO = "A biLM: the name of a shipped model, or a folder; 'none' leaves it out."
+BAG_TEXT = (
+    "The bag of context is the mean of the static vectors of the other words in the sentence, without stop words, "
+    "punctuation and the word itself. It knows which words are near, but no order; a contextual vector that does not "
+    "exceed it has learned no more than that."
+)
 STATIC = "Word vectors; join several names with +; 'none' leaves them out."
 
 
@@ -42,10 +48,10 @@ class ProbeStudy(Study):
             return {**score(reader), "seconds": round(time.monotonic() - began, 1)}
 
         readers = open_readers(runtime, elmo=self.elmo, static=self.static, cove=self.cove)
-        results, seconds = [], {}
+        results, seconds = [], dict[str, float]()
         for model, _, result in evaluate_models(work, self.name, readers, options, score_timed):
             results.append(result)
-            seconds[model] = result["seconds"]
+            seconds[model] = round(seconds.get(model, 0.0) + result["seconds"], 1)
         return results, seconds
 
     @property
@@ -86,6 +92,30 @@ def score_rows(scores: Mapping[str, Mapping[str, Any]], columns: Iterable[str]) 
     """
     names = tuple(columns)
     return tuple((method, *(one[name] for name in names)) for method, one in scores.items())
+
+
+def compare_with_bag(measures: Mapping[str, Mapping[str, float | None]]) -> str:
+    """Whether the best layer of the biLM exceeds the best bag of context, by measure; losses first. For the page.
+
+    >>> scores = {"biLM layer 1": 50.0, "biLM layer 2": 51.5, "glove-en": 60.0, "glove-en, bag of context": 53.0}
+    >>> compare_with_bag({"WiC": scores, "SCWS": {**scores, "biLM layer 1": 70.0}})
+    'WiC: the biLM loses to the bag of context, 51.5 (layer 2) against 53.0 (glove-en). SCWS: the biLM exceeds the
+    bag of context, 70.0 (layer 1) against 53.0 (glove-en).'
+    """
+    losses, wins = [], []
+    for measure, scores in measures.items():
+        known = {name: score for name, score in scores.items() if score is not None}
+        layers = {name.removeprefix("biLM "): score for name, score in known.items() if name.startswith("biLM ")}
+        bags = {name.removesuffix(f", {BAG}"): score for name, score in known.items() if name.endswith(BAG)}
+        if not layers or not bags:
+            continue
+        layer, bag = max(layers, key=layers.__getitem__), max(bags, key=bags.__getitem__)
+        numbers = f"{layers[layer]:.1f} ({layer}) against {bags[bag]:.1f} ({bag})"
+        if layers[layer] > bags[bag]:
+            wins.append(f"{measure}: the biLM exceeds the {BAG}, {numbers}.")
+        else:
+            losses.append(f"{measure}: the biLM loses to the {BAG}, {numbers}.")
+    return " ".join(losses + wins)
 
 
 def compare_with_paper(

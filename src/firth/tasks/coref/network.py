@@ -15,7 +15,6 @@ Candidate spans are enumerated and pruned on the CPU, so that a step synchronize
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -26,6 +25,7 @@ from torch import Tensor, nn
 from torch.nn import functional
 from torch.utils.checkpoint import checkpoint
 
+from firth.neural.device import work_sizes
 from firth.tasks.coref import spans
 from firth.tasks.coref.data import Document
 from firth.tasks.inputs import Sizes, Text
@@ -35,7 +35,6 @@ if TYPE_CHECKING:
     from firth.tasks.coref.task import Coref
 
 LEAST = 10  # mentions to keep of a short text
-BLOCK, GPU_BLOCK = 1 << 23, 1 << 26  # elements of the pair products in memory at once
 RARE = -4.0  # the initial log-odds of a span being a mention: about one in fifty is
 
 
@@ -261,7 +260,7 @@ class SpanRanker(nn.Module):
         as_later, as_earlier = self.pair.part(0, vectors), self.pair.part(1, vectors)
         distances, speakers = self.pair.part(3, self.distances.weight), self.pair.part(4, self.speakers.weight)
         genre = self.pair.part(5, self.genre(features.genre))
-        block = max(1, (GPU_BLOCK if vectors.is_cuda else BLOCK) // vectors.shape[1])
+        block = max(1, work_sizes(vectors.device).pair_products // vectors.shape[1])
         scores = [vectors.new_zeros(0)]
         for i, j in zip(torch.split(later, block), torch.split(earlier, block)):
             speaker_i, speaker_j = features.speakers[i], features.speakers[j]
@@ -282,14 +281,7 @@ class SpanRanker(nn.Module):
         start = int(torch.randint(count - most + 1, (1,)))
         rows = slice(start, start + most)
         longest = max(1, int(text.lengths[rows].max()))
-        sample = replace(
-            text,
-            vectors=text.vectors[rows, :longest],
-            lengths=text.lengths[rows],
-            mask=text.mask[rows, :longest],
-            extra=None if text.extra is None else text.extra[rows, :longest],
-        )
-        return sample, int(text.lengths[:start].sum())
+        return text.select(rows, longest), int(text.lengths[:start].sum())
 
     def _features(self, document: Document, mentions: Mentions, offset: int) -> MentionFeatures:
         """Of mentions whose words are counted from word `offset` of the document."""

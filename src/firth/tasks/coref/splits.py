@@ -17,7 +17,7 @@ from pathlib import Path, PurePosixPath
 from typing import TypeVar
 
 from firth.errors import FormatError, OptionError
-from firth.files import Name, decode, open_bytes
+from firth.files import Name, decode, read_bytes
 
 COLUMNS = re.compile(r"conll(\.(gz|xz|bz2|zst))?$")
 TENTHS = {"train": range(8), "dev": (8,), "test": (9,)}
@@ -43,11 +43,11 @@ def list_members(source: Path) -> tuple[list[Member], str | None]:
         paths = sorted(path for path in source.rglob("*") if path.is_file())
         beside = source.parent / "splits.md"
         paths += [beside] if beside.exists() else []
-        files: list[Member] = [(str(path), partial(_read_bytes, path)) for path in paths]
+        files: list[Member] = [(str(path), partial(read_bytes, path)) for path in paths]
     elif tarfile.is_tarfile(source):
         files = sorted(_read_archive(source))
     else:
-        return [(str(source), partial(_read_bytes, source))], None
+        return [(str(source), partial(read_bytes, source))], None
     splits = next((decode(read(), name) for name, read in files if file_stem(name) == "splits"), None)
     members = [member for member in files if COLUMNS.search(member[0])]
     gold = [member for member in members if "gold_conll" in member[0]]  # OntoNotes has predictions beside them
@@ -101,8 +101,3 @@ def _read_archive(source: Path) -> list[Member]:
     except (tarfile.TarError, EOFError, lzma.LZMAError, zlib.error) as error:
         raise FormatError(source, f"the archive is broken or truncated ({error})") from error
     return members
-
-
-def _read_bytes(path: Path) -> bytes:
-    with open_bytes(path) as file:
-        return file.read()

@@ -15,19 +15,21 @@ from firth.tasks.entailment.data import SNLI_LABELS, EntailmentExample, read_exa
 from firth.tasks.entailment.network import DecomposableAttention, Esim
 from firth.tasks.entailment.score import score_entailment
 from firth.tasks.inputs import Sizes
-from firth.tasks.labels import describe_labels
-from firth.tasks.task import Labels, Task
+from firth.tasks.labels import LabelTask
+from firth.tasks.task import Labels
 from firth.tasks.tokenization import Letters, make_tokenizer
 
 
 @dataclass(frozen=True)
-class Entailment(Task):
+class Entailment(LabelTask):
     """Textual entailment: decide whether a premise entails a hypothesis, contradicts it, or neither.
 
     The files of SNLI, MultiNLI, SICK and FarsTail are read. An answer is the probability of each label.
 
     >>> Entailment().ask("All birds can fly.", "Penguins can fly.")[0].hypothesis
     ('Penguins', 'can', 'fly', '.')
+    >>> Entailment().learn_labels([EntailmentExample((), (), "neutral"), EntailmentExample((), (), "entailment")])
+    {'labels': ['entailment', 'neutral']}
     """
 
     name: ClassVar[str] = "entailment"
@@ -37,6 +39,7 @@ class Entailment(Task):
         "firth task entailment --train snli-train.jsonl --dev snli-dev.jsonl --out model/",
         "firth task entailment --train train.tsv --dev dev.tsv --architecture decomposable --embedding glove-en",
     )
+    ordered: ClassVar[tuple[str, ...]] = SNLI_LABELS
     defaults: ClassVar[dict[str, Any]] = {
         "at": "both",
         "mix_decay": 0.001,
@@ -59,16 +62,6 @@ class Entailment(Task):
         """The pairs of a file; see `entailment/data.py` for its formats."""
         return read_examples(path, make_tokenizer(self.letters))
 
-    def learn_labels(self, examples: Sequence[EntailmentExample]) -> Labels:
-        """The labels: those of SNLI first, then others by alphabet.
-
-        >>> Entailment().learn_labels([EntailmentExample((), (), "neutral"), EntailmentExample((), (), "entailment")])
-        {'labels': ['entailment', 'neutral']}
-        """
-        labels = {example.gold for example in examples}
-        common = [label for label in SNLI_LABELS if label in labels]
-        return {"labels": common + sorted(labels.difference(common))}
-
     def network(self, sizes: Sizes, labels: Labels) -> nn.Module:
         """ESIM or decomposable attention."""
         if self.architecture == "decomposable":
@@ -89,7 +82,3 @@ class Entailment(Task):
         if not premise or not hypothesis:
             raise OptionError(f"the {'hypothesis' if premise else 'premise'} has no words")
         return [EntailmentExample(premise, hypothesis)]
-
-    def describe(self, example: EntailmentExample, answer: Mapping[str, float]) -> dict[str, Any]:
-        """The likeliest label, its probability, and all labels by falling probability."""
-        return describe_labels(answer)

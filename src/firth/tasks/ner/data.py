@@ -9,21 +9,15 @@ from firth.errors import FormatError, OptionError
 from firth.files import Name
 from firth.tasks.columns import ColumnRow, read_sentences, select_field
 from firth.tasks.tags import Span, decode_spans, split_tag
-from firth.tasks.task import require_gold
+from firth.tasks.task import SentenceExample, require_gold
 from firth.tasks.tokenization import Letters, normalize_words
 
 
 @dataclass(frozen=True)
-class NerExample:
+class NerExample(SentenceExample):
     """A sentence and, where they are known, its entities."""
 
-    words: tuple[str, ...]
     entities: tuple[Span, ...] | None = None
-
-    @property
-    def sentences(self) -> tuple[tuple[str, ...], ...]:
-        """The one input: the sentence."""
-        return (self.words,)
 
     @property
     def gold(self) -> tuple[Span, ...]:

@@ -6,7 +6,6 @@ characters, so the text of an answer is cut from the original passage.
 
 from __future__ import annotations
 
-import json
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -15,7 +14,7 @@ from operator import itemgetter
 from typing import Any, Literal
 
 from firth.errors import FormatError
-from firth.files import Name, open_bytes
+from firth.files import Name, read_json
 from firth.tasks.task import require_gold
 from firth.text.tokenize import Tokenizer
 
@@ -132,12 +131,7 @@ def _find_all(text: str, piece: str) -> Iterator[int]:
 
 
 def _read_paragraphs(path: Name) -> Iterator[tuple[str, str, Sequence[Any]]]:
-    with open_bytes(path) as file:
-        try:
-            content = json.loads(file.read())
-        except (json.JSONDecodeError, UnicodeDecodeError) as error:
-            raise FormatError(path, f"not JSON: {error}") from error
-    articles = _require(path, "the file", content, "data", list)
+    articles = _require(path, "the file", read_json(path), "data", list)
     for i, article in enumerate(articles):
         for j, paragraph in enumerate(_require(path, f"data[{i}]", article, "paragraphs", list)):
             place = f"data[{i}].paragraphs[{j}]"

@@ -9,7 +9,7 @@ predict    a GRU scores the words as the first of the answer; a second GRU, on t
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import torch
 from torch import Tensor, nn
@@ -19,6 +19,9 @@ from firth.tasks.inputs import Sizes, Text
 from firth.tasks.layers import Bidirectional, VariationalDropout, initialize_linear, masked_softmax
 from firth.tasks.qa import windows
 from firth.tasks.qa.data import QaExample
+
+if TYPE_CHECKING:
+    from firth.tasks.qa.task import Qa
 
 
 class Trilinear(nn.Module):
@@ -91,11 +94,9 @@ def self_attention_mask(mask: Tensor) -> Tensor:
 class QaNetwork(nn.Module):
     """The network of the task: the logits of each word of the passage as the first and as the last of the answer."""
 
-    def __init__(
-        self, sizes: Sizes, *, hidden: int, dropout: float, answer_words: int, longest: int, overlap: int
-    ) -> None:
+    def __init__(self, sizes: Sizes, task: Qa) -> None:
         super().__init__()
-        self.answer_words, self.longest, self.overlap = answer_words, longest, overlap
+        self.task, hidden, dropout = task, task.hidden, task.dropout
         out = 2 * hidden
         self.dropout = VariationalDropout(dropout)
         self.reader = Bidirectional(sizes.input, hidden, kind="gru", dropout=dropout)
@@ -130,11 +131,11 @@ class QaNetwork(nn.Module):
         passage, question = texts
         lengths = passage.lengths.tolist()
         begins = [
-            windows.choose_window(length, self.longest, self.overlap, *example.spans[0])
+            windows.choose_window(length, self.task.longest, self.task.overlap, *example.spans[0])
             for length, example in zip(lengths, examples)
         ]
-        if max(lengths) > self.longest:
-            passage = windows.cut_windows(passage, range(len(lengths)), begins, self.longest)
+        if max(lengths) > self.task.longest:
+            passage = windows.cut_windows(passage, range(len(lengths)), begins, self.task.longest)
         first, last = self(passage, question)
         shape = first.shape
         firsts, lasts = torch.zeros(shape, dtype=torch.bool), torch.zeros(shape, dtype=torch.bool)
@@ -155,15 +156,15 @@ class QaNetwork(nn.Module):
         places = [
             (row, begin)
             for row, length in enumerate(passage.lengths.tolist())
-            for begin in windows.window_starts(length, self.longest, self.overlap)
+            for begin in windows.window_starts(length, self.task.longest, self.task.overlap)
         ]
         found: list[tuple[Any, ...]] = []
         for at in range(0, len(places), len(examples)):
             rows, begins = zip(*places[at : at + len(examples)])
             questions = windows.cut_windows(question, rows, [0] * len(rows), int(question.lengths.max()))
-            first, last = self(windows.cut_windows(passage, rows, begins, self.longest), questions)
+            first, last = self(windows.cut_windows(passage, rows, begins, self.task.longest), questions)
             totals = first.logsumexp(1).tolist(), last.logsumexp(1).tolist()
-            found += zip(rows, begins, *best_span(first, last, self.answer_words), *totals)
+            found += zip(rows, begins, *best_span(first, last, self.task.answer_words), *totals)
         return [_best_answer(example, [one for one in found if one[0] == row]) for row, example in enumerate(examples)]
 
 

@@ -87,14 +87,7 @@ class Qa(Task):
 
     def network(self, sizes: Sizes, labels: Labels) -> nn.Module:
         """Attention flow with self-attention."""
-        return QaNetwork(
-            sizes,
-            hidden=self.hidden,
-            dropout=self.dropout,
-            answer_words=self.answer_words,
-            longest=self.longest,
-            overlap=self.overlap,
-        )
+        return QaNetwork(sizes, self)
 
     def score(self, examples: Sequence[QaExample], answers: Sequence[dict[str, Any]]) -> dict[str, float]:
         """F1 and exact match, as the official script of SQuAD 1.1 computes them (there as percentages).

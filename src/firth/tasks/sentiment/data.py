@@ -11,7 +11,7 @@ from typing import Literal
 
 from firth.errors import FormatError
 from firth.files import Name, read_lines
-from firth.tasks.task import require_gold
+from firth.tasks.task import SentenceExample, require_gold
 from firth.text.tokenize import Tokenizer
 
 GRADES = "very negative", "negative", "neutral", "positive", "very positive"
@@ -23,17 +23,11 @@ GradedPhrase = tuple[tuple[str, ...], int]  # words, and a grade from 0 to 4
 
 
 @dataclass(frozen=True)
-class SentimentExample:
+class SentimentExample(SentenceExample):
     """A text and its label; `parts` are the labeled phrases of its tree."""
 
-    words: tuple[str, ...]
     label: str | None = None
     parts: tuple[SentimentExample, ...] = ()
-
-    @property
-    def sentences(self) -> tuple[tuple[str, ...], ...]:
-        """The one input: the text."""
-        return (self.words,)
 
     @property
     def gold(self) -> str:

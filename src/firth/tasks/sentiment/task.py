@@ -11,17 +11,17 @@ from torch import nn
 from firth.files import Name
 from firth.options import option
 from firth.tasks.inputs import Sizes
-from firth.tasks.labels import describe_labels
+from firth.tasks.labels import LabelTask
 from firth.tasks.layers import RnnKind
 from firth.tasks.sentiment.data import GRADES, SentimentExample, read_texts
 from firth.tasks.sentiment.network import BiattentiveClassifier, FinalStateClassifier
 from firth.tasks.sentiment.score import score_sentiment
-from firth.tasks.task import Labels, Task
+from firth.tasks.task import Labels
 from firth.text.tokenize import Tokenizer
 
 
 @dataclass(frozen=True)
-class Sentiment(Task):
+class Sentiment(LabelTask):
     """Sentiment classification: label a text as positive or negative, in five grades or two.
 
     Files have the trees of the Stanford Sentiment Treebank, or a label and a text on each line. An answer is the
@@ -40,6 +40,7 @@ class Sentiment(Task):
         "firth task sentiment --train train.txt --dev dev.txt --classes 2 --architecture plain --embedding glove-en",
         "firth task sentiment --train train.txt --dev dev.txt --embedding-at output --embedding-layers top",
     )
+    ordered: ClassVar[tuple[str, ...]] = GRADES
     defaults: ClassVar[dict[str, Any]] = {"at": "both", "mix_decay": 0.001, "batch": 64}
 
     architecture: Literal["biattentive", "plain"] = option(
@@ -65,12 +66,6 @@ class Sentiment(Task):
                 training += [part for part in example.parts if len(part.words) >= self.shortest]
         return training
 
-    def learn_labels(self, examples: Sequence[SentimentExample]) -> Labels:
-        """The labels: grades of a treebank in their order, then others by alphabet."""
-        labels = {example.gold for example in examples}
-        grades = [grade for grade in GRADES if grade in labels]
-        return {"labels": grades + sorted(labels.difference(grades))}
-
     def network(self, sizes: Sizes, labels: Labels) -> nn.Module:
         """The classifier that `architecture` names."""
         classifier = BiattentiveClassifier if self.architecture == "biattentive" else FinalStateClassifier
@@ -84,7 +79,3 @@ class Sentiment(Task):
         """An example for each text."""
         tokenizer = Tokenizer()
         return [SentimentExample(tuple(tokenizer.words(text))) for text in texts]
-
-    def describe(self, example: SentimentExample, answer: Mapping[str, float]) -> dict[str, Any]:
-        """The likeliest label, its probability, and all labels by falling probability."""
-        return describe_labels(answer)

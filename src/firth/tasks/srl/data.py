@@ -18,26 +18,20 @@ from firth.tasks.columns import (
     read_sentences,
 )
 from firth.tasks.tags import Span
-from firth.tasks.task import require_gold
+from firth.tasks.task import SentenceExample, require_gold
 
 
 @dataclass(frozen=True)
-class SrlExample:
+class SrlExample(SentenceExample):
     """A sentence and one of its predicates, with gold labels where they are known.
 
     Without a predicate (None) all predicates of the sentence are to be found. A sentence of a file that has none is
     such an example.
     """
 
-    words: tuple[str, ...]
     predicate: int | None = None
     roles: tuple[Span, ...] | None = None
     predicates: tuple[int, ...] | None = None  # all of the sentence
-
-    @property
-    def sentences(self) -> tuple[tuple[str, ...], ...]:
-        """The one input: the sentence."""
-        return (self.words,)
 
     @property
     def gold(self) -> tuple[Span, ...]:

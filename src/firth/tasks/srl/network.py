@@ -8,7 +8,6 @@ It takes the same input vectors and sends no gradient into them.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import torch
@@ -109,7 +108,7 @@ class SrlTagger(nn.Module):
             return answers
         rows = [row for row, _ in frames]
         if rows != list(range(len(examples))):
-            text = select_rows(text, rows)
+            text = text.select(rows)
         for (row, place), ids in zip(frames, self.best_tags(text, [place for _, place in frames]).tolist()):
             tags = [self.tags[id] for id in ids[: len(examples[row].words)]]
             answers[row]["frames"].append({"predicate": place, "tags": tags})
@@ -125,16 +124,3 @@ class SrlTagger(nn.Module):
         scores[rows, places] = NEVER
         scores[rows, places, verb] = verb_scores
         return viterbi(Transitions(self.may_begin, self.may_follow, self.may_end), scores, text.mask)
-
-
-def select_rows(text: Text, rows: list[int]) -> Text:
-    """A batch of some rows of a batch; a row may come more than once."""
-    rows_here = torch.tensor(rows)
-    rows_there = rows_here.to(text.mask.device)
-    return replace(
-        text,
-        vectors=text.vectors[rows_there],
-        lengths=text.lengths[rows_here],
-        mask=text.mask[rows_there],
-        extra=None if text.extra is None else text.extra[rows_there],
-    )
