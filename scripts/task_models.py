@@ -27,7 +27,7 @@ from firth.pretrained import shipped
 from firth.progress import Progress
 from firth.runtime import Runtime
 from firth.show.cards import write_card
-from firth.studies.tasks.settings import DataPart, read_parts
+from firth.studies.tasks.settings import WIKIGOLD, DataPart, read_parts
 from firth.tasks.card import task_card
 from firth.tasks.coref.task import Coref
 from firth.tasks.entailment.task import Entailment
@@ -82,15 +82,13 @@ def coreferences(part: str) -> tuple[DataPart, ...]:
 
 
 COUNTERFACTUAL, SNLI = "entailment/snli-counterfactual-{}.tsv", "entailment/snli-{}.tsv"
-WIKIGOLD, SQUAD = "ner/wikigold.conll", "qa/squad-dev.json.xz"
+SQUAD = "qa/squad-dev.json.xz"
 RECIPES = {
     "ner": Plan(
         Ner(hidden=(128, 64), dropout=0.4),
         words(characters=48, mix_decay=0.01),
         Training(epochs=40, patience=10, halve_after=4, batch=16, average=0.99),
-        train=(DataPart(WIKIGOLD, 0, 0.8),),
-        dev=(DataPart(WIKIGOLD, 0.9, 1),),
-        test=(DataPart(WIKIGOLD, 0.8, 0.9),),
+        **WIKIGOLD,
         quick={"epochs": 12},
     ),
     "sentiment": Plan(

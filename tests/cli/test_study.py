@@ -9,7 +9,7 @@ pytest.importorskip("matplotlib")
 
 from firth.cli.main import main
 from firth.studies.registry import STUDIES, find_study
-from firth.studies.tasks.runs import TaskRun, write_result
+from firth.studies.tasks.runs import TaskRun, append_result
 
 COST = {"seconds": 1.0, "device": "cpu"}
 
@@ -24,10 +24,12 @@ def test_every_study_has_a_command_with_a_description_and_an_example(name, capsy
 
 
 def test_models_are_flags(tmp_path, capsys):
-    folder = tmp_path / "work" / "runs"
-    folder.mkdir(parents=True)
+    folder = tmp_path / "work"
+    folder.mkdir()
     run = TaskRun("srl", "cups", "teas")
-    write_result(run, {"run": run.as_dict(), "test": {"f1": 0.5}, "layer_shares": {"input": [1.0]}, **COST}, folder)
+    ended = {"epochs": [{"dev": {"f1": 0.5}}], "training": {"patience": None}}
+    shares = {"layer_shares": {"input": [1.0]}}
+    append_result(run, {"run": run.as_dict(), "test": {"f1": 0.5}, **shares, **ended, **COST}, folder)
     flags = ["--tasks", "srl", "--elmo", "teas", "--static", "cups", "--no-start", "--out", str(tmp_path), "--json"]
     main(["study", "weights", *flags])
     told = json.loads(capsys.readouterr().out)
@@ -42,7 +44,7 @@ def test_a_study_writes_its_page_and_tells_what_it_wrote(data, tmp_path, capsys)
     assert told["study"] == "weights"
     assert (out / "weights.md").read_text().startswith("# The weights of the layers")
     assert all((out / name).exists() for name in ("weights.json", "weights-shares.svg", "weights-shares.png"))
-    assert (out / "work" / "runs").is_dir()
+    assert len((out / "work" / "runs.jsonl").read_text().splitlines()) == 1
 
 
 def test_without_start_only_what_is_finished_is_told(data, tmp_path, capsys):

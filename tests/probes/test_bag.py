@@ -1,33 +1,38 @@
 from __future__ import annotations
 
-import numpy as np
+import math
+
+import pytest
 import torch
 
 from firth.probes.bag import BagReader
 from firth.vectors.words import WordVectors
 
-VECTORS = WordVectors(["tea", "rain", "cup", "the"], [[1, 0], [0, 2], [4, 4], [9, 9]])
+VECTORS = WordVectors(["the", "tea", "rain", "cup"], [[9, 9], [1, 0], [0, 2], [4, 4]])
 
 
-def test_a_bag_is_the_mean_of_the_other_words() -> None:
-    found = BagReader("x", VECTORS).read([["A", "cup", "of", "tea", "."], [], ["Rain", "and", "tea", "and", "tea"]])[0]
-    assert found[1].tolist() == [1, 0]  # cup: tea alone
-    assert found[3].tolist() == [4, 4]  # tea: cup alone; "A", "of" and "." do not count
-    assert found[0].tolist() == [2.5, 2]  # A: the mean of cup and tea
-    assert found[5].tolist() == [1, 0]
-    assert found[7].tolist() == found[9].tolist() == [0, 2]  # tea: not the other tea
+def read(*sentences: str) -> torch.Tensor:
+    return BagReader("x", VECTORS, frequent=1).read([sentence.split() for sentence in sentences])[0]
 
 
-def test_stop_words_and_unknown_words_do_not_count() -> None:
-    found = BagReader("x", VECTORS).read([["the", "tea", "xyz"]])[0]
-    assert found.tolist() == [[1, 0], [0, 0], [1, 0]]
+def test_a_bag_is_the_mean_of_the_other_words_by_their_distance() -> None:
+    cup, tea, rain = read("cup tea rain").tolist()
+    near, far = 1, 1 / math.sqrt(2)
+    assert cup == pytest.approx([near / (near + far), 2 * far / (near + far)])
+    assert tea == [2, 3]
+    assert rain == pytest.approx([(near + 4 * far) / (near + far), 4 * far / (near + far)])
 
 
-def test_a_bag_is_the_same_in_any_order_and_in_any_company() -> None:
-    reader = BagReader("x", VECTORS)
-    alone = reader.read([["rain", "tea", "cup"]])[0, 0]
-    assert torch.equal(alone, reader.read([["tea"], ["cup", "tea", "rain"]])[0, 3])
-    assert np.allclose(alone, [2.5, 2])
+def test_a_word_is_not_in_its_own_bag_at_any_of_its_places() -> None:
+    assert read("Tea , cup , tea")[0].tolist() == read("Tea , cup , tea")[4].tolist() == [4, 4]
+
+
+def test_frequent_words_punctuation_and_unknown_words_do_not_count() -> None:
+    assert read("The tea xyz .").tolist() == [[1, 0], [0, 0], [1, 0], [1, 0]]
+
+
+def test_a_bag_is_the_same_in_any_company() -> None:
+    assert torch.equal(read("rain tea cup"), read("tea", "rain tea cup", "cup")[1:4])
 
 
 def test_no_sentences_have_no_bags() -> None:

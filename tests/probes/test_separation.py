@@ -38,7 +38,7 @@ def test_a_vector_of_zeros_is_similar_to_none() -> None:
 
 def test_each_layer_of_a_reader_is_judged() -> None:
     vectors = WordVectors(["muddy", "mud", "loan", "rich"], [[1, 0], [1, 0.1], [0, 1], [0.1, 1]])
-    [(name, [found])] = separate_layers(BagReader("x", vectors), TABLE).items()
+    [(name, [found])] = separate_layers(BagReader("x", vectors, frequent=0), TABLE).items()
     assert name == "x, bag of context"
     assert found.passed
     assert found.nearest == 4

@@ -1,82 +1,66 @@
-"""The bag of context: a word is represented by the other words of its sentence alone, in any order."""
+"""The bag of context: a word is represented by the other words of its sentence alone."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
-import numpy as np
 import torch
-from numpy.typing import NDArray
 from torch import Tensor
 
-from firth.models.stop_words import ENGLISH_STOP_WORDS
-from firth.tasks.static_words import StaticWords
+from firth.tasks.static_words import StaticWords, match_case
 from firth.vectors.words import WordVectors
 
 BAG = "bag of context"
-STOP_WORDS = frozenset(ENGLISH_STOP_WORDS)
+FREQUENT = 150  # the most frequent words of the vocabulary, which are left out as stop words
 
 
 class BagReader:
-    """The mean of the static vectors of the other words in the sentence, without stop words and punctuation.
+    """The weighted mean of the static vectors of the other words in the sentence.
 
-    The word itself is left out at each of its places in the sentence. A word with no other known word is all zeros.
-    This is the baseline of every contextual vector: it knows which words are near, and nothing else.
+    Near words count more: the weight of a word is 1 / √distance. The `frequent` most frequent words of the vocabulary,
+    punctuation, unknown words, and the word itself at each of its places in the sentence are left out. If no word is
+    left, the vector is zero. This is the baseline of every contextual vector: it knows which words are near, and
+    nothing else.
 
-    >>> vectors = WordVectors(["river", "muddy", "bank"], [[1, 0], [0, 1], [5, 5]])
-    >>> BagReader("x", vectors).read([["The", "muddy", "river", "bank"], ["Bank", "of", "bank"]])
-    tensor([[[2.0000, 2.0000],
-             [3.0000, 2.5000],
-             [2.5000, 3.0000],
-             [0.5000, 0.5000],
-             [0.0000, 0.0000],
-             [5.0000, 5.0000],
-             [0.0000, 0.0000]]])
+    >>> vectors = WordVectors(["the", "river", "muddy", "bank"], [[9, 9], [1, 0], [0, 1], [5, 5]])
+    >>> BagReader("x", vectors, frequent=1).read([["The", "river", "bank"], ["Bank", "of", "bank"]])[0, 1:4]
+    tensor([[5., 5.],
+            [1., 0.],
+            [0., 0.]])
     """
 
-    def __init__(self, name: str, vectors: WordVectors, place: str = "cpu") -> None:
+    def __init__(self, name: str, vectors: WordVectors, place: str = "cpu", frequent: int = FREQUENT) -> None:
         self.names: tuple[str, ...] = (f"{name}, {BAG}",)
         self.words = StaticWords(vectors).to(place)
         self.device = torch.device(place)
+        self.vocabulary, self.frequent = vectors.vocabulary, frequent
 
     @torch.no_grad()
     def read(self, sentences: Sequence[Sequence[str]]) -> Tensor:
         """The vectors of the contexts of all words, (1, words, dim)."""
-        lengths = [len(sentence) for sentence in sentences]
         words = [word for sentence in sentences for word in sentence]
         if not words:
             return torch.zeros(1, 0, self.words.size, device=self.device)
         vectors: Tensor = self.words(words)
-        used = torch.tensor([is_content(word) for word in words], device=self.device) & vectors.any(1)
-        vectors = torch.cat([vectors, vectors.new_ones(len(words), 1)], 1) * used[:, None]  # the last column counts
-        owners = np.repeat(np.arange(len(sentences)), lengths)
-        forms = group_forms(words, owners)
-        others = add_up(vectors, owners) - add_up(vectors, forms)
-        return (others[:, :-1] / others[:, -1:].clamp(min=1))[None]
+        used = torch.tensor(self.find_content(words), device=self.device) & vectors.any(1)
+        contexts, start = torch.zeros_like(vectors), 0
+        for sentence in sentences:
+            places = slice(start, start + len(sentence))
+            weights = self.weigh(sentence) * used[places]
+            contexts[places] = weights @ vectors[places] / weights.sum(1, keepdim=True).clamp(min=1e-9)
+            start += len(sentence)
+        return contexts[None]
 
+    def find_content(self, words: Sequence[str]) -> list[bool]:
+        """Whether each word has letters or digits and is not among the most frequent ones."""
+        ids = self.vocabulary.ids(match_case(words, self.vocabulary))
+        frequent = ((ids >= 0) & (ids < self.frequent)).tolist()
+        return [not one and any(sign.isalnum() for sign in word) for word, one in zip(words, frequent)]
 
-def is_content(word: str) -> bool:
-    """Whether a word has letters or digits and is no stop word.
-
-    >>> [word for word in ("The", "river", "'s", "—", "1999") if is_content(word)]
-    ['river', '1999']
-    """
-    return word.lower() not in STOP_WORDS and any(sign.isalnum() for sign in word)
-
-
-def group_forms(words: Sequence[str], owners: Sequence[int] | NDArray[np.int64]) -> NDArray[np.int64]:
-    """A number for each form of each sentence: equal for the places of one word, in any case, in one sentence.
-
-    >>> group_forms(["Tea", "or", "tea", "Tea"], [0, 0, 0, 1]).tolist()
-    [0, 1, 0, 2]
-    """
-    numbers: dict[tuple[int, str], int] = {}
-    pairs = zip(np.asarray(owners).tolist(), words)
-    return np.array([numbers.setdefault((owner, word.lower()), len(numbers)) for owner, word in pairs], np.int64)
-
-
-def add_up(vectors: Tensor, groups: NDArray[np.int64]) -> Tensor:
-    """The sum of the vectors of each group, at the place of each of its members."""
-    rows = torch.from_numpy(groups).to(vectors.device)
-    sums = vectors.new_zeros(int(groups.max()) + 1, vectors.shape[1]).index_add_(0, rows, vectors)
-    return sums[rows]
+    def weigh(self, sentence: Sequence[str]) -> Tensor:
+        """The weight of each word in the context of each word, (words, words); 0 between places of the same word."""
+        numbers: dict[str, int] = {}
+        forms = torch.tensor([numbers.setdefault(word.lower(), len(numbers)) for word in sentence], device=self.device)
+        places = torch.arange(len(sentence), device=self.device)
+        distances = (places[:, None] - places).abs().clamp(min=1)
+        return (forms[:, None] != forms) * distances**-0.5

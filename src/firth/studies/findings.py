@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+import os
 import platform
+import subprocess
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from importlib.metadata import PackageNotFoundError, version
@@ -67,8 +69,8 @@ class Findings:
         return "\n\n".join(parts) + "\n"
 
     def as_json(self) -> dict[str, Any]:
-        """The tables and all values, with the versions of Python and the packages."""
-        head = {"study": self.name, "title": self.title, "versions": versions()}
+        """The tables and all values, with the versions of Python and the packages, and the commit."""
+        head = {"study": self.name, "title": self.title, "versions": versions(), "commit": find_commit()}
         return head | {"tables": [asdict(table) for table in self.tables]} | dict(self.values)
 
     def write(self, folder: Name) -> list[Path]:
@@ -116,3 +118,21 @@ def versions() -> dict[str, str]:
         except PackageNotFoundError:  # run from a checkout that is not installed
             continue
     return found
+
+
+def find_commit() -> str | None:
+    """The git commit of the code: that of the checkout, or the variable FIRTH_COMMIT; None for an installation.
+
+    A commit with changes that are not committed ends in "+".
+    """
+    if named := os.environ.get("FIRTH_COMMIT"):
+        return named
+    git = ["git", "-C", str(Path(__file__).parent)]
+    try:
+        found = [
+            subprocess.run([*git, *command], capture_output=True, text=True, check=True).stdout.strip()
+            for command in (["rev-parse", "HEAD"], ["status", "--porcelain", "--untracked-files=no"])
+        ]
+    except (OSError, subprocess.CalledProcessError):
+        return None
+    return found[0] + "+" * bool(found[1])

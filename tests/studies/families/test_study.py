@@ -11,7 +11,7 @@ from firth.errors import OptionError
 from firth.runtime import Runtime
 from firth.studies.families import training as family_training
 from firth.studies.families.study import CURVES, SETS, Families, group_by_embedding
-from firth.studies.tasks.runs import TaskRun, write_result
+from firth.studies.tasks.runs import TaskRun, append_result
 
 LITTLE = Families(
     models=("svd-en", "word2vec-en"),
@@ -103,6 +103,7 @@ def test_scores_in_tasks_are_means_over_seeds() -> None:
 
 def lay_out(work: Path, scores: dict[TaskRun, float]) -> None:
     """Lays out results as trainings leave them."""
-    (work / "runs").mkdir(exist_ok=True)
     for run, score in scores.items():
-        write_result(run, {"run": run.as_dict(), "test": {"f1": score, "precision": 0.0}}, work / "runs")
+        epochs = [{"dev": {"f1": score}}] * 3
+        result = {"run": run.as_dict(), "test": {"f1": score}, "epochs": epochs, "training": {"patience": 2}}
+        append_result(run, result, work)

@@ -8,7 +8,7 @@ pytest.importorskip("torch")
 from firth.errors import FormatError, OptionError
 from firth.runtime import Runtime
 from firth.studies.tasks import runs as module
-from firth.studies.tasks.runs import TaskRun, gather, main_score, train_and_evaluate, write_result
+from firth.studies.tasks.runs import TaskRun, append_result, gather, main_score, train_and_evaluate
 
 
 def test_a_run_is_known_by_what_it_trains_and_not_by_where_the_models_lie():
@@ -22,7 +22,6 @@ def test_a_run_is_known_by_what_it_trains_and_not_by_where_the_models_lie():
         TaskRun("ner", quick=True).key,
     }
     assert len(keys | {here.key}) == 6
-    assert TaskRun("ner").key == "ner-929997d9d928"  # finished results are found by it
 
 
 def test_what_a_task_is_used_to_need_not_be_named():
@@ -35,17 +34,19 @@ def test_a_quick_run_tells_scores_epochs_layers_and_time(data):
     assert set(result["test"]) >= {"f1", "precision", "recall"}
     assert 0 <= main_score(result) <= 100
     assert len(result["epochs"]) == 4
+    assert len(result["items"]) == result["examples"]["test"]
+    assert result["versions"]["torch"]
     assert sum(result["layer_shares"]["input"]) == pytest.approx(1)
     assert result["examples"]["test"] >= 12
     assert json.loads(json.dumps(result))["test"] == result["test"]
 
 
-def test_what_is_finished_is_not_trained_again(tmp_path, monkeypatch):
+def test_what_is_finished_is_not_trained_again(tmp_path, monkeypatch, make_result):
     trained = []
 
-    def pretend(run, runtime, report):
+    def pretend(run, runtime, report, models):
         trained.append(run)
-        return {"run": run.as_dict(), "test": {"f1": 0.5}}
+        return make_result(run, 0.5)
 
     monkeypatch.setattr(module, "train_and_evaluate", pretend)
     runs = [TaskRun("ner", seed=seed) for seed in (1, 2)]
@@ -69,16 +70,31 @@ def test_a_training_that_fails_says_why(data, tmp_path):
         gather([TaskRun("ner", static="nowhere", quick=True)], tmp_path, Runtime(1), jobs=2)
 
 
-def test_a_result_is_found_under_the_name_of_its_run(tmp_path):
-    (tmp_path / "runs").mkdir()
-    write_result(TaskRun("ner"), {"run": TaskRun("ner").as_dict(), "test": {"f1": 0.25}}, tmp_path / "runs")
-    found = gather([TaskRun("ner"), TaskRun("srl")], tmp_path, Runtime(1), start=False)
-    assert {run.setting: main_score(result) for run, result in found.items()} == {"ner": 25.0}
+def test_results_of_several_files_are_read_and_the_last_of_a_run_counts(tmp_path, make_result):
+    append_result(TaskRun("ner"), make_result(TaskRun("ner"), 0.25), tmp_path)
+    append_result(TaskRun("ner"), make_result(TaskRun("ner"), 0.5), tmp_path)
+    (tmp_path / "runs.jsonl").rename(tmp_path / "elsewhere.jsonl")
+    append_result(TaskRun("srl"), make_result(TaskRun("srl"), 0.75), tmp_path)
+    found = gather([TaskRun("ner"), TaskRun("srl"), TaskRun("qa")], tmp_path, Runtime(1), start=False)
+    assert {run.setting: main_score(result) for run, result in found.items()} == {"ner": 50.0, "srl": 75.0}
+
+
+def test_a_training_that_reached_a_lower_limit_is_trained_again(tmp_path, make_result):
+    run = TaskRun("ner")
+    capped = make_result(run, 0.5) | {"training": {"patience": 5, "epochs": 3}}
+    assert not module.is_finished(run, capped)
+    assert module.is_finished(run, capped | {"training": {"patience": 5, "epochs": run.training().epochs}})
+    assert module.is_finished(run, make_result(run, 0.5))
+
+
+def test_small_shares_have_more_patience():
+    whole, small, tiny = (TaskRun("srl", share=share).training() for share in (1.0, 0.04, 0.001))
+    assert (small.patience, tiny.patience) == (5 * whole.patience, 10 * whole.patience)
+    assert tiny.epochs == 10 * whole.epochs
 
 
 @pytest.mark.parametrize("text", ["[1]", '{"run": {}}', '{"test": {"f1": 0.5}}', "{"])
-def test_a_file_that_holds_no_result_is_refused(text, tmp_path):
-    (tmp_path / "runs").mkdir()
-    (tmp_path / "runs" / f"{TaskRun('ner').key}.json").write_text(text)
-    with pytest.raises(FormatError, match=r"\.json: not .*Delete it"):
+def test_a_line_that_holds_no_result_is_refused(text, tmp_path):
+    (tmp_path / "runs.jsonl").write_text(text)
+    with pytest.raises(FormatError, match=r"runs\.jsonl:1: not .*Delete the line"):
         gather([TaskRun("ner")], tmp_path, Runtime(1), start=False)

@@ -8,7 +8,7 @@ pytest.importorskip("torch")
 from firth.errors import OptionError
 from firth.runtime import Runtime
 from firth.studies.tasks.layers import Layers
-from firth.studies.tasks.runs import write_result
+from firth.studies.tasks.runs import append_result
 from firth.studies.tasks.samples import Samples
 from firth.studies.tasks.table1 import Table1
 from firth.studies.tasks.weights import LayerWeights
@@ -18,16 +18,16 @@ def test_what_is_not_finished_is_a_gap_and_nothing_at_all_is_an_error(tmp_path, 
     study = Table1(tasks=("srl", "ner"), seeds=1, start=False)
     with pytest.raises(OptionError, match="no run of the study table1 is finished"):
         study.run(tmp_path, Runtime(1))
-    write_result(study.runs()[0], make_result(study.runs()[0], 0.5), tmp_path / "runs")
-    first, second = study.run(tmp_path, Runtime(1)).tables[0].rows
-    assert first[2:6] == (0, "50.0", None, None)
-    assert second[1:6] == (None, 0, None, None, None)
+    append_result(study.runs()[0], make_result(study.runs()[0], 0.5), tmp_path)
+    rows = study.run(tmp_path, Runtime(1)).tables[0].rows
+    assert rows[0][3:7] == (1, "50.0", None, None)
+    assert rows[1][3:7] == (0, None, None, None)
 
 
 def test_values_name_models_and_not_the_folders_they_lie_in(tmp_path, finish):
     study = Table1(tasks=("srl",), seeds=1, static="/some/where/glove", elmo="/some/where/elmo", start=False)
     values = finish(study, tmp_path, lambda run: 0.5).values
-    assert values["runs"][1]["run"]["elmo"] == values["options"]["elmo"] == "elmo"
+    assert values["runs"][-1]["run"]["elmo"] == values["options"]["elmo"] == "elmo"
     assert "/some" not in json.dumps(values)
 
 

@@ -23,7 +23,7 @@ from firth.studies.families.training import ELMO, FAMILIES, Job, measure, measur
 from firth.studies.findings import Findings
 from firth.studies.results import TEXT, load_or_compute
 from firth.studies.study import Study
-from firth.studies.tasks.runs import Result, TaskRun, gather, main_score
+from firth.studies.tasks.runs import Result, TaskRun, gather, is_converged, main_score
 from firth.studies.tasks.settings import SETTINGS
 from firth.studies.tasks.study import mean_and_deviation
 from firth.tasks.sources import is_bilm
@@ -85,6 +85,7 @@ class Families(Study):
         """Evaluates the finished models on word tests and in tasks, then measures the training of each family."""
         finished = self.evaluate_finished(work, runtime, report)
         results = gather(self.task_runs(), Path(self.runs or work), runtime, report, jobs=self.jobs)
+        results = {run: result for run, result in results.items() if is_converged(result)}
         task_scores = group_by_embedding(results)
         trained = self.measure_families(work, report)
         elmo = self.measure_elmo(work, report)

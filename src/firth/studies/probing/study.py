@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from firth.options import option
-from firth.probes.bag import BAG
+from firth.probes.bag import BAG, FREQUENT
 from firth.probes.readers import LayerReader, model_identity, model_names, open_readers
 from firth.runtime import Runtime
 from firth.studies.findings import Cell, ResultTable
@@ -19,9 +19,9 @@ from firth.studies.study import Study
 
 ELMO = "A biLM: the name of a shipped model, or a folder; 'none' leaves it out."
 BAG_TEXT = (
-    "The bag of context is the mean of the static vectors of the other words in the sentence, without stop words, "
-    "punctuation and the word itself. It knows which words are near, but no order; a contextual vector that does not "
-    "exceed it has learned no more than that."
+    "The bag of context is the mean of the static vectors of the other words in the sentence, weighted by 1/√distance, "
+    f"without the {FREQUENT} most frequent words, punctuation and the word itself. It knows which words are near; a "
+    "contextual vector that does not exceed it has learned no more than that."
 )
 STATIC = "Word vectors; join several names with +; 'none' leaves them out."
 

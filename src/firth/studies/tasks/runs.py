@@ -1,8 +1,11 @@
 """Many trainings of tasks; finished ones are loaded from disk and not repeated.
 
 A `TaskRun` describes a training. `gather` runs the missing ones, optionally several at a time in processes, and
-returns all results. A result is a small JSON file named after its run; results of several computers can be combined by
-copying the files into one folder.
+returns all results. A finished training appends a line of JSON to `runs.jsonl` in the work folder. Every file there
+that ends in `.jsonl` is read, so the results of several computers are combined by copying files.
+
+Patience on the dev set ends a training. One that reached the limit of its epochs first may still have improved: it is
+not converged, and is trained again when the limit of the settings is higher.
 """
 
 from __future__ import annotations
@@ -18,20 +21,21 @@ from pathlib import Path
 from typing import Any
 
 from firth.errors import FirthError, FormatError, OptionError
-from firth.files import atomic_file
+from firth.files import read_lines
 from firth.options import Recipe, option
 from firth.progress import Progress, Report, silent
 from firth.runtime import Runtime
-from firth.studies.findings import versions
-from firth.studies.tasks.settings import SETTINGS
+from firth.studies.findings import find_commit, versions
+from firth.studies.tasks.settings import MOST_EPOCHS, SETTINGS
 from firth.tasks.inputs import Embedding
 from firth.tasks.registry import find_task
 from firth.tasks.training import Training, apply_defaults, fit
 
 Result = dict[str, Any]
-FOLDER = "runs"  # in the work folder
-CURE = "Delete it to repeat the training, or copy it again"
-ADDED = {"batch": None, "stretched": False}  # defaults of options that older results do not have; not part of the key
+FILE = "runs.jsonl"  # in the work folder
+CURE = "Delete the line to repeat the training, or copy the file again"
+NOT_IN_KEY = "epochs", "cache", "log_every", "save_every"  # options of the training that do not change a step
+STRETCH = 10  # a small share of the examples gets up to this many times the patience
 WAIT = 0.2  # seconds between polls of running processes
 
 
@@ -67,10 +71,12 @@ class TaskRun(Recipe):
 
     @property
     def key(self) -> str:
-        """A unique name of the run; of the models it contains the names, not the folders."""
-        options = {name: value for name, value in self.as_dict().items() if (name, value) not in ADDED.items()}
+        """A unique name of the run and of its settings; of the models it contains the names, not the folders."""
+        options = self.as_dict()
         for name in ("static", "elmo"):
             options[name] = options[name] and "+".join(Path(one).name for one in options[name].split("+"))
+        training = {name: value for name, value in self.training().as_dict().items() if name not in NOT_IN_KEY}
+        options["settings"] = SETTINGS[self.setting].as_dict() | {"training": training}
         digest = hashlib.sha256(json.dumps(options, sort_keys=True).encode()).hexdigest()[:12]
         return f"{self.setting}-{digest}"
 
@@ -91,25 +97,33 @@ class TaskRun(Recipe):
     def training(self) -> Training:
         """The options of the training."""
         setting = SETTINGS[self.setting]
-        given = dict(setting.training) | {"seed": self.seed, "share": self.share}
+        given = {"epochs": MOST_EPOCHS} | dict(setting.training) | {"seed": self.seed, "share": self.share}
+        if self.share < 1:
+            stretch = min(STRETCH, round(max(self.share, 1e-9) ** -0.5))
+            given |= {"epochs": stretch * given["epochs"], "patience": stretch * given["patience"]}
         if self.epochs is not None:
             given |= {"epochs": self.epochs, "patience": None}
         if self.batch is not None:
             given["batch"] = self.batch
         if self.quick:
-            given |= {"epochs": 4, "batch": 8}
+            given |= {"epochs": 4, "batch": 8, "patience": None}
         return Training(**apply_defaults(find_task(setting.task), Training, given))
 
 
-def train_and_evaluate(run: TaskRun, runtime: Runtime, report: Report = silent) -> Result:
-    """Trains and tests a model: its scores, all epochs, the weights of the layers, and the time."""
+def train_and_evaluate(run: TaskRun, runtime: Runtime, report: Report = silent, models: Path = Path()) -> Result:
+    """Trains and tests a model: its scores, all epochs, the weights of the layers, and the time.
+
+    `models` is a folder whose models are found by their names. `items` has the main measure of each test example.
+    """
     setting = SETTINGS[run.setting]
     task = find_task(setting.task)(**(dict(setting.network) | (dict(setting.quick) if run.quick else {})))
     train, dev, test = (setting.examples(task, which, run.quick) for which in ("train", "dev", "test"))
     began = time.monotonic()
-    model = fit(task, run.embedding(), train, dev, run.training(), runtime=runtime, report=report)
+    embedding = find_models(run, models).embedding()
+    model = fit(task, embedding, train, dev, run.training(), runtime=runtime, report=report)
     seconds = time.monotonic() - began
-    scores = model.to(runtime.place).evaluate(test, report=report)
+    answers = model.to(runtime.place).predict(test, report=report)
+    items = [next(iter(task.score([one], [answer]).values())) for one, answer in zip(test, answers)]
     metadata = model.metadata
     return {
         "run": run.as_dict(),
@@ -120,7 +134,8 @@ def train_and_evaluate(run: TaskRun, runtime: Runtime, report: Report = silent) 
         "parameters": model.learnt_numbers,
         "examples": metadata["examples"] | {"test": len(test)},
         "dev": metadata["dev"],
-        "test": scores,
+        "test": task.score(test, answers),
+        "items": [round(item, 3) for item in items],
         "epochs": metadata["epochs"],
         "layer_shares": metadata["layer_shares"],
         "words_per_second": metadata["words_per_second"],
@@ -128,7 +143,38 @@ def train_and_evaluate(run: TaskRun, runtime: Runtime, report: Report = silent) 
         "seconds": round(seconds, 1),
         "device": runtime.device,
         "versions": versions(),
+        "commit": find_commit(),
     }
+
+
+def find_models(run: TaskRun, folder: Path) -> TaskRun:
+    """The run with the paths of the models that lie in a folder under their names."""
+
+    def find(name: str | None) -> str | None:
+        return str(folder / name) if name and (folder / name).is_dir() else name
+
+    return replace(run, static=find(run.static), elmo=find(run.elmo))
+
+
+def best_epoch(result: Mapping[str, Any]) -> int:
+    """The epoch with the best dev score, from 1; the first of equal ones.
+
+    >>> best_epoch({"epochs": [{"dev": {"f1": 0.5}}, {"dev": {"f1": 0.7}}, {"dev": {"f1": 0.7}}]})
+    2
+    """
+    scores = [main_score(epoch, "dev") for epoch in result["epochs"]]
+    return scores.index(max(scores)) + 1
+
+
+def is_converged(result: Mapping[str, Any]) -> bool:
+    """Whether patience ended the training, and not the limit of its epochs. Without patience nothing is known.
+
+    >>> epochs = [{"dev": {"f1": score}} for score in (0.5, 0.7, 0.6, 0.6)]
+    >>> [is_converged({"epochs": epochs, "training": {"patience": patience}}) for patience in (2, 3, None)]
+    [True, False, True]
+    """
+    patience = result["training"]["patience"]
+    return patience is None or len(result["epochs"]) - best_epoch(result) >= patience
 
 
 def main_score(result: Mapping[str, Any], which: str = "test") -> float:
@@ -153,52 +199,70 @@ def gather(
 
     Without `start` nothing is trained, and unfinished runs are left out.
     """
-    folder = work / FOLDER
-    folder.mkdir(parents=True, exist_ok=True)
-    missing = [run for run in dict.fromkeys(runs) if not (folder / f"{run.key}.json").exists()]
+    work.mkdir(parents=True, exist_ok=True)
+    found = read_results(work)
+    missing = [run for run in dict.fromkeys(runs) if not is_finished(run, found.get(run.key))]
     if start and missing:
         if jobs == 1:
-            _train_in_turn(missing, folder, runtime, report)
+            _train_in_turn(missing, work, runtime, report)
         else:
             divided = replace(runtime, threads=max(1, runtime.threads // jobs))
-            _train_in_parallel(missing, folder, divided, report, jobs)
-    paths = {run: folder / f"{run.key}.json" for run in runs}
-    return {run: read_result(path) for run, path in paths.items() if path.exists()}
+            _train_in_parallel(missing, work, divided, report, jobs)
+        found = read_results(work)
+    return {run: found[run.key] for run in runs if run.key in found}
 
 
-def read_result(path: Path) -> Result:
-    """The result of a training in a file."""
+def is_finished(run: TaskRun, result: Result | None) -> bool:
+    """Whether there is a result that more epochs would not change."""
+    return result is not None and (is_converged(result) or result["training"]["epochs"] >= run.training().epochs)
+
+
+def read_results(work: Path) -> dict[str, Result]:
+    """The results in all `.jsonl` files of a folder by the keys of their runs; of equal keys the last one."""
+    found: dict[str, Result] = {}
+    for path in sorted(work.glob("*.jsonl")):
+        for number, line in read_lines(path):
+            if line.strip():
+                result = parse_result(path, number, line)
+                found[result["key"]] = result
+    return found
+
+
+def parse_result(path: Path, number: int, line: str) -> Result:
+    """The result of a training in one line."""
     try:
-        result = json.loads(path.read_bytes())
+        result = json.loads(line)
     except ValueError as error:
-        raise FormatError(path, f"not JSON: {error}", cure=CURE) from error
-    if not isinstance(result, dict) or not isinstance(result.get("run"), dict) or not result.get("test"):
-        raise FormatError(path, "not the result of a training", cure=CURE)
+        raise FormatError(path, f"not JSON: {error}", line=number, cure=CURE) from error
+    needed = "key", "run", "test", "epochs", "training"
+    if not isinstance(result, dict) or not all(result.get(name) for name in needed):
+        raise FormatError(path, "not the result of a training", line=number, cure=CURE)
     return result
 
 
-def _train_in_turn(runs: Sequence[TaskRun], folder: Path, runtime: Runtime, report: Report) -> None:
+def _train_in_turn(runs: Sequence[TaskRun], work: Path, runtime: Runtime, report: Report) -> None:
     for done, run in enumerate(runs):
         report(Progress("trainings", done, len(runs), "runs"))
-        write_result(run, train_and_evaluate(run, runtime, report), folder)
+        append_result(run, train_and_evaluate(run, runtime, report, work), work)
 
 
-def write_result(run: TaskRun, result: Result, folder: Path) -> None:
-    """Writes a result to the file that `gather` reads."""
-    with atomic_file(folder / f"{run.key}.json") as target:
-        target.write_text(json.dumps(result, ensure_ascii=False) + "\n", encoding="utf-8")
+def append_result(run: TaskRun, result: Result, work: Path) -> None:
+    """Appends a result to the file that `gather` reads, as one line in one write: processes may append at a time."""
+    line = json.dumps({"key": run.key} | result, ensure_ascii=False) + "\n"
+    with open(work / FILE, "ab", buffering=0) as file:
+        file.write(line.encode())
 
 
-def _train_in_parallel(runs: Sequence[TaskRun], folder: Path, runtime: Runtime, report: Report, jobs: int) -> None:
+def _train_in_parallel(runs: Sequence[TaskRun], work: Path, runtime: Runtime, report: Report, jobs: int) -> None:
     """Trains in separate processes, `jobs` at a time; all are terminated if one fails or on an interrupt."""
     waiting, running, done = list(reversed(runs)), dict[subprocess.Popen[bytes], TaskRun](), 0
     try:
         while waiting or running:
             while waiting and len(running) < jobs:
                 run = waiting.pop()
-                running[_start(run, folder, runtime)] = run
+                running[_start(run, work, runtime)] = run
             for process in [one for one in running if one.poll() is not None]:
-                _check(process, running.pop(process), folder)
+                _check(process, running.pop(process), work)
                 done += 1
                 report(Progress("trainings", done, len(runs), "runs"))
             time.sleep(WAIT)
@@ -209,23 +273,23 @@ def _train_in_parallel(runs: Sequence[TaskRun], folder: Path, runtime: Runtime, 
             process.wait()
 
 
-def _start(run: TaskRun, folder: Path, runtime: Runtime) -> subprocess.Popen[bytes]:
+def _start(run: TaskRun, work: Path, runtime: Runtime) -> subprocess.Popen[bytes]:
     options = json.dumps(run.as_dict())
     command = [
         sys.executable,
         "-m",
         "firth.studies.tasks.runs",
         options,
-        str(folder),
+        str(work),
         runtime.device,
         str(runtime.threads),
     ]
-    with open(folder / f"{run.key}.log", "wb") as log:
+    with open(work / f"{run.key}.log", "wb") as log:
         return subprocess.Popen(command, stdout=log, stderr=subprocess.STDOUT)
 
 
-def _check(process: subprocess.Popen[bytes], run: TaskRun, folder: Path) -> None:
-    log = folder / f"{run.key}.log"
+def _check(process: subprocess.Popen[bytes], run: TaskRun, work: Path) -> None:
+    log = work / f"{run.key}.log"
     if process.returncode:
         last = log.read_text(encoding="utf-8", errors="replace").strip().splitlines()[-1:] or ["no output"]
         raise OptionError(f"the training {run.key} failed: {last[0]}. Its log is {log}")
@@ -235,9 +299,9 @@ def _check(process: subprocess.Popen[bytes], run: TaskRun, folder: Path) -> None
 def main(arguments: Sequence[str]) -> None:
     """Runs one training in this process."""
     options, folder, device, threads = arguments
-    run = TaskRun.from_dict(json.loads(options))
+    run, work = TaskRun.from_dict(json.loads(options)), Path(folder)
     try:
-        write_result(run, train_and_evaluate(run, Runtime.from_env(int(threads), device)), Path(folder))
+        append_result(run, train_and_evaluate(run, Runtime.from_env(int(threads), device), models=work), work)
     except FirthError as error:
         sys.exit(str(error))
 

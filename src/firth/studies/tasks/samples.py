@@ -8,16 +8,15 @@ from typing import Any, ClassVar
 from firth.options import option
 from firth.show.charts import Chart, LineChart
 from firth.studies.findings import Cell, Findings, ResultTable
-from firth.studies.tasks.runs import TaskRun
+from firth.studies.tasks.runs import STRETCH, TaskRun
 from firth.studies.tasks.study import Results, TaskStudy, dev_curve, format_score
 
-EPOCHS = {0.001: 60, 0.01: 60, 0.05: 30, 0.2: 20}  # epochs by share: few examples need more epochs
 FEW, BATCH = 0.05, 8  # below this share the batch is smaller, or there would be too few steps
 NAMES = {False: "baseline", True: "with ELMo"}
 ABOUT = """The same networks learn from a share of the training examples, drawn by the seed; a larger share holds the
-smaller ones. Few examples are learnt from more often ({epochs}) and, below {few:g} %, {batch} at a time. All are judged
-by the whole test set, with the weights that were best on the dev set. The second picture of a task follows the dev
-score through the epochs, with all examples."""
+smaller ones. Fewer examples have more patience (by the square root of the share, at most {stretch} times) and, below
+{few:g} %, {batch} at a time. All are judged by the whole test set, with the weights that were best on the dev set. The
+second picture of a task follows the dev score through the epochs, with all examples."""
 
 
 @dataclass(frozen=True)
@@ -28,7 +27,7 @@ class Samples(TaskStudy):
     title: ClassVar[str] = "Sample efficiency: scores by share of the training data, and by epochs"
     quick: ClassVar[dict[str, Any]] = {"small": True, "seeds": 1, "tasks": ("sentiment",), "shares": (0.5, 1.0)}
 
-    tasks: tuple[str, ...] = option(("entailment", "srl", "ner"), "Names of the tasks in the settings.")
+    tasks: tuple[str, ...] = option(("qa-fifth", "entailment", "srl", "ner"), "Names of the tasks in the settings.")
     shares: tuple[float, ...] = option((0.001, 0.01, 0.05, 0.2, 1.0), "Shares of the training examples, from 0 to 1.")
 
     def runs(self) -> list[TaskRun]:
@@ -47,7 +46,7 @@ class Samples(TaskStudy):
     def _options(self, elmo: bool, share: float) -> dict[str, Any]:
         if share >= 1:
             return {"elmo": elmo}
-        return {"elmo": elmo, "share": share, "epochs": EPOCHS.get(share), "batch": BATCH if share < FEW else None}
+        return {"elmo": elmo, "share": share, "batch": BATCH if share < FEW else None}
 
     def summarize(self, results: Results) -> Findings:
         """The table of all shares, and two charts per task."""
@@ -70,13 +69,12 @@ class Samples(TaskStudy):
             ResultTable("Test scores by share of the training data", columns, tuple(rows)),
             self._epochs_to_baseline(results),
         )
-        more_epochs = ", ".join(f"{count} epochs at {100 * share:g} %" for share, count in EPOCHS.items())
-        about = ABOUT.format(epochs=more_epochs, few=100 * FEW, batch=BATCH)
+        about = ABOUT.format(stretch=STRETCH, few=100 * FEW, batch=BATCH)
         return self.page(results, about, tables, charts)
 
     def _epochs(self, results: Results, setting: str, elmo: bool) -> list[tuple[float, float]]:
-        run = self._run(setting, 1, elmo, 1.0)
-        return dev_curve(results[run]["epochs"]) if run in results else []
+        found = self.converged(results, setting, elmo=elmo)
+        return dev_curve(found[1]["epochs"]) if 1 in found else []
 
     def _epochs_to_baseline(self, results: Results) -> ResultTable:
         """The epoch in which ELMo reaches the best dev score of the baseline."""

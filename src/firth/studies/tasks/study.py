@@ -5,19 +5,21 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from statistics import mean, stdev
 from typing import Any
 
 from firth.errors import OptionError
 from firth.options import option
-from firth.probes.readers import strip_folders
+from firth.probes.readers import model_names, strip_folders
 from firth.progress import Report, silent
 from firth.runtime import Runtime
 from firth.show.charts import Chart
 from firth.studies.findings import Findings, ResultTable
 from firth.studies.study import Study
-from firth.studies.tasks.runs import Result, TaskRun, gather, main_score
+from firth.studies.tasks.overlap import read_overlap
+from firth.studies.tasks.runs import Result, TaskRun, gather, is_converged, main_score
 from firth.studies.tasks.settings import SETTINGS
 
 Results = Mapping[TaskRun, Result]
@@ -32,8 +34,12 @@ class TaskStudy(Study):
     static: str = option("glove-en", "Word vectors, used alone in the baseline and together with ELMo.")
     elmo: str = option("elmo-en", "A biLM: a path, or the name of a shipped model.")
     seeds: int = option(3, "Trainings of each kind, with different seeds.", minimum=1)
+    seed: int | None = option(None, "Train only with this seed; the page has all finished ones.", minimum=1)
     jobs: int = option(1, "Trainings at a time, each in its own process.", minimum=1)
     start: bool = option(True, "Run missing trainings; otherwise report only the finished ones.")
+    overlap: str | None = option(
+        None, "A file of scripts/overlap.py: how many test sentences occur in the text of the biLM."
+    )
     small: bool = option(False, "Train small networks on few examples, to check that the study works.")
 
     def __post_init__(self) -> None:
@@ -53,16 +59,25 @@ class TaskStudy(Study):
         """The page of the results."""
 
     def run(self, work: Path, runtime: Runtime, report: Report = silent) -> Findings:
-        """Runs the missing trainings and summarizes all results."""
-        results = gather(self.runs(), work, runtime, report, jobs=self.jobs, start=self.start)
+        """Runs the missing trainings, those of one seed or all, and summarizes all results."""
+        runs = self.runs()
+        if self.start:
+            mine = self.prepare([run for run in runs if self.seed in (None, run.seed)], work)
+            gather(mine, work, runtime, report, jobs=self.jobs)
+        results = gather(runs, work, runtime, report, start=False)
         if not results:
             raise OptionError(f"no run of the study {self.name} is finished in {work}. Let it train: --start")
         return self.summarize(results)
 
-    def make_run(self, setting: str, seed: int, *, elmo: bool, **options: Any) -> TaskRun:
-        """One training of a task; equal for all studies that need it."""
-        run = TaskRun(setting, self.static, self.elmo if elmo else None, seed=seed, quick=self.small, **options)
-        return run.without_defaults()
+    def prepare(self, runs: Sequence[TaskRun], work: Path) -> Sequence[TaskRun]:
+        """Makes the models in the work folder that the trainings need; returns those that can be trained."""
+        return runs
+
+    def make_run(self, setting: str, seed: int, *, elmo: bool | str, **options: Any) -> TaskRun:
+        """One training of a task; equal for all studies that need it. `elmo` and `static` may name other models."""
+        bilm = elmo if isinstance(elmo, str) else self.elmo if elmo else None
+        given = {"static": self.static, "elmo": bilm} | options
+        return TaskRun(setting, seed=seed, quick=self.small, **given).without_defaults()
 
     @property
     def every_seed(self) -> range:
@@ -70,9 +85,19 @@ class TaskStudy(Study):
         return range(1, self.seeds + 1)
 
     def score(self, results: Results, setting: str, which: str = "test", **options: Any) -> MeanScore | None:
-        """The mean and standard deviation of the scores of all finished seeds, in percent."""
-        runs = [self.make_run(setting, seed, **options) for seed in self.every_seed]
-        return mean_and_deviation(main_score(results[run], which) for run in runs if run in results)
+        """The mean and standard deviation of the scores of all seeds that are finished and converged, in percent."""
+        found = self.converged(results, setting, **options)
+        return mean_and_deviation(main_score(result, which) for result in found.values())
+
+    def converged(self, results: Results, setting: str, **options: Any) -> dict[int, Result]:
+        """The results of a kind of training by seed, without those that reached the limit of their epochs."""
+        runs = {seed: self.make_run(setting, seed, **options) for seed in self.every_seed}
+        return {seed: results[run] for seed, run in runs.items() if run in results and is_converged(results[run])}
+
+    @cached_property
+    def overlaps(self) -> dict[str, float]:
+        """The share of the test sentences of each setting that occur in the text of the biLM, in percent."""
+        return {} if self.overlap is None else read_overlap(Path(self.overlap))
 
     def page(
         self,
@@ -84,7 +109,8 @@ class TaskStudy(Study):
     ) -> Findings:
         """The findings with a description of the data and the time, and with all results as values."""
         runs = [
-            result | {part: strip_folders(result[part]) for part in ("run", "embedding") if part in result}
+            {name: value for name, value in result.items() if name != "items"}
+            | {part: strip_folders(result[part]) for part in ("run", "embedding") if part in result}
             for result in results.values()
         ]
         values = {**(values or {}), "options": strip_folders(self.as_dict()), "runs": runs}
@@ -93,6 +119,17 @@ class TaskStudy(Study):
     def describe(self, results: Results) -> str:
         """The data of each task, the models, and the time of all trainings."""
         lines = [f"- **{name}**: {SETTINGS[name].about}." for name in self.tasks]
+        reached = [run for run, result in results.items() if not is_converged(result)]
+        if self.small:
+            ends = "Every training has the same few epochs."
+        elif reached:
+            names = ", ".join(f"{run.setting} {model_names(run.static, run.elmo)} seed {run.seed}" for run in reached)
+            ends = (
+                f"{len(reached)} of {len(results)} trainings reached the limit of their epochs before patience ended "
+            )
+            ends += f"them. They may not be converged, and are left out: {names}."
+        else:
+            ends = f"Patience on the dev set ended all {len(results)} trainings; none reached the limit of its epochs."
         hours = sum(result["seconds"] for result in results.values()) / 3600
         devices = " and ".join(sorted({result["device"] for result in results.values()}))
         trainings = f"{len(results)} trainings (seeds: {self.seeds}), {hours:.1f} hours one after the other ({devices})"
@@ -100,7 +137,7 @@ class TaskStudy(Study):
         small = (
             "\n\n**Small networks on a few examples: these numbers only show that all works.**" if self.small else ""
         )
-        return "\n".join(lines) + f"\n\n{models}. {trainings}.{small}"
+        return "\n".join(lines) + f"\n\n{ends}\n\n{models}. {trainings}.{small}"
 
 
 def mean_and_deviation(scores: Iterable[float]) -> MeanScore | None:
