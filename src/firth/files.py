@@ -63,6 +63,12 @@ def expand(names: Name | Iterable[Name]) -> list[str]:
     return found
 
 
+def total_size(paths: Iterable[Name]) -> int | None:
+    """The bytes of files on disk; None if one of them is a pipe."""
+    files = list(paths)
+    return sum(map(os.path.getsize, files)) if all(map(os.path.isfile, files)) else None
+
+
 def compression(path: Name) -> str | None:
     """The compression of a file: "gz", "bz2", "xz", "zst" or None. It is detected by the first bytes, not the name."""
     with open(path, "rb") as file:
@@ -106,14 +112,16 @@ def map_file(path: Name) -> bytes | mmap.mmap:
         return mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
 
 
-def read_lines(path: Name, longest: int = LONGEST_LINE) -> Iterator[tuple[int, str]]:
+def read_lines(path: Name, longest: int = LONGEST_LINE, *, blank: bool = True) -> Iterator[tuple[int, str]]:
     """The lines of a UTF-8 file without their ends, numbered from 1; a byte order mark is dropped.
 
-    Only a line feed ends a line: words may contain rarer line separators.
+    Only a line feed ends a line: words may contain rarer line separators. With `blank=False`, blank lines are left out.
     """
     with open_bytes(path) as file:
         for number, raw in iterate_lines(file, path, longest):
-            yield number, decode(raw, path, line=number).rstrip("\r\n")
+            line = decode(raw, path, line=number).rstrip("\r\n")
+            if blank or line.strip():
+                yield number, line
 
 
 def iterate_lines(file: IO[bytes], path: Name, longest: int = LONGEST_LINE) -> Iterator[tuple[int, bytes]]:
@@ -123,6 +131,14 @@ def iterate_lines(file: IO[bytes], path: Name, longest: int = LONGEST_LINE) -> I
             problem = f"the line has more than {longest:,} bytes"
             raise FormatError(path, problem, line=number, cure="Break the text into lines")
         yield number, raw
+
+
+def fill(file: IO[bytes], view: memoryview) -> int:
+    """Reads until the view is full or the file ends; returns the number of bytes."""
+    filled = 0
+    while filled < len(view) and (count := file.readinto(view[filled:])):  # type: ignore[attr-defined]
+        filled += count
+    return filled
 
 
 def decode(

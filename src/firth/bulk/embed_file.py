@@ -31,7 +31,7 @@ from firth.bulk.parquet import ParquetWriter
 from firth.bulk.shards import ShardWriter
 from firth.bulk.write_behind import WriteBehind
 from firth.errors import OptionError
-from firth.files import STDIN, Name, check_output
+from firth.files import STDIN, Name, check_output, total_size
 from firth.formats.elmo_files import find_files
 from firth.formats.registry import detect
 from firth.neural.inference.sentence_arrays import convert
@@ -233,7 +233,7 @@ class BulkEmbedder:
     def run(self, block_tokens: int) -> None:
         """Embeds the remaining blocks; reading, writing and syncing run in other threads."""
         state = {"sentences": 0, "tokens": 0, "zero_rows": 0, "digest": "", **self.journal.state}
-        begin, before, size = time.perf_counter(), state["tokens"], self.lines.size
+        begin, before, size = time.perf_counter(), state["tokens"], total_size(self.lines.paths)
         read = self.lines.blocks(block_tokens, skip=state["sentences"], digest=state["digest"])
         with closing(prefetch(read)) as blocks, WriteBehind(self.append, self.journal.sync) as pipeline:
             for block, arrays in self._embed_blocks(blocks):

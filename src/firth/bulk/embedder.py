@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal, Protocol
+from typing import Any, Literal
 
 from firth.errors import OptionError
 from firth.neural.inference.sentence_arrays import Pooling, pool
@@ -14,12 +14,6 @@ from firth.vectors.words import WordVectors
 Layers = Literal["mix", "all", "top"] | int
 BLOCK_BYTES = 64 << 20  # bounds memory, and the work lost by a kill
 Sentences = Sequence[Sequence[str]]
-
-
-class Contextual(Protocol):
-    """A contextual model: returns (length, dim) arrays, or (layers, length, dim) for all layers."""
-
-    def embed(self, sentences: Sentences, *, layers: Layers, pooling: Pooling | None) -> list[Floats]: ...
 
 
 @dataclass(frozen=True)

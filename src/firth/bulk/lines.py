@@ -52,13 +52,6 @@ class LineReader:
         """A reader of files, folders, patterns, or - for standard input."""
         return cls(tuple(expand(names)), tokenizer, errors)
 
-    @property
-    def size(self) -> int | None:
-        """Bytes on disk; None for a pipe."""
-        if any(not os.path.isfile(path) for path in self.paths):
-            return None
-        return sum(os.path.getsize(path) for path in self.paths)
-
     def blocks(self, tokens: int, *, skip: int = 0, digest: str = "") -> Iterator[LineBlock]:
         """Blocks of whole lines with at least `tokens` tokens each. Their boundaries depend only on the text, so that a
         resumed run gets the same blocks.

@@ -94,15 +94,8 @@ class CorpusOptions(TextOptions):
 
     def corpus(self, inputs: list[str]) -> Corpus:
         """The corpus in these inputs, read with these options."""
-        return Corpus(
-            inputs,
-            tokenizer=self.tokenizer(),
-            field=self.field,
-            errors=self.errors,
-            documents=self.documents,
-            cache=self.cache,
-            threads=self.threads,
-        )
+        options = {name: getattr(self, name) for name in ("field", "errors", "documents", "cache", "threads")}
+        return Corpus(inputs, tokenizer=self.tokenizer(), **options)
 
 
 Read = Annotated[CorpusOptions, Parameter(name="*", group="Text")]

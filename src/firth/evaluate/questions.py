@@ -249,6 +249,4 @@ def _split(text: str, separator: Separator) -> list[str]:
 
 def _lines(path: Path) -> Iterator[tuple[int, str]]:
     """The lines that are neither blank nor comments, with their numbers."""
-    for number, text in read_lines(path, LONGEST):
-        if text.strip() and not text.startswith("#"):
-            yield number, text
+    return ((number, text) for number, text in read_lines(path, LONGEST, blank=False) if not text.startswith("#"))

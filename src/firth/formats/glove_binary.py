@@ -56,25 +56,18 @@ class Records:
 
     def _check(self, records: NDArray[np.void], place: int) -> None:
         """Refuses invalid records; `place` is the offset of the first one in the file."""
+        rows, columns, values = (records[name] for name in ("row", "column", "value"))
         size = len(self.vocabulary)
-        for name in ("row", "column"):
-            wrong = (records[name] < 1) | (records[name] > size)
-            if wrong.any():
-                at = int(np.argmax(wrong))
-                raise FormatError(
-                    self.path,
-                    f"the {name} {records[name][at]} is not an id from 1 to {size:,}, the number of words",
-                    offset=place + RECORD.itemsize * at,
-                    cure="Use the vocabulary that belongs to the file",
-                )
-        wrong = ~(np.isfinite(records["value"]) & (records["value"] > 0))
-        if wrong.any():
-            at = int(np.argmax(wrong))
-            raise FormatError(
-                self.path,
-                f"the count {records['value'][at]} is not a number above 0",
-                offset=place + RECORD.itemsize * at,
-            )
+        an_id = f"an id from 1 to {size:,}, the number of words", "Use the vocabulary that belongs to the file"
+        for name, numbers, right, (expected, cure) in (
+            ("row", rows, (rows >= 1) & (rows <= size), an_id),
+            ("column", columns, (columns >= 1) & (columns <= size), an_id),
+            ("count", values, np.isfinite(values) & (values > 0), ("a number above 0", "")),
+        ):
+            if not right.all():
+                at = int(np.argmin(right))
+                problem = f"the {name} {numbers[at]} is not {expected}"
+                raise FormatError(self.path, problem, offset=place + RECORD.itemsize * at, cure=cure)
 
 
 def _cut_short(path: Name, size: int) -> FormatError:

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from firth.errors import FormatError, OptionError
-from firth.files import Name, compression, map_file, open_bytes
+from firth.files import Name, compression, fill, map_file, open_bytes
 from firth.kernels import words as words_kernel
 from firth.text.vocabulary import Vocabulary, read_word_list
 
@@ -75,13 +75,7 @@ class BlockReader:
         """The bytes in `left`, followed by `size` new ones; None at the end of the file."""
         block = np.empty(len(left) + size, np.uint8)
         block[: len(left)] = left
-        view = block.data
-        filled = len(left)
-        while filled < len(block):
-            count = self.file.readinto(view[filled:])  # type: ignore[attr-defined]
-            if not count:
-                break
-            filled += count
+        filled = len(left) + fill(self.file, block[len(left) :].data)
         self.seen += filled - len(left)
         if self.compressed and self.seen > max(TRUSTED_SIZE, TRUSTED_RATIO * self.size):
             raise FormatError(

@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from firth.errors import FormatError
-from firth.files import LONGEST_LINE, Name, open_with_position
+from firth.files import LONGEST_LINE, Name, fill, open_with_position
 from firth.kernels import text_to_ids as kernel
 from firth.text.tokenize import EncodedTokens
 from firth.text.vocabulary import Vocabulary, rank, to_bytes
@@ -101,14 +101,8 @@ def chunks(path: Name, cuts: Cuts = AT_LINES, *, size: int = CHUNK, count_lines:
 
 
 def _fill(file: IO[bytes], data: bytearray, filled: int) -> int:
-    with memoryview(data) as view:
-        stop = len(data) - kernel.PADDING
-        while filled < stop:
-            more = file.readinto(view[filled:stop])  # type: ignore[attr-defined]
-            if not more:
-                break
-            filled += more
-    return filled
+    with memoryview(data)[filled : len(data) - kernel.PADDING] as view:
+        return filled + fill(file, view)
 
 
 def _cut(data: bytearray, filled: int, cuts: Cuts) -> int:

@@ -23,7 +23,7 @@ from typing import Any, Literal, get_args
 import numpy as np
 
 from firth.errors import FormatError, OptionError
-from firth.files import STDIN, Name, atomic_file, decode, expand
+from firth.files import STDIN, Name, atomic_file, decode, expand, total_size
 from firth.kernels import text_to_ids as kernel
 from firth.progress import Progress, Report, silent
 from firth.runtime import Runtime
@@ -173,7 +173,9 @@ class Corpus:
 
     def _read(self, path: Path, report: Report) -> TokenFile:
         tables = Tables()
-        total, unit = self._total(), "bytes" if self._texts is None else "characters"
+        total, unit = total_size(self.paths), "bytes"
+        if self._texts is not None:
+            total, unit = sum(map(len, self._texts)), "characters"
         with atomic_file(path) as draft, TokenWriter(draft) as writer:
             done = 0
             for scan in self._scans(tables):
@@ -186,13 +188,6 @@ class Corpus:
             writer.finish(len(vocabulary))
             vocabulary.save(vocabulary_path(path))
         return TokenFile(path, vocabulary)
-
-    def _total(self) -> int | None:
-        if self._texts is not None:
-            return sum(map(len, self._texts))
-        if not all(map(os.path.isfile, self.paths)):
-            return None
-        return sum(map(os.path.getsize, self.paths))
 
     def _write(self, writer: TokenWriter, scan: Scan) -> None:
         before = writer.sentences

@@ -8,7 +8,7 @@ from rich.console import Group, RenderableType
 from rich.text import Text
 
 from firth.pretrained import shipped
-from firth.tour.context import without_torch
+from firth.tour.context import skip
 from firth.tour.materials import Materials, TourStep
 
 
@@ -16,9 +16,7 @@ def run_tasks(materials: Materials) -> TourStep:
     """Applies the pretrained models of the tasks to their sample texts."""
     title = "Six tasks"
     if not materials.has_torch:
-        return without_torch(
-            title, "Names, roles, coreference, questions, entailment, sentiment: the networks need torch."
-        )
+        return skip(title, "Names, roles, coreference, questions, entailment, sentiment: the networks need torch.")
     from firth.tasks.model import open_task
     from firth.tasks.pictures import draw_answer
     from firth.tasks.registry import TASKS

@@ -30,22 +30,21 @@ PROMPT = "The river"
 VECTORS_IN_CONTEXT = "A contextual model gives a word another vector in each sentence. Such models need torch."
 
 
-def without_torch(title: str, sentence: str = VECTORS_IN_CONTEXT) -> TourStep:
-    """The step that replaces another one if torch is not installed."""
-    return TourStep(
-        title,
-        sentence,
-        Text("skipped: torch is not installed", style="dim"),
-        "pip install 'firth[elmo]' && firth tour",
-        {"skipped": True},
-    )
+def skip(
+    title: str,
+    sentence: str = VECTORS_IN_CONTEXT,
+    reason: str = "torch is not installed",
+    command: str = "pip install 'firth[elmo]' && firth tour",
+) -> TourStep:
+    """The step that replaces another one, by default because torch is not installed."""
+    return TourStep(title, sentence, Text(f"skipped: {reason}", style="dim"), command, {"skipped": True})
 
 
 def compare_contexts(materials: Materials) -> TourStep:
     """Compares the vectors of one word in two senses, layer by layer."""
     title = 'The two banks of "bank"'
     if materials.contextual is None:
-        return without_torch(title)
+        return skip(title)
     name, model = materials.contextual
     split = [find_marked_word(text, Tokenizer()) for text in CONTEXTS]
     embedded = embedder(model, "all")([words for words, _ in split])
@@ -68,16 +67,11 @@ def score_with_bilm(materials: Materials) -> TourStep:
     """Scores sentences with a biLM, and generates one."""
     title = "Strong tea, powerful tea"
     if materials.contextual is None:
-        return without_torch(title)
+        return skip(title)
     name, model = materials.contextual
     if model.softmax is None:
-        return TourStep(
-            title,
-            f"{name} has no softmax, so it can neither score nor generate sentences.",
-            Text("skipped: no softmax", style="dim"),
-            "firth tour",
-            {"skipped": True},
-        )
+        sentence = f"{name} has no softmax, so it can neither score nor generate sentences."
+        return skip(title, sentence, "no softmax", "firth tour")
     scores = [(text, one.per_word) for text, one in zip(DRINKS, model.score([text.split() for text in DRINKS]))]
     generated = " ".join([PROMPT, *model.generate(PROMPT, length=30, seed=0, temperature=0.6, top_k=20)])
     quoted = " ".join(f'"{text}"' for text in DRINKS)

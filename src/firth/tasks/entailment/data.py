@@ -84,7 +84,7 @@ def read_pairs(path: Name) -> list[TextPair]:
     >>> read_pairs(file)
     [TextPair(premise='A dog runs.', hypothesis='A dog is late.', label='neutral')]
     """
-    lines = [(number, text) for number, text in read_lines(path) if text.strip()]
+    lines = list(read_lines(path, blank=False))
     if not lines:
         raise FormatError(path, "the file has no pairs")
     read = _json_lines if lines[0][1].startswith("{") else _table

@@ -39,9 +39,8 @@ def read_texts(path: Name, classes: Literal[5, 2]) -> list[SentimentExample]:
     """The texts of a file. With two classes, neutral trees and phrases are left out."""
     examples = []
     names = GRADES if classes == 5 else SIDES
-    for number, text in read_lines(path):
-        if not (line := text.strip()):
-            continue
+    for number, text in read_lines(path, blank=False):
+        line = text.strip()
         example = _read_tree(line, path, number, names) if line[0] == "(" else _read_labeled(line, path, number)
         if example is not None:
             examples.append(example)

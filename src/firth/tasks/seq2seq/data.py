@@ -69,7 +69,7 @@ def read_pairs(path: Name, kind: Kind, tokenizer: Tokenizer, longest: int, limit
 
 
 def _read_table(path: Name) -> Iterator[tuple[str, str]]:
-    for number, line in _read_nonempty(path):
+    for number, line in read_lines(path, blank=False):
         fields = line.split("\t")
         if len(fields) != 2 or not all(field.strip() for field in fields):
             problem = f"expected a source, a tab and a target, found {len(fields)} fields"
@@ -83,7 +83,7 @@ def _read_table(path: Name) -> Iterator[tuple[str, str]]:
 def _read_titles(path: Name) -> Iterator[tuple[str, str]]:
     """Texts with the titles above them; a title without text is left out."""
     title, text = "", ""
-    for number, line in _read_nonempty(path):
+    for number, line in read_lines(path, blank=False):
         if line.startswith("# "):
             if title and text:
                 yield text, title
@@ -94,7 +94,3 @@ def _read_titles(path: Name) -> Iterator[tuple[str, str]]:
             text += ("\n" if text else "") + line
     if title and text:
         yield text, title
-
-
-def _read_nonempty(path: Name) -> Iterator[tuple[int, str]]:
-    return ((number, line) for number, line in read_lines(path) if line.strip())

@@ -43,13 +43,9 @@ class EncodedSource:
 
     def repeat(self, times: int) -> EncodedSource:
         """Each source `times` times, adjacent."""
-        return EncodedSource(
-            self.states.repeat_interleave(times, 0),
-            self.keys.repeat_interleave(times, 0),
-            self.mask.repeat_interleave(times, 0),
-            self.ids.repeat_interleave(times, 0),
-            [words for words in self.unknown for _ in range(times)],
-        )
+        unknown = [words for words in self.unknown for _ in range(times)]
+        tensors = {name: getattr(self, name).repeat_interleave(times, 0) for name in ("states", "keys", "mask", "ids")}
+        return EncodedSource(**tensors, unknown=unknown)
 
 
 @dataclass(frozen=True)
