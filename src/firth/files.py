@@ -41,26 +41,26 @@ def expand(names: Name | Iterable[Name]) -> list[str]:
     Traceback (most recent call last):
     firth.errors.OptionError: no/such/file.txt: no such file, folder or pattern
     """
-    found: list[str] = []
+    paths: list[str] = []
     for name in [names] if isinstance(names, (str, os.PathLike)) else names:
         text = os.fspath(name)
         if text == STDIN or os.path.isfile(text):
-            found.append(text)
+            paths.append(text)
         elif os.path.isdir(text):
             inside = sorted(str(path) for path in Path(text).rglob("*") if path.is_file() and path.name[0] != ".")
             if not inside:
                 raise OptionError(f"{text}: the folder contains no files")
-            found.extend(inside)
+            paths.extend(inside)
         elif os.path.exists(text):  # a pipe or a device
-            found.append(text)
+            paths.append(text)
         else:
             matches = sorted(path for path in glob.glob(text, recursive=True) if os.path.isfile(path))
             if not matches:
                 raise OptionError(f"{text}: no such file, folder or pattern")
-            found.extend(matches)
-    if not found:
+            paths.extend(matches)
+    if not paths:
         raise OptionError("no input: give a file, a folder, a pattern, or - for standard input")
-    return found
+    return paths
 
 
 def total_size(paths: Iterable[Name]) -> int | None:

@@ -131,10 +131,10 @@ class _Reader:
         """Parses the lines of one section block by block and checks their number."""
         if (line := self.text_line()) != b"\\%d-grams:" % n:
             raise self.error(f"expected \\{n}-grams: as the header promised, found {_quote_line(line)}")
-        found = 0
+        count = 0
         while self.has_more():
             place, rows, problem = parse(self.block, self.at)
-            self.at, self.line, found = place, self.line + rows, found + rows
+            self.at, self.line, count = place, self.line + rows, count + rows
             if problem == lines.HARD_NUMBER:
                 self._simplify()
             elif problem != lines.FINE:
@@ -142,10 +142,10 @@ class _Reader:
                 raise self.explain(problem, n)
             elif rows < ROOM and self.at < len(self.block):
                 break
-            self.report(Progress(f"reading {n}-grams", found, promised, "n-grams"))
-        if found != promised:
+            self.report(Progress(f"reading {n}-grams", count, promised, "n-grams"))
+        if count != promised:
             self.line += 1
-            raise self.error(f"the header promised {promised:,} {n}-grams, but there are {found:,}")
+            raise self.error(f"the header promised {promised:,} {n}-grams, but there are {count:,}")
 
     def explain(self, problem: int, n: int) -> FormatError:
         line = self.peek()
@@ -177,11 +177,11 @@ def read_header(reader: _Reader) -> list[int]:
     promised: list[int] = []
     while reader.has_more() and not (line := reader.peek()).startswith(b"\\"):
         reader.skip()
-        found = PROMISE.fullmatch(line)
-        if line and (found is None or int(found[1]) != len(promised) + 1 or len(promised) == MOST_ORDERS):
+        match = PROMISE.fullmatch(line)
+        if line and (match is None or int(match[1]) != len(promised) + 1 or len(promised) == MOST_ORDERS):
             raise reader.error(f"expected 'ngram {len(promised) + 1}=' and a number, found {_quote_line(line)}")
-        if found is not None:
-            promised.append(int(found[2]))
+        if match is not None:
+            promised.append(int(match[2]))
     if not promised or promised[0] == 0:
         raise reader.error("the header promises no 1-grams")
     return promised
@@ -217,7 +217,7 @@ def read_words(reader: _Reader, promised: int) -> tuple[Vocabulary, Numbers, Num
 def _check_words(reader: _Reader, vocabulary: Vocabulary) -> None:
     slots = np.zeros(1 << max(4, (2 * len(vocabulary)).bit_length()), np.uint64)
     if index(vocabulary.blob, vocabulary.starts, vocabulary.ends, slots):
-        twice = next(i for i, found in enumerate(vocabulary.ids(vocabulary).tolist()) if found != i)
+        twice = next(i for i, id in enumerate(vocabulary.ids(vocabulary).tolist()) if id != i)
         raise reader.error(f"the word {vocabulary[twice]!r} is listed twice among the 1-grams")
     for name in ("<s>", "</s>"):
         if not any(spelling in vocabulary for spelling in SPELLINGS[name]):

@@ -151,10 +151,10 @@ class Tokenizer(Recipe):
         firsts, counts, first, count = [], [], 0, 0
         for part in parts:
             place = slice(count, None)
-            found = self._find(codes[first : first + len(part)], starts[place], ends[place], last[place])
+            tokens = self._find(codes[first : first + len(part)], starts[place], ends[place], last[place])
             firsts.append(first)
-            counts.append(found)
-            first, count = first + len(part), count + found
+            counts.append(tokens)
+            first, count = first + len(part), count + tokens
         shifts = np.repeat(firsts, counts)
         starts, ends, last = starts[:count] + shifts, ends[:count] + shifts, last[:count].copy()
         data, lengths = np.empty(4 * len(codes), np.uint8), np.empty(count, np.int32)
