@@ -21,7 +21,6 @@ from numba import njit
 
 from firth.kernels import random as random_kernel
 from firth.kernels import word2vec as kernel
-from firth.kernels.hierarchical_softmax import NO_TREE
 from firth.kernels.simd_float import LANES, load, matrix, prefetch, store
 from firth.kernels.windows import draw_windows
 from firth.models.window_network import keep_thresholds
@@ -87,15 +86,13 @@ class Workload:
         noise = self.noise if noise is None else noise
         scratch = kernel.make_scratch(WINDOW, 1 + NEGATIVES, self.dim)
         share = 0 if name == "skip-gram, per pair" else SHARE
-        layers, rates = (self.inputs, self.outputs), (RATE, RATE)
         for words, before, after in blocks:
             windows, sampling = (words, before, after, WINDOW), (noise, NEGATIVES, share, np.array([7], np.uint64))
+            rest = self.inputs, self.outputs, sampling, None, None, (RATE, RATE), scratch
             if name == "cbow":
-                kernel.cbow_two_centers(windows, True, *layers, sampling, rates, scratch)
-            elif share:
-                kernel.skip_gram(windows, *layers, sampling, NO_TREE, rates, scratch)
+                kernel.cbow_two_centers(windows, True, *rest)
             else:
-                kernel.skip_gram_by_pair(windows, *layers, sampling, None, rates, scratch)
+                (kernel.skip_gram if share else kernel.skip_gram_by_pair)(windows, *rest)
 
 
 def report(workload: Workload, flops: float, row: float) -> None:

@@ -26,7 +26,7 @@ from torch.nn import functional
 from firth.models.elmo import Elmo
 from firth.neural.bilm import BiLM
 from firth.neural.softmax import draw_words, expected_counts
-from firth.neural.training.lstm import Dropout, run_layers_reference
+from firth.neural.training.lstm import Dropout, LayerInputs, run_layers_reference
 from firth.neural.training.pretrain import Pretraining
 from firth.neural.training.streams import StreamBatch
 from firth.runtime import Runtime
@@ -66,7 +66,7 @@ class PlainTorch:
         ids = [self.characters[batch.words[way]].flatten(0, 1) for way in (batch.forward, batch.backward)]
         vectors = [self.bilm.encoder.encode(one).view(STEPS, ROWS, -1) for one in ids]  # type: ignore[union-attr, operator]
         dropout = Dropout(0.1, self.seed, number, ROWS)
-        ahead, behind, self.state = run_layers_reference(self.bilm, *vectors, self.state, dropout)
+        ahead, behind, self.state = run_layers_reference(self.bilm, LayerInputs(*vectors, self.state, dropout))
         hidden = torch.cat([ahead, behind]).flatten(0, 1)
         targets = torch.cat([batch.forward_targets, batch.backward_targets]).flatten()
         loss = self.loss(hidden, targets, number)

@@ -22,6 +22,16 @@ def data() -> Path:
     return DATA
 
 
+@pytest.fixture
+def gpu() -> None:
+    """Skips a test where the kernels in Triton cannot run."""
+    torch = pytest.importorskip("torch")
+    from firth.kernels.triton_support import supports
+
+    if not (torch.cuda.is_available() and supports(torch.device("cuda"))):
+        pytest.skip("needs an NVIDIA GPU for data centers (H100 or newer), a torch that was built for it, and Triton")
+
+
 def pytest_configure() -> None:
     """Forgets compiled kernels that are older than any kernel's source.
 

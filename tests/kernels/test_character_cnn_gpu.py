@@ -9,17 +9,12 @@ import pytest
 import torch
 
 from firth.kernels import character_cnn_gpu as kernel
-from firth.kernels.triton_support import supports
 
-needs_gpu = pytest.mark.skipif(
-    not (torch.cuda.is_available() and supports(torch.device("cuda"))),
-    reason="needs an NVIDIA GPU for data centers (H100 or newer), a torch that was built for it, and Triton",
-)
 TILE = {"WORDS": 16, "FILTERS": 16, "num_warps": 4}
 CHARACTER_DIM, DEPTH, WIDTH = 4, 16, 9
 
 
-@needs_gpu
+@pytest.mark.usefixtures("gpu")
 def test_the_maximum_of_each_filter_and_its_position() -> None:
     generator = torch.Generator().manual_seed(1)
     lengths = torch.tensor([9, 3, 1], dtype=torch.int32)
@@ -44,7 +39,7 @@ def test_the_maximum_of_each_filter_and_its_position() -> None:
             )
 
 
-@needs_gpu
+@pytest.mark.usefixtures("gpu")
 def test_gradients_of_characters_are_summed_by_character() -> None:
     generator = torch.Generator().manual_seed(1)
     ids = torch.randint(0, 6, (7, WIDTH), generator=generator, dtype=torch.int32)

@@ -7,8 +7,6 @@ import pytest
 
 from firth.kernels import fasttext as kernel
 from firth.kernels import random as random_kernel
-from firth.kernels.hierarchical_softmax import NO_TREE
-from firth.kernels.negative_sampling import NO_SAMPLING
 from firth.kernels.simd_float import matrix
 from firth.models.huffman import HuffmanTree
 
@@ -44,6 +42,15 @@ class Stage:
 
     def around(self, c):
         return [i for i in range(c - self.before[c], c + self.after[c] + 1) if i != c]
+
+    def predictions(self, architecture):
+        """(center, input rows, target) of each prediction."""
+        for c, word in enumerate(self.words):
+            if architecture == "cbow":
+                rows = [row for i in self.around(c) for row in self.own(self.words[i])]
+                yield from [(c, rows, word)] if rows else []
+            else:
+                yield from ((c, self.own(word), self.words[i]) for i in self.around(c))
 
     @property
     def arguments(self):
@@ -135,7 +142,7 @@ def agree(stage, expected, found, tolerance=2e-5):
 
 def sample(share):
     """Negative sampling as the objective of a kernel."""
-    return (NOISE, NEGATIVES, share, np.array([STATE])), NO_TREE, None
+    return (NOISE, NEGATIVES, share, np.array([STATE])), None, None
 
 
 def make_scratch(targets=1 + NEGATIVES):
@@ -201,22 +208,16 @@ def test_a_step_goes_down_the_gradient_of_the_loss():
 def plain_by_path(stage, tree, architecture):
     inputs, outputs = stage.weights()
     loss, count = 0.0, 0
-    for c, word in enumerate(stage.words):
-        if architecture == "cbow":
-            rows = [row for i in stage.around(c) for row in stage.own(stage.words[i])]
-            cases = [(rows, word)] if rows else []
-        else:
-            cases = [(stage.own(word), stage.words[i]) for i in stage.around(c)]
-        for rows, target in cases:
-            hidden, rate, end = inputs[rows].mean(axis=0), rate_at(c, len(stage.words)), tree.starts[target + 1]
-            for at in range(tree.starts[target], end, 6):  # six nodes at a time
-                path = slice(at, min(at + 6, end))
-                signs = 1.0 - 2.0 * tree.turns[path]
-                found, error = logistic(hidden, outputs, tree.nodes[path], signs, np.ones(len(signs)), rate)
-                hidden = hidden + error
-                np.add.at(inputs, rows, error)
-                loss += found
-            count += 1
+    for c, rows, target in stage.predictions(architecture):
+        hidden, rate, end = inputs[rows].mean(axis=0), rate_at(c, len(stage.words)), tree.starts[target + 1]
+        for at in range(tree.starts[target], end, 6):  # six nodes at a time
+            path = slice(at, min(at + 6, end))
+            signs = 1.0 - 2.0 * tree.turns[path]
+            found, error = logistic(hidden, outputs, tree.nodes[path], signs, np.ones(len(signs)), rate)
+            hidden = hidden + error
+            np.add.at(inputs, rows, error)
+            loss += found
+        count += 1
     return inputs, outputs, loss, count
 
 
@@ -226,29 +227,23 @@ def test_hierarchical_softmax_equals_plain_numpy(architecture):
     assert max(np.diff(tree.starts)) > 6  # some paths need more than one group
     expected = plain_by_path(stage, tree, architecture)
     train = kernel.cbow if architecture == "cbow" else kernel.skip_gram
-    objective = NO_SAMPLING, (tree.starts, tree.nodes, tree.turns), None
+    objective = None, tree.arrays, None
     agree(stage, expected, train(*stage.arguments, *objective, RATES, make_scratch(tree.depth)))
 
 
 def plain_softmax(stage, architecture):
     inputs, outputs = stage.weights()
     loss, count = 0.0, 0
-    for c, word in enumerate(stage.words):
-        if architecture == "cbow":
-            rows = [row for i in stage.around(c) for row in stage.own(stage.words[i])]
-            cases = [(rows, word)] if rows else []
-        else:
-            cases = [(stage.own(word), stage.words[i]) for i in stage.around(c)]
-        for rows, target in cases:
-            hidden = inputs[rows].mean(axis=0)
-            scores = outputs @ hidden
-            chances = np.exp(scores) / np.exp(scores).sum()
-            loss -= np.log(chances[target])
-            gradients = rate_at(c, len(stage.words)) * ((np.arange(WORDS) == target) - chances)
-            error = gradients @ outputs
-            outputs += gradients[:, None] * hidden
-            np.add.at(inputs, rows, error)
-            count += 1
+    for c, rows, target in stage.predictions(architecture):
+        hidden = inputs[rows].mean(axis=0)
+        scores = outputs @ hidden
+        chances = np.exp(scores) / np.exp(scores).sum()
+        loss -= np.log(chances[target])
+        gradients = rate_at(c, len(stage.words)) * ((np.arange(WORDS) == target) - chances)
+        error = gradients @ outputs
+        outputs += gradients[:, None] * hidden
+        np.add.at(inputs, rows, error)
+        count += 1
     return inputs, outputs, loss, count
 
 
@@ -257,7 +252,7 @@ def test_full_softmax_equals_plain_numpy(architecture):
     stage = Stage(shared=False)
     expected = plain_softmax(stage, architecture)
     train = kernel.cbow if architecture == "cbow" else kernel.skip_gram
-    objective = NO_SAMPLING, NO_TREE, np.zeros(WORDS, np.float32)
+    objective = None, None, np.zeros(WORDS, np.float32)
     agree(stage, expected, train(*stage.arguments, *objective, RATES, make_scratch(1)))
 
 

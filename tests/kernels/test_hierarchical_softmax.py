@@ -6,8 +6,6 @@ import numpy as np
 import pytest
 
 from firth.kernels import hierarchical_softmax, word2vec
-from firth.kernels.hierarchical_softmax import NO_TREE
-from firth.kernels.negative_sampling import NO_SAMPLING
 from firth.kernels.simd_float import matrix
 from firth.models.huffman import HuffmanTree
 
@@ -61,12 +59,10 @@ def test_a_step_follows_the_gradient(objective, architecture, python):
     chosen = {"skip-gram": word2vec.skip_gram}.get(architecture, word2vec.cbow)
     if architecture == "skip-gram" and objective == "softmax":
         chosen = word2vec.skip_gram_by_pair
-    path, probabilities = (tree.starts, tree.nodes, tree.turns), np.zeros(SIZE, np.float32)
-    choices = (NO_TREE, probabilities) if objective == "softmax" else (path, None)
-    arguments = [(*LAID, 1), architecture == "mean", inputs, outputs, NO_SAMPLING, *choices, (rate, rate), scratch]
-    if architecture == "skip-gram":
-        del arguments[6 if objective == "hierarchical" else 5], arguments[1]
-    found = (chosen.py_func if python else chosen)(*arguments)
+    choices = (None, np.zeros(SIZE, np.float32)) if objective == "softmax" else (tree.arrays, None)
+    mean = [] if architecture == "skip-gram" else [architecture == "mean"]
+    layers, rest = (inputs, outputs), (None, *choices, (rate, rate), scratch)
+    found = (chosen.py_func if python else chosen)((*LAID, 1), *mean, *layers, *rest)
     assert found[0] == pytest.approx(before, rel=1e-4)
     assert found[1] == (2 if architecture == "skip-gram" else 1)
     times = 2 if architecture == "mean" else 1
@@ -85,7 +81,7 @@ def test_a_path_fills_groups_of_six_and_what_is_left_over_has_no_sign():
     starts, nodes = np.array([0, 2, 10], np.int64), np.array([9, 8, 10, 11, 12, 13, 14, 15, 16, 17], np.uint32)
     turns = np.array([0, 1, 1, 0, 0, 0, 0, 0, 1, 0], np.uint8)
     targets, signs = np.zeros(12, np.uint32), matrix(4, 16)
-    assert hierarchical_softmax.set_path(starts, nodes, turns, 1, targets, signs) == 2
+    assert hierarchical_softmax.set_path((starts, nodes, turns), 1, targets, signs) == 2
     assert targets.tolist() == [10, 11, 12, 13, 14, 15, 16, 17, 16, 16, 16, 16]
     assert signs[1, :6].tolist() == [-1, 1, 1, 1, 1, 1]
     assert signs[2].tolist() == [-1, 1, 0, 0, 0, 0, 0, 0] * 2

@@ -9,12 +9,7 @@ import pytest
 import torch
 
 from firth.kernels import lstm_gpu as kernel
-from firth.kernels.triton_support import blocks, supports
-
-needs_gpu = pytest.mark.skipif(
-    not (torch.cuda.is_available() and supports(torch.device("cuda"))),
-    reason="needs an NVIDIA GPU for data centers (H100 or newer), a torch that was built for it, and Triton",
-)
+from firth.kernels.triton_support import blocks
 
 
 def to_plain(monkeypatch: pytest.MonkeyPatch, function: Any) -> Any:
@@ -23,7 +18,7 @@ def to_plain(monkeypatch: pytest.MonkeyPatch, function: Any) -> Any:
     return getattr(function, "fn", function)
 
 
-@needs_gpu
+@pytest.mark.usefixtures("gpu")
 @pytest.mark.parametrize("limit", [float("inf"), 0.5])
 def test_a_step_is_its_formulas(limit: float) -> None:
     rows, size = 5, 24

@@ -12,12 +12,8 @@ import pytest
 import torch
 
 from firth.kernels import lstm_training_gpu as kernel
-from firth.kernels.triton_support import blocks, supports
+from firth.kernels.triton_support import blocks
 
-needs_gpu = pytest.mark.skipif(
-    not (torch.cuda.is_available() and supports(torch.device("cuda"))),
-    reason="needs an NVIDIA GPU for data centers (H100 or newer), a torch that was built for it, and Triton",
-)
 STEPS, ROWS, DIM, SIZE = 3, 5, 16, 64
 
 
@@ -25,7 +21,7 @@ def draw_bfloat16(*shape: int, seed: int) -> torch.Tensor:
     return torch.randn(*shape, generator=torch.Generator().manual_seed(seed)).bfloat16().cuda()
 
 
-@needs_gpu
+@pytest.mark.usefixtures("gpu")
 @pytest.mark.parametrize("resets", [False, True])
 def test_the_clipped_projection_becomes_the_next_input_unless_the_state_is_reset(resets: bool) -> None:
     width, step, limit = 24 + DIM, 1, 0.5
@@ -45,7 +41,7 @@ def test_the_clipped_projection_becomes_the_next_input_unless_the_state_is_reset
     assert not inputs[:, :, :, :-DIM].any()
 
 
-@needs_gpu
+@pytest.mark.usefixtures("gpu")
 def test_gradients_are_added_where_the_projection_was_not_clipped() -> None:
     step, limit = 1, 1.0
     outer, hidden = (draw_bfloat16(2, STEPS, ROWS, DIM, seed=seed) for seed in (1, 2))

@@ -11,12 +11,8 @@ import pytest
 import torch
 
 from firth.kernels import softmax_gpu as kernel
-from firth.kernels.triton_support import describe_tiles, supports
+from firth.kernels.triton_support import describe_tiles
 
-needs_gpu = pytest.mark.skipif(
-    not (torch.cuda.is_available() and supports(torch.device("cuda"))),
-    reason="needs an NVIDIA GPU for data centers (H100 or newer), a torch that was built for it, and Triton",
-)
 ROWS, WORDS, DIM = 10, 40, 64
 
 
@@ -29,7 +25,7 @@ def draw_inputs() -> tuple[torch.Tensor, torch.Tensor, torch.Tensor, torch.Tenso
     return hidden.bfloat16().cuda(), weight.bfloat16().cuda(), bias.cuda(), targets.cuda()
 
 
-@needs_gpu
+@pytest.mark.usefixtures("gpu")
 def test_the_loss_is_the_logarithm_of_one_plus_the_exponentials() -> None:
     hidden, weight, bias, targets = draw_inputs()
     logits, e = torch.empty(ROWS, device="cuda"), hidden.new_empty(ROWS, WORDS)

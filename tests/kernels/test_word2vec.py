@@ -7,7 +7,6 @@ import pytest
 
 from firth.kernels import random as random_kernel
 from firth.kernels import word2vec as kernel
-from firth.kernels.hierarchical_softmax import NO_TREE
 from firth.kernels.simd_float import matrix
 from firth.kernels.windows import draw_windows
 
@@ -96,17 +95,16 @@ def run(mode, words, before, after, inputs, outputs, noise, negatives, share, ra
     chosen = {"shared": kernel.skip_gram, "pair": kernel.skip_gram_by_pair}.get(mode, kernel.cbow)
     chosen = chosen.py_func if python else chosen
     windows, sampling = (words, before, after, WINDOW), (noise, negatives, 0 if mode == "pair" else share, state())
-    rest = (rate, rate), kernel.make_scratch(WINDOW, 1 + negatives, DIM)
-    if mode in ("shared", "pair"):
-        return chosen(windows, inputs, outputs, sampling, NO_TREE if mode == "shared" else None, *rest)
-    return chosen(windows, mode == "mean", inputs, outputs, sampling, NO_TREE, None, *rest)
+    mean = [] if mode in ("shared", "pair") else [mode == "mean"]
+    scratch = kernel.make_scratch(WINDOW, 1 + negatives, DIM)
+    return chosen(windows, *mean, inputs, outputs, sampling, None, None, (rate, rate), scratch)
 
 
 def run_two_centers(words, before, after, inputs, outputs, noise, negatives, share, rate, mean):
     """Trains with CBOW in twos: (loss, predictions)."""
     windows, sampling = (words, before, after, WINDOW), (noise, negatives, share, state())
     scratch = kernel.make_scratch(WINDOW, 1 + negatives, DIM)
-    return kernel.cbow_two_centers(windows, mean, inputs, outputs, sampling, (rate, rate), scratch)
+    return kernel.cbow_two_centers(windows, mean, inputs, outputs, sampling, None, None, (rate, rate), scratch)
 
 
 @pytest.mark.parametrize("mode", ["shared", "pair", "mean", "sum"])

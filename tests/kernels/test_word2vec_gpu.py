@@ -9,7 +9,6 @@ from firth.errors import MissingExtra, OptionError
 from firth.kernels import random as random_kernel
 from firth.kernels import word2vec as cpu
 from firth.kernels import word2vec_gpu as kernel
-from firth.kernels.hierarchical_softmax import NO_TREE
 from firth.kernels.simd_float import matrix
 from firth.models.word2vec import Word2Vec
 from firth.runtime import Runtime
@@ -108,7 +107,7 @@ def test_the_reference_is_what_the_cpu_computes(negatives, share):
     inputs, outputs = matrix(50, dim), matrix(50, dim)
     inputs[:, :dim], outputs[:, :dim] = first, second
     sampling, scratch = (noise, negatives, share, np.array([state])), cpu.make_scratch(window, 1 + negatives, dim)
-    loss, pairs = cpu.skip_gram((*laid, window), inputs, outputs, sampling, NO_TREE, (0.1, 0.05), scratch)
+    loss, pairs = cpu.skip_gram((*laid, window), inputs, outputs, sampling, None, None, (0.1, 0.05), scratch)
     x, y = first.astype(np.float64), second.astype(np.float64)
     expected, count = trained_by_hand(*laid, x, y, noise, negatives, share, 0.1, 0.05, state, cpu.GROUP)
     assert pairs == count > 0

@@ -23,13 +23,6 @@ def make_corpus(text: str) -> Corpus:
     return Corpus.of([text], tokenizer=WHITESPACE)
 
 
-@pytest.fixture(scope="module")
-def text() -> str:
-    rng = np.random.default_rng(7)
-    lines = [" ".join(f"w{i}" for i in rng.zipf(1.4, rng.integers(1, 20)) % 300) for _ in range(3000)]
-    return "\n".join(lines)
-
-
 def are_equal(one: NgramModel, other: NgramModel) -> bool:
     arrays = zip(one.to_parts().arrays.values(), other.to_parts().arrays.values())
     return one.vocabulary == other.vocabulary and all(np.array_equal(a, b) for a, b in arrays)

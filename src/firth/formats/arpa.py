@@ -36,6 +36,7 @@ from firth.files import Name, write_bytes
 from firth.formats.reading import iterate_line_blocks, open_blocks
 from firth.kernels import arpa as lines
 from firth.kernels import ngram as kernel
+from firth.kernels.decimals import line_end
 from firth.kernels.vector_files import copy_words
 from firth.kernels.words import index
 from firth.models.ngram_model import SPELLINGS, NgramModel
@@ -111,11 +112,11 @@ class _Reader:
         return True
 
     def peek(self) -> bytes:
-        stop, _ = lines.line_end(self.block, self.at)
+        stop, _ = line_end(self.block, self.at)
         return self.block[self.at : stop].tobytes()
 
     def skip(self) -> None:
-        _, self.at = lines.line_end(self.block, self.at)
+        _, self.at = line_end(self.block, self.at)
         self.line += 1
 
     def text_line(self) -> bytes | None:
@@ -156,7 +157,7 @@ class _Reader:
 
     def _simplify(self) -> None:
         """Rewrites the numbers of the current line with few digits; the kernel cannot parse ones like 1e-400."""
-        _, after = lines.line_end(self.block, self.at)
+        _, after = line_end(self.block, self.at)
         fields = self.peek().split()
         for i in (0, -1):
             with contextlib.suppress(ValueError):

@@ -9,24 +9,12 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
-from firth.kernels.decimals import GOOD, HARD, LONGEST, is_blank, read_number, write_number
+from firth.kernels.decimals import GOOD, HARD, LONGEST, NEWLINE, is_blank, line_end, read_number, write_number
 from firth.kernels.ngram import NONE, find_child
 from firth.kernels.words import find
 
-FINE, FEW_FIELDS, MANY_FIELDS, NO_NUMBER, POSITIVE, NO_WORD, NO_PREFIX, NO_BACKOFF, HARD_NUMBER = range(9)
-NEWLINE, RETURN, BACKSLASH, TAB, BLANK = np.uint8(10), np.uint8(13), np.uint8(92), np.uint8(9), np.uint8(32)
-
-
-@njit(cache=True, nogil=True)
-def line_end(blob, at):
-    """(end of the line at `at`, start of the next line); the end excludes trailing blanks and a carriage return."""
-    stop = at
-    while stop < len(blob) and blob[stop] != NEWLINE:
-        stop += 1
-    after = min(stop + 1, len(blob))
-    while stop > at and (is_blank(blob[stop - 1]) or blob[stop - 1] == RETURN):
-        stop -= 1
-    return stop, after
+FINE, FEW_FIELDS, MANY_FIELDS, NO_NUMBER, POSITIVE, NO_WORD, NO_PREFIX, NO_BACKOFF, HARD_NUMBER, NO_LINE = range(10)
+BACKSLASH, TAB, BLANK = np.uint8(92), np.uint8(9), np.uint8(32)
 
 
 @njit(cache=True, nogil=True)
@@ -52,13 +40,19 @@ def read_log(blob, start, end, problem):
 
 
 @njit(cache=True, nogil=True)
-def read_probability(blob, at, stop):
-    """(log10 probability, end of its field, problem) of the line blob[at:stop]."""
+def open_line(blob, at):
+    """(end, start of the next line, log10 probability, end of its field, problem) of the line at `at`.
+
+    The problem is NO_LINE at an empty line and at one that starts with a backslash.
+    """
+    stop, after = line_end(blob, at)
+    if stop == at or blob[at] == BACKSLASH:
+        return stop, after, np.float32(0), at, NO_LINE
     start, end = next_field(blob, at, stop)
     value, problem = read_log(blob, start, end, NO_NUMBER)
     if problem == FINE and value > 0:
         problem = POSITIVE
-    return value, end, problem
+    return stop, after, value, end, problem
 
 
 @njit(cache=True, nogil=True)
@@ -77,10 +71,9 @@ def read_backoff(blob, at, stop):
 def read_words(blob, at, row, starts, ends, log10, backoffs):
     """Read lines of 1-grams from offset `at`. Word i is blob[starts[i]:ends[i]]."""
     while at < len(blob) and row < len(log10):
-        stop, after = line_end(blob, at)
-        if stop == at or blob[at] == BACKSLASH:
+        stop, after, log10[row], end, problem = open_line(blob, at)
+        if problem == NO_LINE:
             break
-        log10[row], end, problem = read_probability(blob, at, stop)
         if problem != FINE:
             return at, row, problem
         starts[row], ends[row] = next_field(blob, end, stop)
@@ -104,10 +97,9 @@ def read_ngrams(blob, at, row, order, vocabulary, starts, words, base, keys, log
     names, name_starts, name_ends, slots = vocabulary
     size = np.uint64(len(name_starts))
     while at < len(blob) and row < len(keys):
-        stop, after = line_end(blob, at)
-        if stop == at or blob[at] == BACKSLASH:
+        stop, after, log10[row], end, problem = open_line(blob, at)
+        if problem == NO_LINE:
             break
-        log10[row], end, problem = read_probability(blob, at, stop)
         if problem != FINE:
             return at, row, problem
         node = NONE

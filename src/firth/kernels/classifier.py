@@ -15,7 +15,8 @@ from numba.extending import register_jitable
 from firth.kernels.full_softmax import score, update
 from firth.kernels.random import STEP, below, draw, mix
 from firth.kernels.simd_float import LANES, load, prefetch, store
-from firth.kernels.subwords import OFFSET, PRIME, SIGN
+from firth.kernels.subwords import OFFSET, hash_byte
+from firth.kernels.windows import add_to_rows, clear, sum_rows
 
 WORD, IGNORED = np.int32(-1), np.int32(-2)
 SOFTMAX, HIERARCHICAL_SOFTMAX, NEGATIVE_SAMPLING, ONE_VS_ALL = range(4)  # losses
@@ -59,21 +60,18 @@ def hash_words(blob, starts, ends, hashes):
     for word in range(len(starts)):
         hash = OFFSET
         for i in range(starts[word], ends[word]):
-            byte = np.uint32(blob[i])
-            if byte >= np.uint32(128):
-                byte |= SIGN
-            hash = np.uint32(np.uint32(hash ^ byte) * PRIME)
+            hash = hash_byte(hash, blob[i])
         hashes[word] = np.uint64(np.int64(np.int32(hash)))
 
 
 @njit(cache=True, nogil=True)
-def find_prefix(blob, starts, ends, prefix, found):
-    """found[i] = whether word i starts with the prefix."""
+def find_prefix(blob, starts, ends, prefix, is_match):
+    """is_match[i] = whether word i starts with the prefix."""
     for word in range(len(starts)):
-        found[word] = ends[word] - starts[word] >= len(prefix)
+        is_match[word] = ends[word] - starts[word] >= len(prefix)
         for i in range(len(prefix)):
-            if found[word] and blob[starts[word] + i] != prefix[i]:
-                found[word] = False
+            if is_match[word] and blob[starts[word] + i] != prefix[i]:
+                is_match[word] = False
 
 
 @njit(cache=True, nogil=True)
@@ -129,26 +127,13 @@ def collect_rows(types, table, ngrams, buckets, pruned, first, rows, labels, has
 @njit(cache=True, nogil=True)
 def gather_lines(types, ends, table, ngrams, buckets, pruned, first, rows, row_ends, labels, label_ends):
     """The rows and labels of all lines, end to end."""
-    longest = np.int64(0)
-    at = 0
-    for line in range(len(ends)):
-        longest, at = max(longest, ends[line] - at), ends[line]
-    hashes = np.empty(longest, np.uint64)
+    hashes = np.empty(measure_lines(types, ends, table[4], ngrams)[1], np.uint64)
     at, row_count, label_count = 0, 0, 0
     for line in range(len(ends)):
-        found = collect_rows(
-            types[at : ends[line]],
-            table,
-            ngrams,
-            buckets,
-            pruned,
-            first,
-            rows[row_count:],
-            labels[label_count:],
-            hashes,
-        )
-        row_count += found[0]
-        label_count += found[1]
+        inside, free_rows, free_labels = types[at : ends[line]], rows[row_count:], labels[label_count:]
+        sizes = collect_rows(inside, table, ngrams, buckets, pruned, first, free_rows, free_labels, hashes)
+        row_count += sizes[0]
+        label_count += sizes[1]
         row_ends[line], label_ends[line] = row_count, label_count
         at = ends[line]
 
@@ -219,29 +204,6 @@ def train_line(loss, labels, count, outputs, hidden, errors, rate, tree, noise, 
     return value, state
 
 
-@register_jitable
-def mean(inputs, rows, count, hidden):
-    """hidden[0] = the mean of the rows."""
-    hidden[:] = np.float32(0.0)
-    for k in range(count):
-        for d in range(0, inputs.shape[1], LANES):
-            store(hidden, 0, d, load(hidden, 0, d) + load(inputs, rows[k], d))
-    share = np.float32(1.0 / count)
-    for d in range(0, inputs.shape[1], LANES):
-        store(hidden, 0, d, load(hidden, 0, d) * share)
-
-
-@register_jitable
-def update_inputs(inputs, rows, count, errors):
-    """Add errors[0] / count to each of the rows."""
-    share = np.float32(1.0 / count)
-    for d in range(0, inputs.shape[1], LANES):
-        store(errors, 0, d, load(errors, 0, d) * share)
-    for k in range(count):
-        for d in range(0, inputs.shape[1], LANES):
-            store(inputs, rows[k], d, load(inputs, rows[k], d) + load(errors, 0, d))
-
-
 @njit(cache=True, nogil=True)
 def train_lines(
     types, ends, table, ngrams, buckets, first, inputs, outputs, loss, tree, noise, negatives, rate, last_rate, state
@@ -272,13 +234,16 @@ def train_lines(
             at = ends[line]
         if row_count > 0 and label_count > 0:
             step = np.float32(rate + (last_rate - rate) * begin / max(1, len(types)))
-            mean(inputs, rows[now], row_count, hidden)
-            errors[:] = np.float32(0.0)
-            found, state = train_line(
+            share = np.float32(1.0 / row_count)
+            sum_rows(inputs, rows[now], row_count, share, hidden)
+            clear(errors)
+            line_loss, state = train_line(
                 loss, labels[now], label_count, outputs, hidden, errors, step, tree, noise, negatives, state, scores
             )
-            update_inputs(inputs, rows[now], row_count, errors)
-            value += found
+            for d in range(0, inputs.shape[1], LANES):
+                store(errors, 0, d, load(errors, 0, d) * share)
+            add_to_rows(inputs, rows[now], row_count, errors)
+            value += line_loss
             lines += 1
         row_count, label_count = next_rows, next_labels
     return value, lines

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import numpy as np
 from numba import njit
+from numba.extending import register_jitable
 
 END = np.int32(-1)
 HOLE = np.int32(-2)
@@ -55,6 +56,15 @@ def flush_row(cells, low, high, columns, values, begin, end):
                 values[k] = cells[column]
                 cells[column] = 0
                 k += 1
+
+
+@register_jitable(forceinline=True)
+def add_to_cell(cells, columns, filled, column, value):
+    """Adds a value to a cell of a row and its column to the columns; returns whether the cell was 0 before."""
+    cell = cells[column]
+    columns[filled] = column  # always written, counted only if new: a branch would be slower
+    cells[column] = cell + value
+    return cell == 0
 
 
 @njit(cache=True, nogil=True)
@@ -125,20 +135,14 @@ def count_rows(
                         if column == END:
                             break
                         continue
-                    cell = cells[column]
-                    columns[filled] = column  # always written, counted only if new: a branch would be slower
-                    filled += cell == 0
-                    cells[column] = cell + weights[distance]
+                    filled += add_to_cell(cells, columns, filled, column, weights[distance])
             for distance in range(max(1, own - position), after + 1):
                 column = text[position + distance]
                 if column < 0:
                     if column == END:
                         break
                     continue
-                cell = cells[column]
-                columns[filled] = column
-                filled += cell == 0
-                cells[column] = cell + weights[distance]
+                filled += add_to_cell(cells, columns, filled, column, weights[distance])
         flush_row(cells, low, high, columns, values, begin, filled)
         lengths[row - first] = filled - begin
     return filled
@@ -154,11 +158,7 @@ def merge_rows(run_starts, run_columns, run_values, rows, cells, low, high, leng
         for run in range(runs):
             at = run * (rows + 1) + row
             for k in range(run_starts[at], run_starts[at + 1]):
-                column = run_columns[k]
-                cell = cells[column]
-                columns[filled] = column
-                filled += cell == 0
-                cells[column] = cell + run_values[k]
+                filled += add_to_cell(cells, columns, filled, run_columns[k], run_values[k])
         flush_row(cells, low, high, columns, values, begin, filled)
         lengths[row] = filled - begin
     return filled
@@ -173,10 +173,7 @@ def count_documents(ids, edges, kept, cells, low, high, lengths, columns, values
         for i in range(edges[document], edges[document + 1]):
             column = kept[ids[i]]
             if column >= 0:
-                cell = cells[column]
-                columns[filled] = column
-                filled += cell == 0
-                cells[column] = cell + 1
+                filled += add_to_cell(cells, columns, filled, column, 1)
         flush_row(cells, low, high, columns, values, begin, filled)
         lengths[document] = filled - begin
     return filled

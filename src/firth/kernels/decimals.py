@@ -13,6 +13,7 @@ from numba import njit
 from firth.kernels.text_to_ids import load8
 
 GOOD, HARD, BAD = 0, 1, 2
+NEWLINE, RETURN = np.uint8(10), np.uint8(13)
 POWERS = np.array([float(f"1e{i}") for i in range(301)])
 EXACT = np.int64(1 << 53)  # integers up to this are exact in float64
 FULL = np.int64(10) ** np.int64(17)  # a smaller mantissa has room for another digit
@@ -26,6 +27,18 @@ LONGEST = 17  # most bytes of `write_number`: sign, nine digits, point, four zer
 def is_blank(byte):
     """Whether a byte separates the fields of a line: a blank or a tab."""
     return byte == 32 or byte == 9
+
+
+@njit(cache=True, nogil=True)
+def line_end(blob, at):
+    """(end of the line at `at`, start of the next line); the end excludes trailing blanks and a carriage return."""
+    stop = at
+    while stop < len(blob) and blob[stop] != NEWLINE:
+        stop += 1
+    after = min(stop + 1, len(blob))
+    while stop > at and (is_blank(blob[stop - 1]) or blob[stop - 1] == RETURN):
+        stop -= 1
+    return stop, after
 
 
 @njit(cache=True, nogil=True, forceinline=True)

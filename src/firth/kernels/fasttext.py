@@ -23,7 +23,13 @@ from numpy.typing import NDArray
 from firth.kernels import full_softmax
 from firth.kernels.hierarchical_softmax import set_path
 from firth.kernels.logistic import GROUP, HALF, add_targets, differentiate_one, six
-from firth.kernels.negative_sampling import draw_for_center, draw_negatives, set_negatives
+from firth.kernels.negative_sampling import (
+    draw_for_center,
+    draw_negatives,
+    make_target_scratch,
+    prefetch_target,
+    set_negatives,
+)
 from firth.kernels.simd_float import LANES, inlined, load, loop, matrix, prefetch, splat, store
 from firth.kernels.windows import add_to_rows, clear, rate_at, sum_rows
 
@@ -57,35 +63,17 @@ def move(hidden):
 
 
 @inlined
-def predict(
-    word,
-    turn,
-    first,
-    outputs,
-    noise,
-    negatives,
-    starts,
-    nodes,
-    turns,
-    probabilities,
-    rate,
-    loss,
-    targets,
-    drawn,
-    signs,
-    masked,
-    gradients,
-    hidden,
-):
+def predict(word, turn, first, outputs, sampling, tree, probabilities, rate, loss, scratch):
     """Steps of hidden[0] towards a word; returns the given loss and theirs. Its negatives are drawn[turn, first …]."""
+    targets, drawn, _, signs, masked, gradients, hidden, _, _ = scratch
     if probabilities is not None:
         loss += full_softmax.step(hidden, HIDDEN, outputs, word, rate, probabilities, hidden[STEP_ERROR:])
         move(hidden)
-    if nodes is not None:
-        for group in range(set_path(starts, nodes, turns, word, targets, signs)):
+    if tree is not None:
+        for group in range(set_path(tree, word, targets, signs)):
             loss += step(hidden, outputs, targets, signs, group, rate, gradients)
-    if noise is not None:
-        set_negatives((word, word), (True, True), negatives, drawn, turn, first, targets, signs, masked)
+    if sampling is not None:
+        set_negatives((word, word), (True, True), sampling[1], drawn, turn, first, targets, signs, masked)
         own_loss = 0.0
         for group in range(len(targets) // GROUP):
             own_loss += step(hidden, outputs, targets, signs, group, rate, gradients)
@@ -94,10 +82,16 @@ def predict(
 
 
 @inlined
-def draw_pool(words, before, after, window, center, noise, negatives, share, states, outputs, drawn):
-    """The row of `drawn` with the negatives of a center, and their number; draws a part of the next ones."""
-    turn = pool = 0
-    if noise is not None:
+def draw_pool(windows, center, outputs, sampling, drawn):
+    """The row of `drawn` with the negatives of a center, their number, and how many a pair takes; 0 without sampling.
+
+    A part of the next ones is drawn.
+    """
+    turn = pool = taken = 0
+    if sampling is not None:
+        words, before, after, window = windows
+        noise, negatives, share, states = sampling
+        taken = negatives
         prefetch_target(words, center + 1 + window, outputs)
         if share == 0:  # each pair has its own
             turn, pool = center % 2, drawn.shape[1]
@@ -113,7 +107,7 @@ def draw_pool(words, before, after, window, center, noise, negatives, share, sta
             part = center % share
             begin, end = part * pool // share, (part + 1) * pool // share
             draw_negatives(noise, states, outputs, drawn, 1 - turn, begin, end)
-    return turn, pool
+    return turn, pool, taken
 
 
 @inlined
@@ -124,13 +118,6 @@ def prefetch_word(words, at, rows, pointers, inputs):
             prefetch(inputs, rows[k])
 
 
-@inlined
-def prefetch_target(words, at, outputs):
-    """Prefetches the output row of words[at], if there is such a word."""
-    if at < len(words):
-        prefetch(outputs, words[at])
-
-
 @loop
 def skip_gram(windows, subwords, inputs, outputs, sampling, tree, probabilities, rates, scratch):
     """Predicts all context words of each center.
@@ -139,45 +126,26 @@ def skip_gram(windows, subwords, inputs, outputs, sampling, tree, probabilities,
     still have different negatives, unless there are more of them than usual. Share 0 draws anew for each pair, as
     fastText does: slower, since more rows are touched.
     """
-    words, before, after, window = windows
+    words, before, after, _ = windows
     rows, pointers = subwords
-    noise, negatives, share, states = sampling
-    starts, nodes, turns = tree
-    targets, drawn, _, signs, masked, gradients, hidden, _, _ = scratch
+    drawn, hidden = scratch[1], scratch[6]
     loss, pairs, count = 0.0, 0, len(words)
     for c in range(count):
         prefetch_word(words, c + 1, rows, pointers, inputs)
-        turn, pool = draw_pool(words, before, after, window, c, noise, negatives, share, states, outputs, drawn)
+        turn, pool, negatives = draw_pool(windows, c, outputs, sampling, drawn)
         rate, own = rate_at(c, count, rates), rows[pointers[words[c]] : pointers[words[c] + 1]]
         sum_rows(inputs, own, len(own), np.float32(1.0 / len(own)), hidden)
         clear(hidden[ERROR:])
-        first, center_loss = 0, loss if noise is None else 0.0  # rounding depends on the order of a sum
+        first, center_loss = 0, loss if sampling is None else 0.0  # rounding depends on the order of a sum
         for i in range(c - before[c], c + after[c] + 1):
             if i != c:
                 center_loss = predict(
-                    words[i],
-                    turn,
-                    first,
-                    outputs,
-                    noise,
-                    negatives,
-                    starts,
-                    nodes,
-                    turns,
-                    probabilities,
-                    rate,
-                    center_loss,
-                    targets,
-                    drawn,
-                    signs,
-                    masked,
-                    gradients,
-                    hidden,
+                    words[i], turn, first, outputs, sampling, tree, probabilities, rate, center_loss, scratch
                 )
                 first += negatives
                 if first == pool:
                     first = 0
-        loss = center_loss if noise is None else loss + center_loss
+        loss = center_loss if sampling is None else loss + center_loss
         add_to_rows(inputs, own, len(own), hidden[ERROR:])
         pairs += before[c] + after[c]
     return loss, pairs
@@ -236,9 +204,7 @@ def cbow(windows, subwords, inputs, outputs, sampling, tree, probabilities, rate
     """Predicts each center from its context; with negative sampling, `share` centers in a row share their negatives."""
     words, before, after, window = windows
     rows, pointers = subwords
-    noise, negatives, share, states = sampling
-    starts, nodes, turns = tree
-    targets, drawn, cursor, signs, masked, gradients, hidden, sums, waiting = scratch
+    _, drawn, cursor, _, _, _, hidden, sums, waiting = scratch
     loss, centers, count = 0.0, 0, len(words)
     for at in range(window):
         enter(words, at, rows, pointers, inputs, sums, waiting)
@@ -247,31 +213,12 @@ def cbow(windows, subwords, inputs, outputs, sampling, tree, probabilities, rate
         enter(words, c + window, rows, pointers, inputs, sums, waiting)
         turn = 0
         if c < count:
-            turn = draw_for_center(words, c, c, noise, negatives, share, states, outputs, drawn, cursor)
+            turn = draw_for_center(words, c, c, outputs, sampling, drawn, cursor)
         if c < count and before[c] + after[c] > 0:
             centers += 1
             rate = rate_at(c, count, rates)
             average_context(words, c, before[c], after[c], pointers, sums, hidden)
-            loss = predict(
-                words[c],
-                turn,
-                0,
-                outputs,
-                noise,
-                negatives,
-                starts,
-                nodes,
-                turns,
-                probabilities,
-                rate,
-                loss,
-                targets,
-                drawn,
-                signs,
-                masked,
-                gradients,
-                hidden,
-            )
+            loss = predict(words[c], turn, 0, outputs, sampling, tree, probabilities, rate, loss, scratch)
             spread(words, c, before[c], after[c], pointers, sums, waiting, hidden[ERROR:])
         leave(words, c - window, rows, pointers, inputs, waiting)
     return loss, centers
@@ -280,18 +227,8 @@ def cbow(windows, subwords, inputs, outputs, sampling, tree, probabilities, rate
 def make_scratch(window: int, negatives: int, targets: int, dim: int) -> tuple[NDArray[Any], ...]:
     """The scratch arrays of one thread, for predictions of at most this many targets.
 
-    Targets, negatives drawn ahead, signs and whether some of them are special; gradients; hidden with its errors; and
-    for CBOW the sums of the words in the window and the errors that wait for their rows.
+    Those of `make_target_scratch`; gradients; hidden with its errors; and for CBOW the sums of the words in the window
+    and the errors that wait for their rows.
     """
-    groups = (targets + GROUP - 1) // GROUP
-    return (
-        np.zeros(groups * GROUP, np.uint32),
-        np.zeros((2, 2 * window * negatives), np.uint32),
-        np.zeros(2, np.int64),
-        matrix(2 * groups, LANES),
-        np.ones(1, np.bool_),
-        np.zeros((2, HALF), np.float32),
-        matrix(3, dim),
-        matrix(2 * window + 1, dim),
-        matrix(2 * window + 1, dim),
-    )
+    gradients, sums, waiting = np.zeros((2, HALF), np.float32), matrix(2 * window + 1, dim), matrix(2 * window + 1, dim)
+    return *make_target_scratch(targets, 2 * window * negatives), gradients, matrix(3, dim), sums, waiting

@@ -17,9 +17,8 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from llvmlite import binding, ir
+from llvmlite import ir
 from numba import njit
-from numba.core import config
 from numpy.typing import NDArray
 
 from firth.kernels.random import STEP, below, fill_uniform, key, mix
@@ -27,6 +26,7 @@ from firth.kernels.simd_float import (
     LANES,
     call,
     constant,
+    has_feature,
     lanes,
     load,
     lowering,
@@ -51,15 +51,10 @@ def inverse_sqrt(value):
     return (1 / np.sqrt(value)).astype(np.float32)
 
 
-def has_avx512() -> bool:
-    """Whether numba may use AVX-512: the CPU supports it and no other CPU is configured."""
-    return config.CPU_NAME is None and bool(binding.get_host_cpu_features().get("avx512f", False))
-
-
 @lowering(inverse_sqrt, "v", lanes)
 def _inverse_sqrt(context, builder, kinds, arguments):
     (value,) = arguments
-    if has_avx512():
+    if has_feature("avx512f"):
         all_lanes = ir.Constant(ir.IntType(16), -1)
         zero = ir.Constant(vector, [0.0] * LANES)
         return call(builder, "llvm.x86.avx512.rsqrt14.ps.512", vector, value, zero, all_lanes)

@@ -1,7 +1,8 @@
 """Hierarchical softmax: a word is a path through a binary tree, and each turn is a logistic decision.
 
 p(word) = Π σ(t·s) over the inner nodes of its path, with s = x·node and t = +1 for a turn to the left (code 0) and -1
-to the right (code 1). A step is that of `kernels/logistic.py` with nodes as targets.
+to the right (code 1). A step is that of `kernels/logistic.py` with nodes as targets. `tree` is (starts, nodes, turns),
+see `walk`.
 """
 
 from __future__ import annotations
@@ -11,8 +12,6 @@ from numba import njit
 
 from firth.kernels.logistic import GROUP, HALF
 from firth.kernels.simd_float import inlined
-
-NO_TREE = None, None, None
 
 
 @njit(cache=True, nogil=True)
@@ -27,17 +26,17 @@ def join(counts):
     weights[:size] = counts
     parents, codes = np.zeros(2 * size - 1, np.int64), np.zeros(2 * size - 1, np.uint8)
     word, node = size - 1, size
-    for made in range(size, 2 * size - 1):
-        weights[made] = 0
+    for parent in range(size, 2 * size - 1):
+        weights[parent] = 0
         for turn in range(2):
-            if word >= 0 and (node == made or weights[word] < weights[node]):
+            if word >= 0 and (node == parent or weights[word] < weights[node]):
                 chosen = word
                 word -= 1
             else:
                 chosen = node
                 node += 1
-            weights[made] += weights[chosen]
-            parents[chosen], codes[chosen] = made, turn
+            weights[parent] += weights[chosen]
+            parents[chosen], codes[chosen] = parent, turn
     return parents, codes
 
 
@@ -64,11 +63,12 @@ def walk(parents, codes, size, starts, nodes, turns):
 
 
 @inlined
-def set_path(starts, nodes, turns, word, targets, signs):
+def set_path(tree, word, targets, signs):
     """Sets the nodes of a word's path as targets, with their signs; returns how many groups of six they fill.
 
     The places that are left over repeat the first node of their group, with the sign 0.
     """
+    starts, nodes, turns = tree
     first, end = starts[word], starts[word + 1]
     groups = (end - first + GROUP - 1) // GROUP
     for group in range(groups):

@@ -16,13 +16,13 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from llvmlite import binding, ir
+from llvmlite import ir
 from numba import njit, types
-from numba.core import cgutils, config
+from numba.core import cgutils
 from numba.extending import intrinsic, overload
 from numpy.typing import NDArray
 
-from firth.kernels.simd_float import LANES, call, f32, i32, i64, inlined_with_runtime, load, store
+from firth.kernels.simd_float import LANES, call, f32, has_feature, i32, i64, inlined_with_runtime, load, store
 from firth.kernels.simd_float import vector as floats
 from firth.kernels.simd_float import whole_numbers as words
 from firth.kernels.simd_int8 import add_products
@@ -44,11 +44,6 @@ class BFloat(ir.Type):  # type: ignore[misc]
 
 
 pairs = ir.VectorType(BFloat(), 2 * LANES)
-
-
-def has_feature(feature: str) -> bool:
-    """Whether numba may compile for a feature: the CPU has it and no other CPU is configured."""
-    return config.CPU_NAME is None and bool(binding.get_host_cpu_features().get(feature, False))
 
 
 # Packing

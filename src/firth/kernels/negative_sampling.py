@@ -8,13 +8,29 @@ when they are needed.
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
+from numpy.typing import NDArray
 
 from firth.kernels.logistic import GROUP, HALF
 from firth.kernels.random import STEP, draw, mix
-from firth.kernels.simd_float import inlined, prefetch
+from firth.kernels.simd_float import LANES, inlined, matrix, prefetch
 
-NO_SAMPLING = None, 0, 0, None
+
+def make_target_scratch(targets: int, drawn: int) -> tuple[NDArray[Any], ...]:
+    """Targets, at most `drawn` negatives of two turns, the cursor of `draw_ahead`, signs, and whether some are special.
+
+    The number of targets is rounded up to whole groups.
+    """
+    groups = (targets + GROUP - 1) // GROUP
+    return (
+        np.zeros(groups * GROUP, np.uint32),
+        np.zeros((2, drawn), np.uint32),
+        np.zeros(2, np.int64),
+        matrix(2 * groups, LANES),
+        np.ones(1, np.bool_),
+    )
 
 
 @inlined
@@ -46,14 +62,21 @@ def draw_ahead(index, noise, negatives, share, states, outputs, drawn, cursor):
 
 
 @inlined
-def draw_for_center(words, center, index, noise, negatives, share, states, outputs, drawn, cursor):
-    """As `draw_ahead`, and prefetches the row of the next center; 0 without noise."""
+def draw_for_center(words, center, index, outputs, sampling, drawn, cursor):
+    """As `draw_ahead`, and prefetches the row of the next center; 0 without sampling."""
     turn = 0
-    if noise is not None:
+    if sampling is not None:
+        noise, negatives, share, states = sampling
         turn = draw_ahead(index, noise, negatives, max(1, share), states, outputs, drawn, cursor)
-        if center + 1 < len(words):
-            prefetch(outputs, words[center + 1])
+        prefetch_target(words, center + 1, outputs)
     return turn
+
+
+@inlined
+def prefetch_target(words, at, outputs):
+    """Prefetches the output row of words[at], if there is such a word."""
+    if at < len(words):
+        prefetch(outputs, words[at])
 
 
 @inlined

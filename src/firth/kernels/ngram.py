@@ -200,14 +200,6 @@ def adjust_counts(starts, suffixes, size, begin, counts, adjusted):
 
 
 @njit(cache=True, nogil=True)
-def count_counts(adjusted, found):
-    """found[k] += the number of n-grams with count k, for k < len(found)."""
-    for i in range(len(adjusted)):
-        if adjusted[i] < len(found):
-            found[adjusted[i]] += 1
-
-
-@njit(cache=True, nogil=True)
 def interpolate(starts, first, last, adjusted, kept, suffixes, discounts, probs, gammas):
     """Probabilities of the children of nodes first … last - 1, and the interpolation weights gamma of these nodes.
 
@@ -239,11 +231,11 @@ def step(starts, words, log10, backoffs, order, context, next_context, word):
     length = 1
     for k in range(1, order):
         node = context[k]
-        found = NONE
+        child = NONE
         if node != NONE:
-            found = find_child(starts, words, node, word)
-        next_context[k + 1] = found
-        if found != NONE:
+            child = find_child(starts, words, node, word)
+        next_context[k + 1] = child
+        if child != NONE:
             length = k + 1
     value = np.float64(log10[next_context[length]])
     for k in range(length, order):

@@ -9,6 +9,8 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
+from firth.kernels.ngram import NONE, find_child
+
 BLANK, NEWLINE = np.uint8(32), np.uint8(10)
 
 
@@ -18,31 +20,17 @@ def pair_keys(ids, ends, numbers, size, keys):
 
     Words with negative numbers are skipped.
     """
-    found, at = 0, 0
+    count, at = 0, 0
     for sentence in range(len(ends)):
         before = np.int64(-1)
         while at < ends[sentence]:
             number = np.int64(numbers[ids[at]])
             if before >= 0 and number >= 0:
-                keys[found] = np.uint64(before * size + number)
-                found += 1
+                keys[count] = np.uint64(before * size + number)
+                count += 1
             before = number
             at += 1
-    return found
-
-
-@njit(cache=True, nogil=True)
-def find_sorted(second, seconds, first, last):
-    """The index of a number in the sorted seconds[first:last], or -1."""
-    while first < last:
-        middle = (first + last) // 2
-        if seconds[middle] < second:
-            first = middle + 1
-        elif seconds[middle] > second:
-            last = middle
-        else:
-            return middle
-    return np.int64(-1)
+    return count
 
 
 @njit(cache=True, nogil=True)
@@ -52,10 +40,10 @@ def join(ids, ends, starts, seconds, joined, out, out_ends):
     for sentence in range(len(ends)):
         while at < ends[sentence]:
             word = np.int64(ids[at])
-            match = np.int64(-1)
+            match = NONE
             if at + 1 < ends[sentence] and starts[word] < starts[word + 1]:
-                match = find_sorted(ids[at + 1], seconds, starts[word], starts[word + 1])
-            if match >= 0:
+                match = find_child(starts, seconds, word, ids[at + 1])
+            if match != NONE:
                 out[used] = joined[match]
                 at += 2
             else:

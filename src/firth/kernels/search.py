@@ -109,10 +109,10 @@ def replace_smallest(heap, value):
 
 
 @njit(cache=True, nogil=True)
-def compact(ids, owners, uppers, found, heaps):
+def compact(ids, owners, uppers, count, heaps):
     """Remove candidates whose upper bound is below the current threshold of their query; returns the new number."""
     kept = 0
-    for k in range(found):
+    for k in range(count):
         if uppers[k] >= heaps[owners[k], 0]:
             ids[kept] = ids[k]
             owners[kept] = owners[k]
@@ -151,7 +151,7 @@ def scan(codes, steps, scales, errors, first, last, words, sums, query_scales, q
     totals = np.empty(TILE * 8, np.int32)
     tile_uppers = np.empty(TILE, np.float32)
     ids, owners, uppers = np.empty(1024, np.int64), np.empty(1024, np.int64), np.empty(1024, np.float32)
-    found = 0
+    count = 0
     for start in range(first, last, TILE):
         tile = slice(start, start + TILE)
         done = 0  # queries whose dot products are in totals
@@ -177,17 +177,17 @@ def scan(codes, steps, scales, errors, first, last, words, sums, query_scales, q
                 lower = upper - np.float32(2) * (base + slope * errors[row])
                 if lower > heaps[q, 0]:
                     replace_smallest(heaps[q], lower)
-                if found == len(ids):
-                    found = compact(ids, owners, uppers, found, heaps)
-                    if found > most:
+                if count == len(ids):
+                    count = compact(ids, owners, uppers, count, heaps)
+                    if count > most:
                         return ids[:0], np.full(1, -1, np.int64), uppers[:0]
-                    if 2 * found > len(ids):
+                    if 2 * count > len(ids):
                         room = 2 * len(ids)
                         ids, owners, uppers = enlarge(ids, room), enlarge(owners, room), enlarge(uppers, room)
-                ids[found], owners[found], uppers[found] = row, q, upper
-                found += 1
-    found = compact(ids, owners, uppers, found, heaps)
-    return ids[:found], owners[:found], uppers[:found]
+                ids[count], owners[count], uppers[count] = row, q, upper
+                count += 1
+    count = compact(ids, owners, uppers, count, heaps)
+    return ids[:count], owners[:count], uppers[:count]
 
 
 @njit(cache=True, nogil=True, fastmath=FAST)

@@ -11,9 +11,9 @@ from __future__ import annotations
 import operator
 
 import numpy as np
-from llvmlite import ir
+from llvmlite import binding, ir
 from numba import njit, types
-from numba.core import cgutils
+from numba.core import cgutils, config
 from numba.core.imputils import lower_builtin
 from numba.core.typing import signature
 from numba.core.typing.templates import AbstractTemplate, infer_global
@@ -49,6 +49,11 @@ lanes = LanesType()
 class LanesModel(models.PrimitiveModel):
     def __init__(self, manager, kind):
         super().__init__(manager, kind, vector)
+
+
+def has_feature(feature: str) -> bool:
+    """Whether numba may compile for a feature: the CPU has it and no other CPU is configured."""
+    return config.CPU_NAME is None and bool(binding.get_host_cpu_features().get(feature, False))
 
 
 def stride(dim: int) -> int:

@@ -6,10 +6,12 @@ products and adds them in groups of four; on other CPUs LLVM generates the same 
 
 from __future__ import annotations
 
-from llvmlite import binding, ir
+from llvmlite import ir
 from numba import types
-from numba.core import cgutils, config
+from numba.core import cgutils
 from numba.extending import intrinsic
+
+from firth.kernels.simd_float import has_feature
 
 LANES = 16  # 32-bit sums in a vector, one for each row
 TILE = 32  # rows in a tile: two vectors
@@ -18,14 +20,9 @@ i8, i16, i32, i64 = (ir.IntType(bits) for bits in (8, 16, 32, 64))
 sums = ir.VectorType(i32, LANES)
 
 
-def has_vnni() -> bool:
-    """Whether numba may use AVX-512 VNNI: the CPU supports it and no other CPU is configured."""
-    return config.CPU_NAME is None and bool(binding.get_host_cpu_features().get("avx512vnni", False))
-
-
 def add_products(builder, total, rows, query):
     """total[lane] + Σ rows (unsigned) * query (signed) over the four bytes of the lane; all three are 16 x 32 bits."""
-    if has_vnni():
+    if has_feature("avx512vnni"):
         # The types are those of LLVM up to 20; later versions use bytes but still accept these.
         kind = ir.FunctionType(sums, [sums, sums, sums])
         step = cgutils.get_or_insert_function(builder.module, kind, "llvm.x86.avx512.vpdpbusd.512")

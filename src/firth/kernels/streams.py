@@ -89,19 +89,19 @@ def fill(ids, edges, row_starts, sentences, places, first_row, place, marks, inp
 
 
 @njit(cache=True, nogil=True)
-def number_distinct(words, place_of, found):
+def number_distinct(words, place_of, distinct):
     """Replaces ids of words by their places among the distinct ones; returns the number of these.
 
-    `place_of` is -1 for every word, before and after. `found` gets the distinct words, in order of appearance.
+    `place_of` is -1 for every word, before and after. `distinct` gets the distinct words, in order of appearance.
     """
     count = 0
     for i in range(len(words)):
         word = words[i]
         if place_of[word] < 0:
             place_of[word] = count
-            found[count] = word
+            distinct[count] = word
             count += 1
         words[i] = place_of[word]
     for i in range(count):
-        place_of[found[i]] = -1
+        place_of[distinct[i]] = -1
     return count

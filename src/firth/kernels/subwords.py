@@ -9,10 +9,20 @@ from __future__ import annotations
 
 import numpy as np
 from numba import njit
+from numba.extending import register_jitable
 
 OPEN, CLOSE = np.uint8(60), np.uint8(62)
 OFFSET, PRIME = np.uint32(2166136261), np.uint32(16777619)
 SIGN = np.uint32(0xFFFFFF00)
+
+
+@register_jitable(forceinline=True)
+def hash_byte(hash, byte):
+    """A 32-bit FNV-1a hash, continued with a sign-extended byte."""
+    wide = np.uint32(byte)
+    if wide >= np.uint32(128):
+        wide |= SIGN
+    return np.uint32(np.uint32(hash ^ wide) * PRIME)
 
 
 @njit(cache=True, nogil=True)
@@ -41,7 +51,7 @@ def cut(wrapped, size, minn, maxn, starts, ends, hashes):
 
     Entries beyond the length of the arrays are not written, so empty arrays only count.
     """
-    found = 0
+    count = 0
     for i in range(size):
         if wrapped[i] & 0xC0 == 0x80:
             continue
@@ -51,20 +61,17 @@ def cut(wrapped, size, minn, maxn, starts, ends, hashes):
         while j < size and n <= maxn:
             more = True
             while more:
-                byte = np.uint32(wrapped[j])
-                if byte >= np.uint32(128):
-                    byte |= SIGN
-                hash = np.uint32(np.uint32(hash ^ byte) * PRIME)
+                hash = hash_byte(hash, wrapped[j])
                 j += 1
                 more = j < size and wrapped[j] & 0xC0 == 0x80
             if n >= minn and not (n == 1 and (i == 0 or j == size)):
-                if found < len(starts):
-                    starts[found] = i
-                    ends[found] = j
-                    hashes[found] = hash
-                found += 1
+                if count < len(starts):
+                    starts[count] = i
+                    ends[count] = j
+                    hashes[count] = hash
+                count += 1
             n += 1
-    return found
+    return count
 
 
 @njit(cache=True, nogil=True)
@@ -99,9 +106,9 @@ def fill_rows(blob, starts, ends, first, minn, maxn, sentence_end, buckets, prun
         room = pointers[word + 1] - at - 1
         spans = np.empty(room, np.int64)
         hashes = np.empty(room, np.uint32)
-        found = cut(wrapped, size, minn, maxn, spans, spans, hashes)
+        count = cut(wrapped, size, minn, maxn, spans, spans, hashes)
         kept = 1
-        for k in range(found):
+        for k in range(count):
             bucket = np.int64(hashes[k]) % buckets
             if len(pruned) > 0:
                 bucket = pruned[bucket]

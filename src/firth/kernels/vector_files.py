@@ -8,9 +8,9 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
-from firth.kernels.decimals import BAD, HARD, LONGEST, is_blank, read_number, write_number
+from firth.kernels.decimals import BAD, HARD, LONGEST, NEWLINE, is_blank, line_end, read_number, write_number
 
-NEWLINE, RETURN, BLANK = np.uint8(10), np.uint8(13), np.uint8(32)
+BLANK = np.uint8(32)
 
 
 @njit(cache=True, nogil=True)
@@ -75,29 +75,24 @@ def read_lines(blob, at, row, line, rows, starts, ends, hard):
     hard_count = 0
     size = len(blob)
     while at < size:
-        stop = at
-        while stop < size and blob[stop] != NEWLINE:
-            stop += 1
-        after = stop + 1
-        while stop > at and (is_blank(blob[stop - 1]) or blob[stop - 1] == RETURN):
-            stop -= 1
+        stop, after = line_end(blob, at)
         if stop > at:
             end = at
             while end < stop and not is_blank(blob[end]):
                 end += 1
-            found = -1
+            hard_now = -1
             if end > at:
-                found = read_fields(blob, end, stop, row, rows[row], hard, hard_count)
-            if found < 0:
+                hard_now = read_fields(blob, end, stop, row, rows[row], hard, hard_count)
+            if hard_now < 0:
                 numbers = split_right(blob, at, stop, dim)
                 end = -1 if numbers < 0 else word_end(blob, at, numbers)
                 if end >= 0:
-                    found = read_fields(blob, numbers, stop, row, rows[row], hard, hard_count)
-            if found < 0:
+                    hard_now = read_fields(blob, numbers, stop, row, rows[row], hard, hard_count)
+            if hard_now < 0:
                 return at, row, line, hard_count, True
-            if found > len(hard):
+            if hard_now > len(hard):
                 return at, row, line, hard_count, False
-            hard_count = found
+            hard_count = hard_now
             starts[row], ends[row] = at, end
             row += 1
         line += 1

@@ -1,11 +1,11 @@
 """Skip-gram and CBOW, each with negative sampling, hierarchical softmax or the full softmax.
 
 All loops take the same arguments. `windows` is (words, before, after, window), see `kernels/windows.py`. One of three
-is the objective: `sampling`, (noise, negatives, share, state) or NO_SAMPLING, see `kernels/negative_sampling.py`;
-`tree`, (starts, nodes, turns) or NO_TREE, see `kernels/hierarchical_softmax.py`; and `probabilities`, an array for the
-full softmax or None. numba drops a block under `if x is not None` where the argument x is None, so each objective is
-compiled on its own. `rates` are the learning rates of the first word and after the last. A loop returns (loss,
-predictions), where the loss is summed over the predictions.
+is the objective, and the others are None: `sampling`, (noise, negatives, share, state), see
+`kernels/negative_sampling.py`; `tree`, (starts, nodes, turns), see `kernels/hierarchical_softmax.py`; and
+`probabilities`, an array for the full softmax. numba drops a block under `if x is not None` where the argument x is
+None, so each objective is compiled on its own. `rates` are the learning rates of the first word and after the last;
+`scratch` comes from `make_scratch`. A loop returns (loss, predictions), where the loss is summed over the predictions.
 """
 
 from __future__ import annotations
@@ -18,110 +18,56 @@ from numpy.typing import NDArray
 from firth.kernels import full_softmax
 from firth.kernels.hierarchical_softmax import set_path
 from firth.kernels.logistic import GROUP, HALF, step_one, step_rows, step_two
-from firth.kernels.negative_sampling import draw_ahead, draw_for_center, set_negatives
-from firth.kernels.simd_float import LANES, inlined, loop, matrix, prefetch
+from firth.kernels.negative_sampling import draw_ahead, draw_for_center, make_target_scratch, set_negatives
+from firth.kernels.simd_float import inlined, loop, matrix, prefetch
 from firth.kernels.windows import add_to_rows, clear, open_window, sum_rows
 
 
 @inlined
-def set_targets(
-    words,
-    center,
-    index,
-    outputs,
-    noise,
-    negatives,
-    share,
-    states,
-    starts,
-    nodes,
-    turns,
-    targets,
-    drawn,
-    cursor,
-    signs,
-    masked,
-):
+def set_targets(words, center, index, outputs, sampling, tree, scratch):
     """Sets the targets of words[center] and their signs; returns how many groups of six they fill.
 
     `index` numbers the predictions that draw negatives.
     """
+    _, targets, drawn, cursor, signs, masked, _, _ = scratch
     word, groups = words[center], 0
-    if nodes is not None:
-        groups = set_path(starts, nodes, turns, word, targets, signs)
-    if noise is not None:
-        turn = draw_for_center(words, center, index, noise, negatives, share, states, outputs, drawn, cursor)
-        set_negatives((word, word), (True, True), negatives, drawn, turn, 0, targets, signs, masked)
+    if tree is not None:
+        groups = set_path(tree, word, targets, signs)
+    if sampling is not None:
+        turn = draw_for_center(words, center, index, outputs, sampling, drawn, cursor)
+        set_negatives((word, word), (True, True), sampling[1], drawn, turn, 0, targets, signs, masked)
         groups = len(targets) // GROUP
     return groups
 
 
 @loop
-def skip_gram(windows, inputs, outputs, sampling, tree, rates, scratch):
-    """Trains the targets of each center against all words of its context at once."""
+def skip_gram(windows, inputs, outputs, sampling, tree, probabilities, rates, scratch):
+    """Trains the targets of each center against all words of its context at once; not for the full softmax."""
     words, before, after, window = windows
-    noise, negatives, share, states = sampling
-    starts, nodes, turns = tree
-    rows, targets, drawn, cursor, signs, masked, gradients, _ = scratch
+    rows, targets, _, _, signs, _, gradients, _ = scratch
     loss, pairs = 0.0, 0
     for c in range(len(words)):
         size, rate = open_window(words, before, after, window, c, inputs, rates, rows)
-        groups = set_targets(
-            words,
-            c,
-            c,
-            outputs,
-            noise,
-            negatives,
-            share,
-            states,
-            starts,
-            nodes,
-            turns,
-            targets,
-            drawn,
-            cursor,
-            signs,
-            masked,
-        )
-        for group in range(groups):
+        for group in range(set_targets(words, c, c, outputs, sampling, tree, scratch)):
             loss += step_rows(inputs, rows, size, outputs, targets, signs, group, rate, gradients)
         pairs += size
     return loss, pairs
 
 
 @loop
-def skip_gram_by_pair(windows, inputs, outputs, sampling, probabilities, rates, scratch):
+def skip_gram_by_pair(windows, inputs, outputs, sampling, tree, probabilities, rates, scratch):
     """Trains each center against each word of its context in turn.
 
     With negative sampling each pair has its own negatives, as in word2vec.c; many more rows are touched.
     """
     words, before, after, window = windows
-    noise, negatives, share, states = sampling
-    rows, targets, drawn, cursor, signs, masked, gradients, hidden = scratch
+    rows, targets, _, _, signs, _, gradients, hidden = scratch
     errors = hidden[1:]
     loss, pairs = 0.0, 0
     for c in range(len(words)):
         size, rate = open_window(words, before, after, window, c, inputs, rates, rows)
         for i in range(size):
-            groups = set_targets(
-                words,
-                c,
-                pairs + i,
-                outputs,
-                noise,
-                negatives,
-                share,
-                states,
-                None,
-                None,
-                None,
-                targets,
-                drawn,
-                cursor,
-                signs,
-                masked,
-            )
+            groups = set_targets(words, c, pairs + i, outputs, sampling, tree, scratch)
             if groups == 1:
                 loss += step_one(inputs, rows[i], outputs, targets, signs, 0, rate, gradients, inputs, rows[i])
                 continue
@@ -142,31 +88,12 @@ def cbow(windows, mean, inputs, outputs, sampling, tree, probabilities, rates, s
     As in word2vec.c each row of the context takes the whole error, also after a mean.
     """
     words, before, after, window = windows
-    noise, negatives, share, states = sampling
-    starts, nodes, turns = tree
-    rows, targets, drawn, cursor, signs, masked, gradients, hidden = scratch
+    rows, targets, _, _, signs, _, gradients, hidden = scratch
     errors = hidden[1:]
     loss, centers = 0.0, 0
     for c in range(len(words)):
         size, rate = open_window(words, before, after, window, c, inputs, rates, rows)
-        groups = set_targets(
-            words,
-            c,
-            c,
-            outputs,
-            noise,
-            negatives,
-            share,
-            states,
-            starts,
-            nodes,
-            turns,
-            targets,
-            drawn,
-            cursor,
-            signs,
-            masked,
-        )
+        groups = set_targets(words, c, c, outputs, sampling, tree, scratch)
         if size == 0:
             continue
         centers += 1
@@ -181,7 +108,7 @@ def cbow(windows, mean, inputs, outputs, sampling, tree, probabilities, rates, s
 
 
 @loop
-def cbow_two_centers(windows, mean, inputs, outputs, sampling, rates, scratch):
+def cbow_two_centers(windows, mean, inputs, outputs, sampling, tree, probabilities, rates, scratch):
     """As `cbow`, two adjacent centers at a time with the same negatives, which `share` // 2 such pairs in a row share.
 
     The rows of the negatives are touched once for both, and neither waits for the results of the other.
@@ -218,16 +145,7 @@ def cbow_two_centers(windows, mean, inputs, outputs, sampling, rates, scratch):
 def make_scratch(window: int, targets: int, dim: int) -> tuple[NDArray[Any], ...]:
     """The scratch arrays of one thread, for predictions of at most this many targets.
 
-    Context rows; targets, drawn negatives, signs and whether some of them are special; gradients; hidden and errors.
+    Context rows; those of `make_target_scratch`; gradients; hidden and errors.
     """
-    groups = (targets + GROUP - 1) // GROUP
-    return (
-        np.zeros(4 * window + 2, np.uint32),
-        np.zeros(groups * GROUP, np.uint32),
-        np.zeros((2, groups * GROUP), np.uint32),
-        np.zeros(2, np.int64),
-        matrix(2 * groups, LANES),
-        np.ones(1, np.bool_),
-        np.zeros((2 * window + 3, HALF), np.float32),
-        matrix(4, dim),
-    )
+    rows, gradients = np.zeros(4 * window + 2, np.uint32), np.zeros((2 * window + 3, HALF), np.float32)
+    return rows, *make_target_scratch(targets, targets), gradients, matrix(4, dim)

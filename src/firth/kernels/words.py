@@ -47,18 +47,24 @@ def same_bytes(a, a_start, a_end, b, b_start, b_end):
 
 
 @njit(cache=True, nogil=True)
-def find(query, query_start, query_end, blob, starts, ends, slots):
-    """The id of query[query_start:query_end], or -1."""
-    key = hash_bytes(query, query_start, query_end)
+def find_slot(query, query_start, query_end, key, blob, starts, ends, slots):
+    """The slot of query[query_start:query_end], whose hash is `key`: its own, or the free one where it belongs."""
     mask = np.uint64(len(slots) - 1)
     at = key & mask
     while slots[at] != 0:
         if (slots[at] ^ key) & HIGH == 0:
             id = np.int64(slots[at] & LOW) - 1
             if same_bytes(query, query_start, query_end, blob, starts[id], ends[id]):
-                return id
+                break
         at = (at + np.uint64(1)) & mask
-    return np.int64(-1)
+    return at
+
+
+@njit(cache=True, nogil=True)
+def find(query, query_start, query_end, blob, starts, ends, slots):
+    """The id of query[query_start:query_end], or -1."""
+    key = hash_bytes(query, query_start, query_end)
+    return np.int64(slots[find_slot(query, query_start, query_end, key, blob, starts, ends, slots)] & LOW) - 1
 
 
 @njit(cache=True, nogil=True)
@@ -71,20 +77,11 @@ def find_all(query, query_starts, query_ends, blob, starts, ends, slots, ids):
 @njit(cache=True, nogil=True)
 def index(blob, starts, ends, slots):
     """Insert all words into an empty hash table; repeated words are skipped. Returns the number of repeats."""
-    mask = np.uint64(len(slots) - 1)
     repeats = 0
     for id in range(len(starts)):
         key = hash_bytes(blob, starts[id], ends[id])
-        at = key & mask
-        fresh = True
-        while slots[at] != 0:
-            if (slots[at] ^ key) & HIGH == 0:
-                other = np.int64(slots[at] & LOW) - 1
-                if same_bytes(blob, starts[id], ends[id], blob, starts[other], ends[other]):
-                    fresh = False
-                    break
-            at = (at + np.uint64(1)) & mask
-        if fresh:
+        at = find_slot(blob, starts[id], ends[id], key, blob, starts, ends, slots)
+        if slots[at] == 0:
             slots[at] = (key & HIGH) | np.uint64(id + 1)
         else:
             repeats += 1

@@ -6,11 +6,9 @@ of their line, anywhere in it, and the end of a line is a word too. Prediction i
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping
 from copy import copy
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Any, Literal
 
 import numpy as np
@@ -19,13 +17,12 @@ from numpy.typing import NDArray
 from firth.errors import OptionError
 from firth.kernels import classifier as kernel
 from firth.kernels import random as random_kernel
-from firth.kernels.simd_float import matrix, stride
+from firth.kernels.simd_float import stride
 from firth.models.classifier_model import LABEL_PREFIX, SENTENCE_END, Features, TypeTable
 from firth.models.continued_training import copy_known_rows
-from firth.models.huffman import HuffmanTree
 from firth.models.phrases import extend_vocabulary
 from firth.models.trained_recipe import TrainedRecipe
-from firth.models.window_network import random_rows
+from firth.models.window_network import PredictionNetwork, random_rows
 from firth.options import option
 from firth.runtime import Runtime
 from firth.text.corpus import Corpus
@@ -188,12 +185,12 @@ class LabeledLines:
         return cls(types, offsets, features.table(every, runtime))
 
 
-class ClassifierNetwork:
+class ClassifierNetwork(PredictionNetwork):
     """The rows of words and n-grams, the output rows of the labels, and how a block of lines changes them."""
 
     def __init__(self, recipe: FastTextClassifier, features: Features, inputs: Floats, table: TypeTable) -> None:
-        self.recipe, self.features, self.table = recipe, features, table
-        self.inputs, self.outputs = inputs, matrix(len(features.labels), recipe.dim)
+        super().__init__(recipe, features.labels, inputs)
+        self.features, self.table = features, table
 
     def held_out(self, tokens: TokenFile) -> HeldOutBlocks:
         """Other lines, for a network with the same rows but its own types."""
@@ -202,53 +199,15 @@ class ClassifierNetwork:
         reader.table = lines.table
         return HeldOutBlocks(reader, lines.types, lines.offsets)
 
-    @property
-    def arrays(self) -> Mapping[str, Floats]:
-        return {"inputs": self.inputs, "outputs": self.outputs}
-
-    @property
-    def chance_loss(self) -> float:
-        """The expected loss of a random prediction."""
-        size, objective = len(self.outputs), self.recipe.objective
-        if objective == "one-vs-all":
-            return size * math.log(2)
-        if objective == "negative-sampling":
-            return (1 + self.recipe.negatives) * math.log(2)
-        return math.log(2) * max(1.0, math.log2(size))
-
-    @cached_property
-    def _counts(self) -> NDArray[np.int64]:
-        return np.asarray(self.features.labels.counts, np.int64)
-
-    @cached_property
-    def _noise(self) -> NDArray[np.uint32]:
-        return np.asarray(random_kernel.alias_table(self._counts.astype(np.float64) ** self.recipe.noise_exponent))
-
-    @cached_property
-    def _tree(self) -> tuple[NDArray[np.int64], NDArray[np.uint32], NDArray[np.uint8]]:
-        tree = HuffmanTree.of_counts(self._counts)
-        return tree.starts, tree.nodes, tree.turns
-
     def train(self, block: TextBlock) -> BlockLoss:
         """Trains one block of lines."""
-        recipe = self.recipe
-        loss, lines = kernel.train_lines(
-            block.ids,
-            block.ends,
-            tuple(self.table),
-            recipe.word_ngrams,
-            self.features.subwords.buckets,
-            len(self.features.words),
-            self.inputs,
-            self.outputs,
-            LOSSES[recipe.objective][1],
-            self._tree,
-            self._noise,
-            recipe.negatives,
-            block.rate,
-            block.last_rate,
-            np.uint64(random_kernel.key(recipe.seed, block.epoch, block.number)),
-        )
+        recipe, features = self.recipe, self.features
+        text = block.ids, block.ends, tuple(self.table)
+        hashing = recipe.word_ngrams, features.subwords.buckets, len(features.words)
+        objective = LOSSES[recipe.objective][1], self.tree.arrays, self.noise, recipe.negatives
+        state = np.uint64(random_kernel.key(recipe.seed, block.epoch, block.number))
+        rest = self.inputs, self.outputs, *objective, block.rate, block.last_rate, state
+        loss, lines = kernel.train_lines(*text, *hashing, *rest)
         return BlockLoss(float(loss), int(lines))
 
     def unpad_inputs(self) -> Floats:

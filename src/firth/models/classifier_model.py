@@ -20,15 +20,13 @@ from numpy.typing import NDArray
 from firth.errors import OptionError
 from firth.files import Name
 from firth.kernels import classifier as kernel
-from firth.kernels import subwords as subwords_kernel
-from firth.kernels import words as words_kernel
 from firth.models.huffman import HuffmanTree
 from firth.runtime import Runtime
 from firth.text.chunks import chunks
 from firth.text.subwords import Subwords
 from firth.text.vocabulary import Vocabulary, to_bytes
-from firth.vectors.rows import DenseRows, Floats, Ids
-from firth.vectors.subwords import SubwordVectors
+from firth.vectors.rows import Floats, Ids
+from firth.vectors.subwords import SubwordVectors, mean_rows
 
 LABEL_PREFIX = "__label__"
 SENTENCE_END = "</s>"
@@ -82,7 +80,7 @@ class Features:
         kernel.hash_words(types.blob, types.starts, types.ends, hashes)
         prefix = np.frombuffer(to_bytes(self.label_prefix), np.uint8)
         kernel.find_prefix(types.blob, types.starts, types.ends, prefix, is_label)
-        labels, words = find(types, self.labels), find(types, self.words)
+        labels, words = self.labels.ids(types), self.words.ids(types)
         kinds = np.where(labels >= 0, labels, np.where(is_label & (words < 0), kernel.IGNORED, kernel.WORD))
         rows, pointers, lengths = self.subwords.table(types, runtime, first=len(self.words))
         rows[pointers[:-1]] = np.maximum(words, 0)
@@ -109,15 +107,6 @@ class Features:
         hashing = self.word_ngrams, buckets, self.pruned, len(self.words)
         kernel.gather_lines(types, line_ends, tuple(table), *hashing, rows, row_ends, labels, label_ends)
         return EncodedLines(rows, row_ends, labels, label_ends)
-
-
-def find(types: Vocabulary, words: Vocabulary) -> Ids:
-    """The id of each type among the words, or -1."""
-    found = np.empty(len(types), np.int64)
-    words_kernel.find_all(
-        types.blob, types.starts, types.ends, words.blob, words.starts, words.ends, words.slots, found
-    )
-    return found
 
 
 @dataclass(frozen=True)
@@ -287,17 +276,9 @@ class Classifier:
 
     def _hidden(self, lines: EncodedLines) -> Floats:
         """The mean of each line's rows."""
-        hidden = np.empty((len(lines.row_ends), self.model.dim), np.float32)
         pointers = np.concatenate([[0], lines.row_ends[:-1]]).astype(np.int64)
-        lengths = lines.row_ends - pointers
-        rows = self.model.rows
         used = lines.rows[: lines.row_ends[-1]] if len(lines.row_ends) else lines.rows[:0]
-        if isinstance(rows, DenseRows) and rows.array.dtype == np.float32:
-            subwords_kernel.mean_rows(np.asarray(rows.array), used, pointers, lengths, hidden)
-        else:
-            ids, places = np.unique(used, return_inverse=True)
-            subwords_kernel.mean_rows(rows.take(ids), places.astype(np.int64), pointers, lengths, hidden)
-        return hidden
+        return mean_rows(self.model.rows, used, pointers, lines.row_ends - pointers)
 
     def _scores(self, hidden: Floats) -> Floats:
         """A score per label that rises with its probability: the logit, or for a tree the log probability."""

@@ -17,9 +17,9 @@ from firth.vectors.words import WordVectors
 
 def copy_known_rows(rows: Floats, words: Vocabulary, start: WordVectors) -> None:
     """Copies the vectors of `start` into the rows of those words that it has."""
-    found = start.vocabulary.ids(words)
-    places = np.flatnonzero(found >= 0)
-    rows[places, : start.dim] = start.take(found[places])
+    ids = start.vocabulary.ids(words)
+    places = np.flatnonzero(ids >= 0)
+    rows[places, : start.dim] = start.take(ids[places])
 
 
 def merge_vocabularies(trained: Vocabulary, start: Vocabulary) -> Vocabulary:

@@ -135,15 +135,15 @@ class Elmo(PretrainingOptions, ModelOptions):
         >>> Elmo(preset="medium", cell=1024).architecture().cell
         1024
         """
-        return Architecture(**(Architecture.named(self.preset).as_dict() | self._given_sizes()))
+        return Architecture(**(Architecture.named(self.preset).as_dict() | self._own_sizes()))
 
-    def _given_sizes(self) -> dict[str, Any]:
-        given = {name: getattr(self, name) for name in SIZES if getattr(self, name) not in (None, ())}
+    def _own_sizes(self) -> dict[str, Any]:
+        sizes = {name: getattr(self, name) for name in SIZES if getattr(self, name) not in (None, ())}
         if self.filters:
             if len(self.filters) % 2:
                 raise OptionError(f"Elmo: filters has {len(self.filters)} numbers, but must have pairs of numbers")
-            given["filters"] = tuple(zip(self.filters[::2], self.filters[1::2]))
-        return given
+            sizes["filters"] = tuple(zip(self.filters[::2], self.filters[1::2]))
+        return sizes
 
     def new(self, tokens: TokenFile) -> BiLM:
         """The biLM for a text, before training."""
@@ -167,7 +167,7 @@ class Elmo(PretrainingOptions, ModelOptions):
 
         if isinstance(start.encoder, WordEmbedding) and start.encoder.spelled is not None:
             raise OptionError("Elmo: the start model reads word vectors from a table. Open it without that table")
-        for name, value in self._given_sizes().items():
+        for name, value in self._own_sizes().items():
             if value != getattr(start.architecture, name):
                 problem = f"{name} is {value!r}, but the start model has {getattr(start.architecture, name)!r}"
                 raise OptionError(f"Elmo: {problem}. Leave the option out")

@@ -16,8 +16,6 @@ from numpy.typing import NDArray
 from firth.errors import OptionError
 from firth.kernels import fasttext as kernel
 from firth.kernels import subwords as subwords_kernel
-from firth.kernels.hierarchical_softmax import NO_TREE
-from firth.kernels.negative_sampling import NO_SAMPLING
 from firth.models.continued_training import (
     has_same_ngrams,
     merge_subword_vectors,
@@ -27,6 +25,7 @@ from firth.models.continued_training import (
 from firth.models.window_network import (
     Floats,
     KernelLoss,
+    Objective,
     PredictionOptions,
     WindowNetwork,
     WindowOptions,
@@ -34,7 +33,6 @@ from firth.models.window_network import (
     Windows,
     cut_vocabulary,
     random_rows,
-    random_state,
 )
 from firth.options import option, redefine
 from firth.runtime import Runtime
@@ -147,8 +145,8 @@ class SubwordRows:
     most frequent come first, so that frequently used rows are near each other in memory.
 
     >>> vocabulary = Vocabulary(["tea", "eat"], [5, 2])
-    >>> found = SubwordRows.of(vocabulary, Subwords(3, 3, 1000), Runtime(1))
-    >>> found.rows.tolist(), found.pointers.tolist(), len(found.buckets)
+    >>> subword_rows = SubwordRows.of(vocabulary, Subwords(3, 3, 1000), Runtime(1))
+    >>> subword_rows.rows.tolist(), subword_rows.pointers.tolist(), len(subword_rows.buckets)
     ([0, 2, 3, 4, 1, 6, 7, 5], [0, 4, 8], 6)
     """
 
@@ -185,10 +183,10 @@ class SubwordNetwork(WindowNetwork[FastText]):
         is chosen so that the mean with its n-grams is the word's vector.
         """
         size, dim = len(self.vocabulary), self.recipe.dim
-        found = start.vocabulary.ids(self.vocabulary)
-        known = np.flatnonzero(found >= 0)
+        ids = start.vocabulary.ids(self.vocabulary)
+        known = np.flatnonzero(ids >= 0)
         if has_same_ngrams(start, self.recipe.subwords):
-            self.inputs[known, :dim] = start.rows.take(found[known])
+            self.inputs[known, :dim] = start.rows.take(ids[known])
             buckets = start.rows.take(len(start) + self.subword_rows.buckets)
             trained = np.flatnonzero(buckets.any(axis=1))
             self.inputs[size + trained, :dim] = buckets[trained]
@@ -198,28 +196,14 @@ class SubwordNetwork(WindowNetwork[FastText]):
             subwords_kernel.mean_rows(
                 self.inputs, self.subword_rows.rows, self.subword_rows.pointers[:-1], lengths, means
             )
-            self.inputs[known, :dim] = rows_for_vectors(start.take(found[known]), means[known, :dim], lengths[known])
-        self.outputs[known, :dim] = output_rows(start, LOSSES[self.recipe.objective]).take(found[known])
+            self.inputs[known, :dim] = rows_for_vectors(start.take(ids[known]), means[known, :dim], lengths[known])
+        self.outputs[known, :dim] = output_rows(start, LOSSES[self.recipe.objective]).take(ids[known])
 
-    def negative_sampling(self, block: TextBlock, windows: Windows) -> KernelLoss:
-        recipe, state = self.recipe, np.array([random_state(self.recipe.seed, block, 1)])
-        sampling = self.noise, recipe.negatives, recipe.shared_negatives, state
-        return self._run(block, windows, 1 + recipe.negatives, (sampling, NO_TREE, None))
-
-    def hierarchical_softmax(self, block: TextBlock, windows: Windows) -> KernelLoss:
-        tree = self.tree.starts, self.tree.nodes, self.tree.turns
-        return self._run(block, windows, self.tree.depth, (NO_SAMPLING, tree, None))
-
-    def softmax(self, block: TextBlock, windows: Windows) -> KernelLoss:
-        return self._run(block, windows, 1, (NO_SAMPLING, NO_TREE, np.empty(len(self.outputs), np.float32)))
-
-    def _run(self, block: TextBlock, windows: Windows, targets: int, objective: tuple[Any, Any, Any]) -> KernelLoss:
-        """Trains one block. The objective is (sampling, tree, probabilities), of which one is used."""
+    def _run(self, block: TextBlock, windows: Windows, targets: int, objective: Objective) -> KernelLoss:
         recipe, subwords = self.recipe, (self.subword_rows.rows, self.subword_rows.pointers)
         scratch = kernel.make_scratch(recipe.window, recipe.negatives, targets, recipe.dim)
         train = kernel.cbow if recipe.architecture == "cbow" else kernel.skip_gram
-        rates = block.rate, block.last_rate
-        return train((*windows, recipe.window), subwords, self.inputs, self.outputs, *objective, rates, scratch)
+        return train(windows, subwords, self.inputs, self.outputs, *objective, (block.rate, block.last_rate), scratch)
 
     def all_rows(self) -> Floats:
         """The rows of all words and all buckets, in fastText's order; unused buckets are zero."""

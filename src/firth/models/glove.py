@@ -35,14 +35,8 @@ from firth.vectors.words import WordVectors
 UNKNOWN = "<unk>"
 RARE = 100  # words whose mean is the vector of <unk>
 SHARE = 1 << 18  # cells per thread at a time
-AFTER_TRAINING = (
-    "epochs",
-    "output",
-    "biases",
-    "unknown",
-    "memory_limit",
-    "spill_folder",
-)  # a checkpoint fits any of these
+# A checkpoint fits any value of these options.
+AFTER_TRAINING = ("epochs", "output", "biases", "unknown", "memory_limit", "spill_folder")
 
 Floats = NDArray[np.float32]
 
@@ -146,9 +140,9 @@ class Glove(Recipe):
         (3, 2)
         """
         runtime = runtime or Runtime.from_env()
-        found, words = _find_cells(counts, vocabulary)
+        unshuffled, words = _find_cells(counts, vocabulary)
         with ExitStack() as stack:
-            cells = self._shuffle(found, words, stack, runtime, report)
+            cells = self._shuffle(unshuffled, words, stack, runtime, report)
             source = {"recipe": self._named(), "versions": versions()}
             return self._train(cells, words, source, runtime, report, checkpoint, resume)
 
@@ -188,78 +182,8 @@ class Glove(Recipe):
         if checkpoint is not None:
             identity["pairs"] = cells.checksum
         with Monitor.open(identity, report=report, checkpoint=checkpoint, resume=resume) as monitor:
-            record = self._train_epochs(cells, vocabulary, weights, runtime, monitor)
+            record = GloveTraining(self, cells, vocabulary, weights, runtime, monitor).run()
         return self._vectors(weights, vocabulary, {**source, "pairs": len(cells), "loss": record.curve})
-
-    def _train_epochs(
-        self,
-        cells: ShuffledCells,
-        vocabulary: Vocabulary,
-        weights: GloveWeights,
-        runtime: Runtime,
-        monitor: Monitor,
-    ) -> EpochRecord:
-        checkpoints = monitor.checkpoints
-        state = None if checkpoints is None else checkpoints.restore_into(weights.arrays)
-        record = EpochRecord(**(state or {}))
-        if checkpoints is not None and record.step > self.epochs:
-            raise OptionError(
-                f"{checkpoints.folder}: the checkpoint has {record.step} epochs, but epochs is {self.epochs}. "
-                "Use more epochs, or start again with resume=False"
-            )
-        for epoch in range(record.step, self.epochs):
-            record.losses.append(self._epoch(epoch, cells, vocabulary, weights, runtime, monitor))
-            record.counts.append(len(cells))
-            record.step += 1
-            if checkpoints is not None:
-                checkpoints.save(weights.arrays, record.as_dict())
-        return record
-
-    def _epoch(
-        self,
-        epoch: int,
-        cells: ShuffledCells,
-        vocabulary: Vocabulary,
-        weights: GloveWeights,
-        runtime: Runtime,
-        monitor: Monitor,
-    ) -> float:
-        """One pass over all cells; returns the sum of their losses, each computed before its own step."""
-        order = kernel.shuffle_order(len(cells.starts) - 1, self.seed, epoch + 1)
-        rate = np.float32(self.learning_rate)
-        before, all_epochs = epoch * len(cells), self.epochs * len(cells)
-        limit = RUNAWAY * max(1.0, cells.chance_loss)
-
-        def train(pieces: NDArray[np.int64]) -> tuple[int, float, int]:
-            count = int((cells.starts[pieces + 1] - cells.starts[pieces]).sum())
-            loss, broken = kernel.train(
-                cells.pairs, cells.targets, cells.starts, pieces, weights.words, weights.contexts, rate
-            )
-            return count, loss, broken
-
-        total, done = 0.0, 0
-        for count, loss, broken in runtime.stream(train, cells.shares(order, SHARE)):
-            if broken >= 0:
-                raise self._diverged(before + done, float("nan"), epoch, vocabulary, cells.pairs[broken])
-            if not loss <= limit * count:
-                raise self._diverged(before + done, loss / count, epoch, vocabulary, None)
-            total, done = total + loss, done + count
-            values = {"loss": total / done, "rate": self.learning_rate, "epoch": epoch + 1}
-            monitor.report(Progress("training", before + done, all_epochs, "pairs", values))
-            if monitor.is_interrupted():  # the checkpoint of the last epoch stays
-                raise monitor.interruption()
-        broken_row = weights.find_broken_row()
-        if broken_row is not None:
-            raise self._diverged(before + done, float("nan"), epoch, vocabulary, np.array([broken_row] * 2))
-        return total
-
-    def _diverged(
-        self, done: int, loss: float, epoch: int, vocabulary: Vocabulary, pair: NDArray[Any] | None
-    ) -> Diverged:
-        place = f"in epoch {epoch + 1}"
-        if pair is not None:
-            place += f" at the pair {vocabulary[int(pair[0])]!r}, {vocabulary[int(pair[1])]!r}"
-        return Diverged(done, self.learning_rate, loss, unit="pairs", place=place)
 
     def _vectors(self, weights: GloveWeights, vocabulary: Vocabulary, metadata: Mapping[str, Any]) -> WordVectors:
         rows = weights.rows(self.output, self.dim, self.biases)
@@ -307,6 +231,73 @@ class GloveWeights:
         if output == "both":
             return np.hstack([word, context])
         return word.copy() if output == "word" else context.copy()
+
+
+@dataclass(frozen=True, eq=False)
+class GloveTraining:
+    """One training: what is trained on which cells."""
+
+    recipe: Glove
+    cells: ShuffledCells
+    vocabulary: Vocabulary
+    weights: GloveWeights
+    runtime: Runtime
+    monitor: Monitor
+
+    def run(self) -> EpochRecord:
+        """Trains all epochs that the checkpoint does not have."""
+        checkpoints, epochs = self.monitor.checkpoints, self.recipe.epochs
+        state = None if checkpoints is None else checkpoints.restore_into(self.weights.arrays)
+        record = EpochRecord(**(state or {}))
+        if checkpoints is not None and record.step > epochs:
+            raise OptionError(
+                f"{checkpoints.folder}: the checkpoint has {record.step} epochs, but epochs is {epochs}. "
+                "Use more epochs, or start again with resume=False"
+            )
+        for epoch in range(record.step, epochs):
+            record.losses.append(self._epoch(epoch))
+            record.counts.append(len(self.cells))
+            record.step += 1
+            if checkpoints is not None:
+                checkpoints.save(self.weights.arrays, record.as_dict())
+        return record
+
+    def _epoch(self, epoch: int) -> float:
+        """One pass over all cells; returns the sum of their losses, each computed before its own step."""
+        recipe, cells, weights = self.recipe, self.cells, self.weights
+        order = kernel.shuffle_order(len(cells.starts) - 1, recipe.seed, epoch + 1)
+        rate = np.float32(recipe.learning_rate)
+        before, all_epochs = epoch * len(cells), recipe.epochs * len(cells)
+        limit = RUNAWAY * max(1.0, cells.chance_loss)
+
+        def train(pieces: NDArray[np.int64]) -> tuple[int, float, int]:
+            count = int((cells.starts[pieces + 1] - cells.starts[pieces]).sum())
+            loss, broken = kernel.train(
+                cells.pairs, cells.targets, cells.starts, pieces, weights.words, weights.contexts, rate
+            )
+            return count, loss, broken
+
+        total, done = 0.0, 0
+        for count, loss, broken in self.runtime.stream(train, cells.shares(order, SHARE)):
+            if broken >= 0:
+                raise self._diverged(before + done, float("nan"), epoch, cells.pairs[broken])
+            if not loss <= limit * count:
+                raise self._diverged(before + done, loss / count, epoch)
+            total, done = total + loss, done + count
+            values = {"loss": total / done, "rate": recipe.learning_rate, "epoch": epoch + 1}
+            self.monitor.report(Progress("training", before + done, all_epochs, "pairs", values))
+            if self.monitor.is_interrupted():  # the checkpoint of the last epoch stays
+                raise self.monitor.interruption()
+        broken_row = weights.find_broken_row()
+        if broken_row is not None:
+            raise self._diverged(before + done, float("nan"), epoch, np.array([broken_row] * 2))
+        return total
+
+    def _diverged(self, done: int, loss: float, epoch: int, pair: NDArray[Any] | None = None) -> Diverged:
+        place = f"in epoch {epoch + 1}"
+        if pair is not None:
+            place += f" at the pair {self.vocabulary[int(pair[0])]!r}, {self.vocabulary[int(pair[1])]!r}"
+        return Diverged(done, self.recipe.learning_rate, loss, unit="pairs", place=place)
 
 
 def _find_cells(counts: CountMatrix | csr_matrix | Cells, vocabulary: Vocabulary | None) -> tuple[Cells, Vocabulary]:

@@ -35,6 +35,11 @@ class HuffmanTree:
         kernel.walk(parents, codes, size, starts, nodes, turns)
         return cls(starts, nodes, turns)
 
+    @property
+    def arrays(self) -> tuple[NDArray[np.int64], NDArray[np.uint32], NDArray[np.uint8]]:
+        """The tree as kernels take it."""
+        return self.starts, self.nodes, self.turns
+
     @cached_property
     def depth(self) -> int:
         """The number of turns on the longest path."""

@@ -74,8 +74,7 @@ def estimate(
     probs, gammas = np.zeros(edges[-1]), np.empty(edges[-2])
     discounts, fallbacks = [], []
     for n in range(1, order + 1):
-        counts_of_counts = np.zeros(5, np.int64)
-        kernel.count_counts(adjusted[edges[n - 1] : edges[n]], counts_of_counts)
+        counts_of_counts = np.bincount(np.minimum(adjusted[edges[n - 1] : edges[n]], 5), minlength=5)
         estimated = estimate_discounts(counts_of_counts.tolist())
         if estimated is None:
             fallbacks.append(n)

@@ -12,6 +12,7 @@ from firth.kernels import ngram as kernel
 from firth.models.kneser_ney import estimate
 from firth.models.ngram_counts import UNKNOWN, count_ngrams
 from firth.models.ngram_model import NgramModel
+from firth.models.phrases import extend_vocabulary
 from firth.options import Recipe, option
 from firth.progress import Report, silent
 from firth.runtime import Runtime
@@ -105,9 +106,4 @@ def choose_words(full: Vocabulary, min_count: int) -> tuple[Vocabulary, NDArray[
             ordinary[at : min(at + 1, len(frequent))] = False
     chosen = np.flatnonzero(ordinary)
     table[chosen] = np.arange(len(chosen)) + len(SPECIAL)
-    special = Vocabulary(SPECIAL)
-    shift = len(special.blob)
-    blob = np.concatenate([special.blob, frequent.blob])
-    starts = np.concatenate([special.starts, frequent.starts[chosen] + shift])
-    ends = np.concatenate([special.ends, frequent.ends[chosen] + shift])
-    return Vocabulary.from_arrays(blob, starts, ends), table
+    return extend_vocabulary(Vocabulary(SPECIAL), frequent.take(chosen)), table

@@ -19,7 +19,6 @@ from rich.table import Table
 
 from firth.errors import FirthError, OptionError
 from firth.kernels import ngram as kernel
-from firth.kernels import words as words_kernel
 from firth.models.perplexity import Perplexity, SentenceLogProbs
 from firth.runtime import Runtime
 from firth.serialization import Parts
@@ -182,8 +181,8 @@ class NgramModel:
 
         >>> from firth.models.ngram import Ngram
         >>> model = Ngram(order=1).fit(Corpus.of(["a b", "a b"]))
-        >>> found = model.perplexity([["a", "b"], ["a", "x"]])
-        >>> found.words, found.unknown, found.value > found.without_unknown
+        >>> result = model.perplexity([["a", "b"], ["a", "x"]])
+        >>> result.words, result.unknown, result.value > result.without_unknown
         (6, 1, True)
         """
         return Perplexity.of(self.surprises(sentences, runtime=runtime))
@@ -211,12 +210,7 @@ class NgramModel:
         return self._frame_words(sentences)
 
     def _frame_tokens(self, tokens: TokenFile) -> Iterator[NDArray[np.uint32]]:
-        own_ids = np.empty(len(tokens.vocabulary), np.int64)
-        theirs, ours = tokens.vocabulary, self.vocabulary
-        words_kernel.find_all(
-            theirs.blob, theirs.starts, theirs.ends, ours.blob, ours.starts, ours.ends, ours.slots, own_ids
-        )
-        table = self._table[own_ids]
+        table = self._table[self.vocabulary.ids(tokens.vocabulary)]
         cuts = np.arange(0, len(tokens) + BATCH, BATCH, dtype=np.uint64)
         edges = np.unique(np.append(np.searchsorted(tokens.sentences, cuts), [0, len(tokens.sentences) - 1]))
         for first, last in itertools.pairwise(edges.clip(max=len(tokens.sentences) - 1).tolist()):

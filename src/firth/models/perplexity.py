@@ -64,8 +64,8 @@ class Perplexity:
         """The perplexity of all sentences; infinite if a word has probability 0.
 
         >>> sentence = SentenceLogProbs.of_sentence(np.log([0.5, 0.25, 0.5]), np.array([True, False, True]))
-        >>> found = Perplexity.of([sentence, sentence])
-        >>> round(found.value, 4), round(found.without_unknown, 4), found.words, found.unknown, found.sentences
+        >>> result = Perplexity.of([sentence, sentence])
+        >>> round(result.value, 4), round(result.without_unknown, 4), result.words, result.unknown, result.sentences
         (2.5198, 2.0, 6, 2, 2)
         """
         log_prob, known_log_prob, words, known, sentences = 0.0, 0.0, 0, 0, 0

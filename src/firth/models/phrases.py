@@ -8,7 +8,7 @@ relative to the count expected by chance; `delta` lowers the scores of rare pair
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, NamedTuple
 
@@ -71,7 +71,11 @@ class Phrases(Recipe):
         for index in range(self.passes):
             reader = PhraseReader(tokens, tuple(one.by_first(len(words)) for one in joins))
             threshold = self.threshold * self.threshold_factor**index
-            join = self._search(reader, words, threshold, runtime, _name_pass(report, f"pass {index + 1}"))
+
+            def report_pass(progress: Progress, number: int = index + 1) -> None:
+                report(replace(progress, step=f"{progress.step}, pass {number}"))
+
+            join = self._search(reader, words, threshold, runtime, report_pass)
             if len(join.lefts) == 0:
                 break
             words, join = name_phrases(words, join, self.joiner)
@@ -190,12 +194,6 @@ def extend_vocabulary(words: Vocabulary, more: Sequence[str]) -> Vocabulary:
         np.concatenate([words.blob, blob]),
         np.concatenate([words.starts, starts + shift]),
         np.concatenate([words.ends, ends + shift]),
-    )
-
-
-def _name_pass(report: Report, name: str) -> Report:
-    return lambda progress: report(
-        Progress(f"{progress.step}, {name}", progress.done, progress.total, progress.unit, progress.values)
     )
 
 

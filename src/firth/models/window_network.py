@@ -28,7 +28,8 @@ from firth.training.loop import BlockLoss, HeldOutBlocks
 from firth.training.schedule import BLOCK, TextBlock
 
 Floats = NDArray[np.float32]
-Windows = tuple[NDArray[np.uint32], NDArray[np.int32], NDArray[np.int32]]  # words, and the reach to each side
+Windows = tuple[NDArray[np.uint32], NDArray[np.int32], NDArray[np.int32], int]  # words, reach to each side, window
+Objective = tuple[Any, Any, Any]  # sampling, tree, probabilities: one is used, the others are None
 KernelLoss = Any  # kernels are not typed: the summed loss and the number of predictions
 ALWAYS = 2**32 - 1  # a threshold that all random 32-bit numbers pass
 INITIAL_ROWS = 2**32 - 1  # the epoch number whose random numbers initialize the rows
@@ -89,15 +90,12 @@ class WindowRecipe(WindowOptions, TrainedRecipe[NetworkType, Artifact]):
 Options = TypeVar("Options", bound=WindowRecipe[Any, Any])
 
 
-class WindowNetwork(Generic[Options]):
-    """Two matrices and how a block of text changes them: `inputs` become the vectors, `outputs` score predictions."""
+class PredictionNetwork:
+    """Two matrices: `inputs` become the vectors, `outputs` score what is predicted, the words of `vocabulary`."""
 
-    block = BLOCK  # words per block
-
-    def __init__(self, recipe: Options, vocabulary: Vocabulary, inputs: Floats) -> None:
+    def __init__(self, recipe: Any, vocabulary: Vocabulary, inputs: Floats) -> None:
         self.recipe, self.vocabulary = recipe, vocabulary
         self.counts = np.asarray(vocabulary.counts, np.int64)
-        self.keep = keep_thresholds(self.counts, recipe.subsample)
         self.inputs, self.outputs = inputs, matrix(len(vocabulary), recipe.dim)
 
     @property
@@ -108,7 +106,9 @@ class WindowNetwork(Generic[Options]):
     def chance_loss(self) -> float:
         """The expected loss of a random prediction."""
         if self.recipe.objective == "negative-sampling":
-            return (1 + self.recipe.negatives) * math.log(2)
+            return float(1 + self.recipe.negatives) * math.log(2)
+        if self.recipe.objective == "one-vs-all":
+            return len(self.counts) * math.log(2)
         return math.log(2) * max(1.0, math.log2(len(self.counts)))
 
     @cached_property
@@ -122,6 +122,17 @@ class WindowNetwork(Generic[Options]):
         """The Huffman tree of the words, for hierarchical softmax."""
         return HuffmanTree.of_counts(self.counts)
 
+
+class WindowNetwork(PredictionNetwork, Generic[Options]):
+    """A network that is trained on windows of text."""
+
+    block = BLOCK  # words per block
+    recipe: Options
+
+    def __init__(self, recipe: Options, vocabulary: Vocabulary, inputs: Floats) -> None:
+        super().__init__(recipe, vocabulary, inputs)
+        self.keep = keep_thresholds(self.counts, recipe.subsample)
+
     def held_out(self, tokens: TokenFile) -> HeldOutBlocks:
         """Another text with the ids of this network; words that are not in its vocabulary are left out."""
         ids = self.vocabulary.ids(tokens.vocabulary)
@@ -130,12 +141,7 @@ class WindowNetwork(Generic[Options]):
 
     def train(self, block: TextBlock) -> BlockLoss:
         """Trains one block."""
-        objectives = {
-            "negative-sampling": self.negative_sampling,
-            "hierarchical-softmax": self.hierarchical_softmax,
-            "softmax": self.softmax,
-        }
-        loss, count = objectives[self.recipe.objective](block, self._draw_windows(block))
+        loss, count = self._run(block, self._draw_windows(block), *self._objective(block))
         return BlockLoss(float(loss), int(count))
 
     def _draw_windows(self, block: TextBlock) -> Windows:
@@ -147,18 +153,20 @@ class WindowNetwork(Generic[Options]):
         count = draw_windows(
             block.ids, block.ends, self.keep, recipe.window, recipe.dynamic_window, state, words, before, after
         )
-        return words[:count], before, after
+        return words[:count], before, after, recipe.window
 
-    def negative_sampling(self, block: TextBlock, windows: Windows) -> KernelLoss:
-        """Logistic regression between each true word and random negative samples."""
-        raise NotImplementedError
+    def _objective(self, block: TextBlock) -> tuple[int, Objective]:
+        """The number of targets of a prediction, at most, and the objective as the kernels take it."""
+        recipe = self.recipe
+        if recipe.objective == "negative-sampling":
+            state = np.array([random_state(recipe.seed, block, 1)])
+            return 1 + recipe.negatives, ((self.noise, recipe.negatives, recipe.shared_negatives, state), None, None)
+        if recipe.objective == "hierarchical-softmax":
+            return self.tree.depth, (None, self.tree.arrays, None)
+        return 1, (None, None, np.empty(len(self.outputs), np.float32))
 
-    def hierarchical_softmax(self, block: TextBlock, windows: Windows) -> KernelLoss:
-        """Binary decisions on the path to a word in the Huffman tree."""
-        raise NotImplementedError
-
-    def softmax(self, block: TextBlock, windows: Windows) -> KernelLoss:
-        """The full softmax over all words."""
+    def _run(self, block: TextBlock, windows: Windows, targets: int, objective: Objective) -> KernelLoss:
+        """Trains the windows of a block with a kernel."""
         raise NotImplementedError
 
 

@@ -13,17 +13,15 @@ from typing import Any
 import numpy as np
 
 from firth.kernels import word2vec as kernel
-from firth.kernels.hierarchical_softmax import NO_TREE
-from firth.kernels.negative_sampling import NO_SAMPLING
 from firth.models.continued_training import copy_known_rows, merge_vectors
 from firth.models.window_network import (
     KernelLoss,
+    Objective,
     WindowNetwork,
     WindowRecipe,
     Windows,
     cut_vocabulary,
     random_rows,
-    random_state,
 )
 from firth.models.word2vec_gpu import Word2VecGpuNetwork
 from firth.options import option
@@ -106,34 +104,15 @@ class Word2Vec(WindowRecipe["WindowNetwork[Word2Vec]", WordVectors]):
 class Word2VecNetwork(WindowNetwork[Word2Vec]):
     """One row of `inputs` and one of `outputs` per word; on the CPU."""
 
-    def negative_sampling(self, block: TextBlock, windows: Windows) -> KernelLoss:
-        recipe, state = self.recipe, np.array([random_state(self.recipe.seed, block, 1)])
-        sampling = self.noise, recipe.negatives, recipe.shared_negatives, state
-        scratch = kernel.make_scratch(recipe.window, 1 + recipe.negatives, recipe.dim)
-        sized, layers, rates = (*windows, recipe.window), (self.inputs, self.outputs), (block.rate, block.last_rate)
-        if recipe.architecture == "cbow" and recipe.shared_negatives > 1:
-            return kernel.cbow_two_centers(sized, recipe.cbow_mean, *layers, sampling, rates, scratch)
+    def _run(self, block: TextBlock, windows: Windows, targets: int, objective: Objective) -> KernelLoss:
+        recipe, is_sampled = self.recipe, self.recipe.objective == "negative-sampling"
+        scratch = kernel.make_scratch(recipe.window, targets, recipe.dim)
+        rest = self.inputs, self.outputs, *objective, (block.rate, block.last_rate), scratch
         if recipe.architecture == "cbow":
-            return kernel.cbow(sized, recipe.cbow_mean, *layers, sampling, NO_TREE, None, rates, scratch)
-        if recipe.shared_negatives:
-            return kernel.skip_gram(sized, *layers, sampling, NO_TREE, rates, scratch)
-        return kernel.skip_gram_by_pair(sized, *layers, sampling, None, rates, scratch)
-
-    def hierarchical_softmax(self, block: TextBlock, windows: Windows) -> KernelLoss:
-        recipe, tree = self.recipe, (self.tree.starts, self.tree.nodes, self.tree.turns)
-        scratch = kernel.make_scratch(recipe.window, self.tree.depth, recipe.dim)
-        sized, layers, rates = (*windows, recipe.window), (self.inputs, self.outputs), (block.rate, block.last_rate)
-        if recipe.architecture == "cbow":
-            return kernel.cbow(sized, recipe.cbow_mean, *layers, NO_SAMPLING, tree, None, rates, scratch)
-        return kernel.skip_gram(sized, *layers, NO_SAMPLING, tree, rates, scratch)
-
-    def softmax(self, block: TextBlock, windows: Windows) -> KernelLoss:
-        recipe, probabilities = self.recipe, np.empty(len(self.outputs), np.float32)
-        scratch = kernel.make_scratch(recipe.window, 1, recipe.dim)
-        sized, layers, rates = (*windows, recipe.window), (self.inputs, self.outputs), (block.rate, block.last_rate)
-        if recipe.architecture == "cbow":
-            return kernel.cbow(sized, recipe.cbow_mean, *layers, NO_SAMPLING, NO_TREE, probabilities, rates, scratch)
-        return kernel.skip_gram_by_pair(sized, *layers, NO_SAMPLING, probabilities, rates, scratch)
+            train = kernel.cbow_two_centers if is_sampled and recipe.shared_negatives > 1 else kernel.cbow
+            return train(windows, recipe.cbow_mean, *rest)
+        by_pair = recipe.objective == "softmax" or (is_sampled and not recipe.shared_negatives)
+        return (kernel.skip_gram_by_pair if by_pair else kernel.skip_gram)(windows, *rest)
 
 
 NETWORKS: dict[str, type[WindowNetwork[Word2Vec]]] = {"cpu": Word2VecNetwork, "cuda": Word2VecGpuNetwork}

@@ -59,7 +59,7 @@ class AdaptiveSoftmax(nn.Module):
 
     def log_prob(self, hidden: Tensor, targets: Tensor) -> Tensor:
         """The log probability of each target; 0 where there is none."""
-        found = [hidden.new_zeros(0, dtype=torch.float32)]
+        log_probs = [hidden.new_zeros(0, dtype=torch.float32)]
         for some, target in zip(*split_rows(self.edges[-1], hidden, targets)):
             rows = some.to(self.head.weight.dtype)
             logits = self.head(rows).float().log_softmax(1)
@@ -68,8 +68,8 @@ class AdaptiveSoftmax(nn.Module):
                 here = ((target >= first) & (target < last)).nonzero()[:, 0]
                 inside = tail(narrow(rows[here])).float().log_softmax(1)
                 log_prob[here] += pick(inside, target[here] - first)
-            found.append(log_prob)
-        return torch.cat(found)
+            log_probs.append(log_prob)
+        return torch.cat(log_probs)
 
     def in_head(self, targets: Tensor) -> Tensor:
         """The column of each target in the head: its own, or that of its cluster."""

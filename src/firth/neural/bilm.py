@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import Any, Literal, overload
+from collections.abc import Mapping
+from typing import Any
 
 import numpy as np
 import torch
@@ -15,23 +15,15 @@ from firth.neural.adaptive_softmax import AdaptiveSoftmax
 from firth.neural.architecture import Architecture
 from firth.neural.inference import embed as embedding
 from firth.neural.inference.cache import WeightCache
-from firth.neural.inference.embed import Dtype, EmbeddingOptions, Layers
-from firth.neural.inference.layers_of import Precision, Sentences, to_word_lists
-from firth.neural.inference.sentence_arrays import Floats, Pooling
+from firth.neural.inference.layers_of import Sentences, to_word_lists
 from firth.neural.inference.token_vectors import TokenVectors
 from firth.neural.initialization import draw
-from firth.neural.language import BiLMScore, Probabilities
 from firth.neural.layers import CharacterCnn, CharacterRnn, Encoder, ProjectedLstm, WordEmbedding
 from firth.neural.state import BiLMState
 from firth.neural.training import perplexity as surprise
-from firth.neural.training.perplexity import BiLMPerplexity
-from firth.progress import Report, silent
-from firth.runtime import Runtime
 from firth.serialization import Parts
 from firth.show import notebook
 from firth.text.character_ids import BEGIN, END
-from firth.text.corpus import Corpus
-from firth.text.tokenfile import TokenFile
 from firth.text.vocabulary import Vocabulary
 
 
@@ -148,155 +140,13 @@ class BiLM(nn.Module, notebook.FactSheet):
         like = next(self.forward_layers.parameters())
         return BiLMState(*(like.new_zeros(2, sizes.layers, rows, size) for size in (sizes.cell, sizes.dim)))
 
-    @overload
-    def embed(
-        self,
-        sentences: Sentences,
-        *,
-        layers: Layers = ...,
-        pooling: Pooling | None = ...,
-        batch_tokens: int | None = ...,
-        precision: Precision = ...,
-        dtype: Dtype = ...,
-        report: Report = ...,
-        stateful: Literal[False] = ...,
-    ) -> list[Floats]: ...
-    @overload
-    def embed(
-        self,
-        sentences: Sentences,
-        *,
-        layers: Layers = ...,
-        pooling: Pooling | None = ...,
-        stateful: Literal[True],
-        state: BiLMState | None = ...,
-        batch_size: int = ...,
-    ) -> tuple[list[Floats], BiLMState]: ...
-    def embed(
-        self,
-        sentences: Sentences,
-        *,
-        layers: Layers = "mix",
-        pooling: Pooling | None = None,
-        batch_tokens: int | None = None,
-        precision: Precision = "float32",
-        dtype: Dtype = "float32",
-        report: Report = silent,
-        stateful: bool = False,
-        state: BiLMState | None = None,
-        batch_size: int = 64,
-    ) -> list[Floats] | tuple[list[Floats], BiLMState]:
-        """An array for each sentence: (length, 2 · dim), or (layers + 1, length, 2 · dim) for all layers.
-
-        A sentence is a list of words, or text, which is tokenized. `layers` is "mix" (the mean of all layers), "all",
-        "top", the number of a layer, or a `ScalarMix`. With `pooling` a sentence is one vector: the mean or the maximum
-        of its words, or "first-last", the final hidden states of both directions. `dtype` is the type of the arrays.
-
-        The vectors of a sentence do not depend on the other sentences. With `stateful` they do, as in the original
-        programs: batches of `batch_size` sentences run in order, each row starts from `state` or from the batch before,
-        and the final state is returned with the arrays.
-
-        >>> bilm = BiLM(Architecture.named("tiny"))
-        >>> [array.shape for array in bilm.embed(["A cup of tea.", ["Rain"], []])]
-        [(5, 32), (1, 32), (0, 32)]
-        >>> bilm.embed([["Rain"]], layers="all", pooling="mean")[0].shape
-        (3, 32)
-        """
-        if stateful:
-            return embedding.embed_in_turn(
-                self, sentences, state=state, batch_size=batch_size, layers=layers, pooling=pooling
-            )
-        if state is not None:
-            raise OptionError("state is given, but stateful is False. Use stateful=True to start from a state")
-        choice = EmbeddingOptions(layers, pooling, batch_tokens, precision, dtype)
-        return embedding.embed(self, sentences, choice, report)
-
-    def embed_blocks(
-        self,
-        blocks: Iterable[Sentences],
-        *,
-        layers: Layers = "mix",
-        pooling: Pooling | None = None,
-        batch_tokens: int | None = None,
-        precision: Precision = "float32",
-        dtype: Dtype = "float32",
-    ) -> Iterator[list[Floats]]:
-        """As `embed`, for blocks of sentences one after another, so that they need not fit in memory together.
-
-        The arrays of a batch share memory: copy what you keep. On a GPU the next block starts before a block is given.
-
-        >>> bilm = BiLM(Architecture.named("tiny"))
-        >>> [len(arrays) for arrays in bilm.embed_blocks([[["Rain"], ["Tea"]], [["Fog"]]])]
-        [2, 1]
-        """
-        return embedding.embed_blocks(self, blocks, EmbeddingOptions(layers, pooling, batch_tokens, precision, dtype))
-
-    def score(self, sentences: Sentences) -> list[BiLMScore]:
-        """The log probability of each sentence, forward, backward and both. The biLM needs a softmax.
-
-        >>> bilm = BiLM(Architecture.named("tiny"), vocabulary=Vocabulary(["<S>", "</S>", "<UNK>", "tea", "rain"]))
-        >>> [score.unknown for score in bilm.score([["tea", "milk"], ["rain"]])]
-        [1, 0]
-        """
-        return language.score(self, sentences)
-
-    def perplexity(
-        self,
-        text: Corpus | TokenFile,
-        *,
-        sentences: bool = True,
-        rows: int = 32,
-        runtime: Runtime | None = None,
-        report: Report = silent,
-    ) -> BiLMPerplexity:
-        """The perplexity of a text, forward and backward. The biLM needs a softmax.
-
-        Every word and every sentence end counts, with the exact softmax. The state is reset at each sentence, as in
-        `score`; `rows`, the number of sentences that run together, changes the time and not the result. Without
-        `sentences` each row carries its state on, as in the original programs.
-
-        >>> bilm = BiLM(Architecture.named("tiny"), vocabulary=Vocabulary(["<S>", "</S>", "<UNK>", "tea", "rain"]))
-        >>> found = bilm.perplexity(Corpus.of(["tea and rain"]))
-        >>> found.words, found.unknown  # "and" is not in the softmax
-        (4, 1)
-        """
-        return surprise.perplexity(self, text, sentences=sentences, rows=rows, runtime=runtime, report=report)
-
-    def predict(
-        self, left: str | Sequence[str] = (), right: str | Sequence[str] = (), topn: int = 10
-    ) -> language.Prediction:
-        """The most probable words of the gap between `left` and `right`, each with its probability.
-
-        `forward` is given the left context, `backward` the right context, `both` is their normalized product. An empty
-        context is the beginning or end of the sentence. <UNK> is left out.
-        """
-        return language.predict(self, left, right, topn)
-
-    def distributions(
-        self, left: str | Sequence[str] = (), right: str | Sequence[str] = ()
-    ) -> tuple[Probabilities, Probabilities]:
-        """As `predict`, for every word of the vocabulary: its probability after `left`, and before `right`."""
-        return language.distributions(self, left, right)
-
-    def generate(
-        self,
-        prompt: str | Sequence[str] = (),
-        *,
-        length: int = 40,
-        seed: int = 1,
-        temperature: float = 1.0,
-        top_k: int | None = None,
-        top_p: float | None = None,
-    ) -> list[str]:
-        """Draws at most `length` words from the forward model, after the prompt.
-
-        </S> ends the sentence; <UNK> is never drawn. A temperature below 1 makes probable words more probable, above 1
-        less so. `top_k` limits the draw to the k most probable words, `top_p` to the most probable ones that together
-        have this probability.
-        """
-        return language.generate(
-            self, prompt, length=length, seed=seed, temperature=temperature, top_k=top_k, top_p=top_p
-        )
+    embed = embedding.embed
+    embed_blocks = embedding.embed_blocks
+    score = language.score
+    predict = language.predict
+    distributions = language.distributions
+    generate = language.generate
+    perplexity = surprise.perplexity
 
     def _facts(self) -> list[notebook.Fact]:
         sizes = self.architecture

@@ -1,4 +1,7 @@
-"""Language modeling with a biLM that has a softmax: score sentences, predict a missing word, generate text."""
+"""Language modeling with a biLM that has a softmax: score sentences, predict a missing word, generate text.
+
+`score`, `predict`, `distributions` and `generate` are also methods of `BiLM`.
+"""
 
 from __future__ import annotations
 
@@ -15,10 +18,9 @@ from torch import Tensor, nn
 from firth.errors import OptionError, UnknownWord
 from firth.neural.device import work_sizes
 from firth.neural.inference.layers_of import Sentences, map_batches, run, to_word_lists
-from firth.neural.layers import UNKNOWN
+from firth.neural.layers import UNKNOWN, find_mark
 from firth.neural.state import BiLMState
 from firth.text.character_ids import BEGIN, END
-from firth.text.vocabulary import Vocabulary
 
 if TYPE_CHECKING:
     from firth.neural.bilm import BiLM
@@ -80,27 +82,28 @@ class LanguageModelHead:
 
     def log_probs(self, hidden: Tensor, targets: NDArray[np.int64]) -> Probabilities:
         """The log probability of each target given its hidden state, (n, dim)."""
-        found = []
+        parts = []
         step = max(1, LOGITS // len(self.vocabulary))
         for start in range(0, len(targets), step):
             logits = self.softmax(hidden[start : start + step]).float()
             places = torch.from_numpy(targets[start : start + step]).to(logits.device)
-            found.append(logits.gather(1, places[:, None])[:, 0] - logits.logsumexp(1))
-        return torch.cat(found).cpu().double().numpy()
+            parts.append(logits.gather(1, places[:, None])[:, 0] - logits.logsumexp(1))
+        return torch.cat(parts).cpu().double().numpy()
 
     def probabilities(self, hidden: Tensor) -> Probabilities:
         """The probability of every word given a hidden state, (dim)."""
         return torch.softmax(self.softmax(hidden).double(), 0).cpu().numpy()
 
 
-def find_mark(vocabulary: Vocabulary, spellings: Sequence[str]) -> int:
-    """The id of the first of these spellings that a vocabulary has, or -1."""
-    return next((id for id in map(vocabulary.find, spellings) if id >= 0), -1)
-
-
 @torch.no_grad()
 def score(bilm: BiLM, sentences: Sentences) -> list[BiLMScore]:
-    """The log probability of each sentence; see `BiLM.score`."""
+    """The log probability of each sentence, forward, backward and both. The biLM needs a softmax.
+
+    >>> from firth.neural.bilm import Architecture, BiLM
+    >>> bilm = BiLM(Architecture.named("tiny"), vocabulary=Vocabulary(["<S>", "</S>", "<UNK>", "tea", "rain"]))
+    >>> [score.unknown for score in bilm.score([["tea", "milk"], ["rain"]])]
+    [1, 0]
+    """
     head = LanguageModelHead(bilm)
     lists = to_word_lists(sentences)
 
@@ -126,9 +129,9 @@ def _score(head: LanguageModelHead, words: list[str], top: Tensor) -> BiLMScore:
 
 @torch.no_grad()
 def distributions(
-    bilm: BiLM, left: str | Sequence[str], right: str | Sequence[str]
+    bilm: BiLM, left: str | Sequence[str] = (), right: str | Sequence[str] = ()
 ) -> tuple[Probabilities, Probabilities]:
-    """The probability of every word after `left` and before `right`, by its id in the vocabulary."""
+    """As `predict`, for every word of the vocabulary: its probability after `left`, and before `right`."""
     head = LanguageModelHead(bilm)
     before, after = to_word_lists([left, right])
     forward, _ = _run_direction(bilm, bilm.forward_layers, [BEGIN, *before], bilm.blank(1), 0)
@@ -146,8 +149,12 @@ def _run_direction(
     return outputs[-1][0, -1], end
 
 
-def predict(bilm: BiLM, left: str | Sequence[str], right: str | Sequence[str], topn: int) -> Prediction:
-    """The most probable words between `left` and `right`; see `BiLM.predict`."""
+def predict(bilm: BiLM, left: str | Sequence[str] = (), right: str | Sequence[str] = (), topn: int = 10) -> Prediction:
+    """The most probable words of the gap between `left` and `right`, each with its probability.
+
+    `forward` is given the left context, `backward` the right context, `both` is their normalized product. An empty
+    context is the beginning or end of the sentence. <UNK> is left out.
+    """
     forward, backward = distributions(bilm, left, right)
     head = LanguageModelHead(bilm)
     both = forward * backward
@@ -164,15 +171,20 @@ def predict(bilm: BiLM, left: str | Sequence[str], right: str | Sequence[str], t
 @torch.no_grad()
 def generate(
     bilm: BiLM,
-    prompt: str | Sequence[str],
+    prompt: str | Sequence[str] = (),
     *,
-    length: int,
-    seed: int,
-    temperature: float,
-    top_k: int | None,
-    top_p: float | None,
+    length: int = 40,
+    seed: int = 1,
+    temperature: float = 1.0,
+    top_k: int | None = None,
+    top_p: float | None = None,
 ) -> list[str]:
-    """Draws words after a prompt; see `BiLM.generate`."""
+    """Draws at most `length` words from the forward model, after the prompt.
+
+    </S> ends the sentence; <UNK> is never drawn. A temperature below 1 makes probable words more probable, above 1
+    less so. `top_k` limits the draw to the k most probable words, `top_p` to the most probable ones that together
+    have this probability.
+    """
     _check(length, temperature, top_k, top_p)
     head, rng = LanguageModelHead(bilm), np.random.default_rng(seed)
     (words,) = to_word_lists([prompt])

@@ -128,7 +128,7 @@ class WordEmbedding(nn.Module):
         self.vocabulary = vocabulary
         self.table = nn.Parameter(torch.zeros(len(vocabulary), dim))
         self.spelled = spelled
-        self.unknown = next((id for id in map(vocabulary.find, UNKNOWN) if id >= 0), -1)
+        self.unknown = find_mark(vocabulary, UNKNOWN)
 
     def forward(self, words: Sequence[str]) -> Tensor:
         ids = torch.from_numpy(self.vocabulary.ids(words))
@@ -143,6 +143,11 @@ class WordEmbedding(nn.Module):
                 0, torch.tensor(missing, device=vectors.device), self.spelled([words[place] for place in missing])
             )
         return vectors
+
+
+def find_mark(vocabulary: Vocabulary, spellings: Sequence[str]) -> int:
+    """The id of the first of these spellings that a vocabulary has, or -1."""
+    return next((id for id in map(vocabulary.find, spellings) if id >= 0), -1)
 
 
 Encoder = CharacterCnn | CharacterRnn | WordEmbedding

@@ -19,6 +19,7 @@ from torch import Tensor, nn
 
 from firth.neural.device import work_sizes
 from firth.neural.training import softmax_gpu
+from firth.neural.training.softmax_gpu import LossFunction, column_of
 
 
 class Softmax(Protocol):
@@ -77,11 +78,11 @@ class FullSoftmax:
 
     def log_prob(self, hidden: Tensor, targets: Tensor) -> Tensor:
         """The log probability of each target; 0 where there is none."""
-        found = []
+        log_probs = []
         for rows, target in zip(*split_rows(len(self.linear.weight), hidden, targets)):
             logits = self.linear(rows.to(self.linear.weight.dtype)).float()
-            found.append(pick(logits, target) - torch.where(target < 0, 0, logits.logsumexp(1)))
-        return torch.cat(found) if found else hidden.new_zeros(0)
+            log_probs.append(pick(logits, target) - torch.where(target < 0, 0, logits.logsumexp(1)))
+        return torch.cat(log_probs) if log_probs else hidden.new_zeros(0)
 
 
 class SampledSoftmax(FullSoftmax):
@@ -105,8 +106,8 @@ class SampledSoftmax(FullSoftmax):
         is_used[negatives] = True
         is_used[ids[ids >= 0]] = True
         places = np.cumsum(is_used) - 1
-        found = np.flatnonzero(is_used), places[negatives], np.where(ids < 0, -1, places[ids])
-        rows, negative_rows, target_rows = map(torch.from_numpy, found)
+        arrays = np.flatnonzero(is_used), places[negatives], np.where(ids < 0, -1, places[ids])
+        rows, negative_rows, target_rows = map(torch.from_numpy, arrays)
         return SampledWords(rows, negative_rows, target_rows, tries)
 
     def loss(self, hidden: Tensor, targets: Tensor, step: int = 0, drawn: SampledWords | None = None) -> Tensor:
@@ -153,7 +154,7 @@ def cross_entropy(hidden: Tensor, weight: Tensor, bias: Tensor, targets: Tensor)
     return total
 
 
-class CrossEntropyFunction(torch.autograd.Function):
+class CrossEntropyFunction(LossFunction):
     """`cross_entropy` some rows at a time: their gradients are computed at once, and the table of logits is freed.
 
     With e = exp(logit - the row's largest) and s = Σ e:  p = e / s, grad_hidden = p · weight - weight[target],
@@ -176,12 +177,9 @@ class CrossEntropyFunction(torch.autograd.Function):
             s = e.sum(1)
             total += torch.where(is_target, s.log() - target_logit, 0).sum()
             if needs_grad:
-                scale = (is_target / s)[:, None]
                 counts = is_target.to(weight.dtype)[:, None]
-                grad_bias += torch.mv(e.T, scale[:, 0])
-                e = e.to(hidden.dtype)
-                grad_hidden[start : start + len(rows)] = (e @ factors) * scale - factors[word] * counts
-                grad_weight += e.T @ (rows * scale).to(hidden.dtype)
+                products = add_gradients(e, (is_target / s)[:, None], rows, factors, grad_weight, grad_bias)
+                grad_hidden[start : start + len(rows)] = products - factors[word] * counts
                 grad_weight.index_add_(0, word, rows * counts, alpha=-1)
                 grad_bias.index_add_(0, word, counts[:, 0].to(bias.dtype), alpha=-1)
             start += len(rows)
@@ -189,14 +187,8 @@ class CrossEntropyFunction(torch.autograd.Function):
             ctx.save_for_backward(grad_hidden, grad_weight, grad_bias)
         return total
 
-    @staticmethod
-    def backward(ctx: Any, *grads: Tensor) -> Any:
-        hidden, weight, bias = ctx.saved_tensors
-        scale = grads[0]
-        return hidden * scale.to(hidden.dtype), weight * scale, bias * scale, None, None
 
-
-class SampledLoss(torch.autograd.Function):
+class SampledLoss(LossFunction):
     """Σ -log (e^target / (e^target + Σ e^negatives)), summed over the rows of `hidden`.
 
     `weight` (words, dim) and `bias` are those of all words in the loss; `negatives` and `targets` are places there. A
@@ -209,8 +201,7 @@ class SampledLoss(torch.autograd.Function):
     ) -> Tensor:
         factors = weight.to(hidden.dtype)
         negative_weight, negative_bias = factors[negatives], bias[negatives]
-        column = torch.full((len(weight),), -1, dtype=torch.int64, device=hidden.device)
-        column[negatives] = torch.arange(len(negatives), device=hidden.device)
+        column = column_of(negatives, len(weight))
         total = torch.zeros((), dtype=torch.float32, device=hidden.device)
         grad_hidden, grad_weight, grad_bias = torch.empty_like(hidden), torch.zeros_like(weight), torch.zeros_like(bias)
         grad_negatives = torch.zeros_like(weight[: len(negatives)])
@@ -229,14 +220,12 @@ class SampledLoss(torch.autograd.Function):
             s = e.sum(1) + target_logit.exp()
             total += torch.where(is_target, s.log() - target_logit, 0).sum()
             if needs_grad:
-                scale = (is_target / s)[:, None]
                 error = ((target_logit.exp() / s - 1) * is_target)[:, None]  # p - 1
-                grad_negative_bias += torch.mv(e.T, scale[:, 0])
-                grad_bias.index_add_(0, word, error[:, 0])
-                e = e.to(hidden.dtype)
-                grad_hidden[start : start + len(rows)] = (e @ negative_weight) * scale + error * target_weight
-                grad_negatives += e.T @ (rows * scale).to(hidden.dtype)
+                grads = grad_negatives, grad_negative_bias
+                products = add_gradients(e, (is_target / s)[:, None], rows, negative_weight, *grads)
+                grad_hidden[start : start + len(rows)] = products + error * target_weight
                 grad_weight.index_add_(0, word, error * rows)
+                grad_bias.index_add_(0, word, error[:, 0])
             start += len(rows)
         if needs_grad:
             grad_weight.index_add_(0, negatives, grad_negatives)
@@ -244,11 +233,15 @@ class SampledLoss(torch.autograd.Function):
             ctx.save_for_backward(grad_hidden, grad_weight, grad_bias)
         return total
 
-    @staticmethod
-    def backward(ctx: Any, *grads: Tensor) -> Any:
-        hidden, weight, bias = ctx.saved_tensors
-        scale = grads[0]
-        return hidden * scale.to(hidden.dtype), weight * scale, bias * scale, None, None, None
+
+def add_gradients(
+    e: Tensor, scale: Tensor, rows: Tensor, factors: Tensor, grad_weight: Tensor, grad_bias: Tensor
+) -> Tensor:
+    """Adds the gradients of weight and bias from p = e · scale, (rows, words); returns p · weight, (rows, dim)."""
+    grad_bias += torch.mv(e.T, scale[:, 0])
+    e = e.to(rows.dtype)
+    grad_weight += e.T @ (rows * scale).to(rows.dtype)
+    return (e @ factors) * scale
 
 
 def logits_of(hidden: Tensor, weight: Tensor, bias: Tensor) -> Tensor:

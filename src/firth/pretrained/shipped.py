@@ -15,18 +15,18 @@ from firth.errors import suggest as suggest_name
 
 HERE = Path(__file__).resolve().parent
 SHIPPED = {
-    "elmo-en": "English ELMo with its softmax: words in context, scores, gaps filled, text drawn",
-    "word2vec-en": "English skip-gram vectors: neighbors, analogies",
+    "elmo-en": "English ELMo with its softmax: contextual vectors, sentence scores, word prediction and generation",
+    "word2vec-en": "English word2vec vectors, trained with skip-gram",
     "glove-en": "English GloVe vectors",
-    "fasttext-en": "English vectors of words and their n-grams: a vector for nearly any word",
-    "svd-en": "English vectors by counting: PPMI, then SVD",
-    "fasttext-fa": "Persian vectors of words and their n-grams: a vector for any word",
-    "task-sentiment": "English sentiment in five grades, on glove-en and elmo-en",
-    "task-entailment": "English entailment: does one sentence follow from another? On glove-en and elmo-en",
-    "task-ner": "English names of people, places, organizations and others, on glove-en and elmo-en",
-    "task-srl": "English predicates and their roles: who did what to whom? On glove-en and elmo-en",
-    "task-coref": "English coreference: which words speak of the same thing? On glove-en and elmo-en",
-    "task-qa": "English questions: where in a passage is the answer? On glove-en and elmo-en",
+    "fasttext-en": "English fastText vectors: character n-grams give unseen words vectors too",
+    "svd-en": "English count-based vectors: truncated SVD of a PPMI matrix",
+    "fasttext-fa": "Persian fastText vectors: character n-grams give unseen words vectors too",
+    "task-sentiment": "English sentiment classification in five classes, on glove-en and elmo-en",
+    "task-entailment": "English textual entailment: entailment, neutral or contradiction, on glove-en and elmo-en",
+    "task-ner": "English named entity recognition, on glove-en and elmo-en",
+    "task-srl": "English semantic role labeling: predicates and their arguments, on glove-en and elmo-en",
+    "task-coref": "English coreference resolution: mentions of the same entity, on glove-en and elmo-en",
+    "task-qa": "English extractive question answering: the answer as a span of a passage, on glove-en and elmo-en",
 }
 TASK, CONFIG = "task-", "config.json"  # prefix of the names of task models, and the file that says what a model is
 

@@ -44,6 +44,8 @@ def to_word(raw: bytes) -> str:
 
 def pack(words: Iterable[str]) -> tuple[Bytes, Ids, Ids]:
     """Words in one buffer: (blob, starts, ends)."""
+    if isinstance(words, Vocabulary):
+        return words.blob, words.starts, words.ends
     encoded = [to_bytes(word) for word in words]
     ends = np.cumsum([len(word) for word in encoded], dtype=np.int64) if encoded else np.zeros(0, np.int64)
     starts = np.zeros_like(ends)

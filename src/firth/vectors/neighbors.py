@@ -87,11 +87,15 @@ class Neighbors(ABC):
         limit: int | None = None,
         engine: Engine = "exact",
     ) -> Answer:
-        """(ids, cosines) of the words nearest to each row of queries; see `NeighborIndex.search`."""
+        """(ids, cosines) of the words nearest to each row of queries; see `NeighborIndex.search`.
+
+        With `allowed` or `limit` the search is exact.
+        """
         if engine not in ("exact", "faiss"):
             raise OptionError(f"engine is {engine!r}, but must be 'exact' or 'faiss'")
-        index = self.index if engine == "exact" else self.graph
-        return index.search(queries, topn, exclude=exclude, allowed=allowed, limit=limit)
+        if engine == "faiss" and allowed is None and limit is None:
+            return self.graph.search(queries, topn, exclude=exclude)
+        return self.index.search(queries, topn, exclude=exclude, allowed=allowed, limit=limit)
 
     def most_similar(
         self,
@@ -143,8 +147,8 @@ class Neighbors(ABC):
             return []
         terms = [as_terms(query, 1.0) for query in queries]
         means, exclude = np.stack(list(map(self._mean, terms))), list(map(self._own_ids, terms))
-        found = self.search(means, topn, exclude=exclude, allowed=pool, limit=restrict_vocab, engine=engine)
-        return [self._with_words(ids, scores) for ids, scores in zip(*found)]
+        answer = self.search(means, topn, exclude=exclude, allowed=pool, limit=restrict_vocab, engine=engine)
+        return [self._with_words(ids, scores) for ids, scores in zip(*answer)]
 
     def _with_words(self, ids: Ids, scores: NDArray[Any]) -> Near:
         return [(self.vocabulary[id], score) for id, score in zip(ids.tolist(), scores.tolist()) if id >= 0]

@@ -54,7 +54,7 @@ class Occurrences(notebook.FactSheet):
     `places` has the position in the text of each row; None if every word has a row.
 
     >>> text = Occurrences(["play", "ball", "a"], [2, 0, 0, 1], [0, 2, 4], [[0, 1], [1, 0.5], [0, 1], [0, 0.5]])
-    >>> [(found.marked(), round(found.cosine, 2)) for found in text.nearest([0.1, 1], topn=2, word="play")]
+    >>> [(near.marked(), round(near.cosine, 2)) for near in text.nearest([0.1, 1], topn=2, word="play")]
     [('[play] ball', 1.0), ('a [play]', 0.53)]
     """
 

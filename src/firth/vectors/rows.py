@@ -6,9 +6,10 @@ file that is larger than memory.
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Protocol, TypeGuard
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,23 +21,48 @@ Ids = NDArray[np.int64]
 CENTROIDS = 256  # a code is one byte
 
 
-class Rows(Protocol):
-    """A table of numbers with `shape` (rows, dim), read as float32."""
+class Rows(ABC):
+    """A table of numbers with `shape` (rows, dim), read as float32: each kind of rows is a subclass."""
 
     @property
+    @abstractmethod
     def shape(self) -> tuple[int, int]: ...
+
     @property
-    def nbytes(self) -> int: ...
-    @property
+    @abstractmethod
     def dtype_name(self) -> str: ...
-    def take(self, ids: Sequence[int] | Ids) -> Floats: ...
-    def block(self, start: int, stop: int) -> Floats: ...
-    def pick(self, ids: Sequence[int] | Ids) -> Rows: ...
-    def to_arrays(self) -> dict[str, NDArray[Any]]: ...
+
+    @abstractmethod
+    def part(self, which: slice | Ids) -> Self:
+        """Some of the rows, in the same format."""
+
+    @abstractmethod
+    def decode(self) -> Floats:
+        """All rows, as float32; a view where that is possible."""
+
+    @abstractmethod
+    def to_arrays(self) -> dict[str, NDArray[Any]]:
+        """The arrays, under the names that `rows_from` reads."""
+
+    @property
+    def nbytes(self) -> int:
+        return sum(array.nbytes for array in self.to_arrays().values())
+
+    def take(self, ids: Sequence[int] | Ids) -> Floats:
+        """The rows with these ids, as a new float32 array."""
+        return self.pick(ids).decode()
+
+    def block(self, start: int, stop: int) -> Floats:
+        """The rows from start to stop, as float32; a view where that is possible."""
+        return self.part(slice(start, stop)).decode()
+
+    def pick(self, ids: Sequence[int] | Ids) -> Self:
+        """The rows with these ids, in the same format."""
+        return self.part(np.asarray(ids, np.int64))
 
 
 @dataclass(frozen=True, eq=False)
-class DenseRows:
+class DenseRows(Rows):
     """Rows of one array of floats, which may be a memory map.
 
     >>> DenseRows(np.array([[1, 2], [3, 4]], np.float16)).take([1])
@@ -56,32 +82,21 @@ class DenseRows:
         return self.array.shape[0], self.array.shape[1]
 
     @property
-    def nbytes(self) -> int:
-        return self.array.nbytes
-
-    @property
     def dtype_name(self) -> str:
         return self.array.dtype.name
 
-    def take(self, ids: Sequence[int] | Ids) -> Floats:
-        """The rows with these ids, as a new float32 array."""
-        return np.asarray(self.array[np.asarray(ids, np.int64)], np.float32)
+    def part(self, which: slice | Ids) -> DenseRows:
+        return DenseRows(np.asarray(self.array[which]))
 
-    def block(self, start: int, stop: int) -> Floats:
-        """The rows from start to stop: a view where that is possible."""
-        return np.require(np.asarray(self.array[start:stop]), np.float32, ["C", "ALIGNED"])
-
-    def pick(self, ids: Sequence[int] | Ids) -> DenseRows:
-        """The rows with these ids, in the same format."""
-        return DenseRows(np.asarray(self.array[np.asarray(ids, np.int64)]))
+    def decode(self) -> Floats:
+        return np.require(np.asarray(self.array), np.float32, ["C", "ALIGNED"])
 
     def to_arrays(self) -> dict[str, NDArray[Any]]:
-        """The array under the name that `rows_from` reads."""
         return {"vectors": self.array}
 
 
 @dataclass(frozen=True, eq=False)
-class Int8Rows:
+class Int8Rows(Rows):
     """Rows quantized to int8; row i is codes[i] * scales[i].
 
     >>> rows = Int8Rows.from_rows(DenseRows(np.array([[1.0, -0.5]], np.float32)))
@@ -113,34 +128,21 @@ class Int8Rows:
         return self.codes.shape[0], self.codes.shape[1]
 
     @property
-    def nbytes(self) -> int:
-        return self.codes.nbytes + self.scales.nbytes
-
-    @property
     def dtype_name(self) -> str:
         return "int8"
 
-    def take(self, ids: Sequence[int] | Ids) -> Floats:
-        """The rows with these ids, as float32."""
-        chosen = np.asarray(ids, np.int64)
-        return self.codes[chosen] * self.scales[chosen, None]
+    def part(self, which: slice | Ids) -> Int8Rows:
+        return Int8Rows(self.codes[which], self.scales[which])
 
-    def block(self, start: int, stop: int) -> Floats:
-        """The rows from start to stop, as float32."""
-        return self.codes[start:stop] * self.scales[start:stop, None]
-
-    def pick(self, ids: Sequence[int] | Ids) -> Int8Rows:
-        """The rows with these ids, in the same format."""
-        chosen = np.asarray(ids, np.int64)
-        return Int8Rows(self.codes[chosen], self.scales[chosen])
+    def decode(self) -> Floats:
+        return self.codes * self.scales[:, None]
 
     def to_arrays(self) -> dict[str, NDArray[Any]]:
-        """Codes and scales, under the names that `rows_from` reads."""
         return {"codes": self.codes, "scales": self.scales}
 
 
 @dataclass(frozen=True, eq=False)
-class ProductRows:
+class ProductRows(Rows):
     """Product-quantized rows, as in fastText's `.ftz` files.
 
     A row is cut into pieces of `dsub` numbers (the last may be shorter); codes[i, m] is the index of the
@@ -176,40 +178,24 @@ class ProductRows:
         return len(self.codes), self.dim
 
     @property
-    def nbytes(self) -> int:
-        return sum(array.nbytes for array in self.to_arrays().values())
-
-    @property
     def dtype_name(self) -> str:
         return f"pq{self.codes.shape[1]}x8"
 
-    def take(self, ids: Sequence[int] | Ids) -> Floats:
-        """The rows with these ids, as float32."""
-        chosen = np.asarray(ids, np.int64)
-        return self._decode(self.codes[chosen], None if self.norm_codes is None else self.norm_codes[chosen])
+    def part(self, which: slice | Ids) -> ProductRows:
+        norm_codes = None if self.norm_codes is None else self.norm_codes[which]
+        return ProductRows(self.codes[which], self.centroids, self.dim, self.dsub, norm_codes, self.norm_centroids)
 
-    def block(self, start: int, stop: int) -> Floats:
-        """The rows from start to stop, as float32."""
-        return self._decode(self.codes[start:stop], None if self.norm_codes is None else self.norm_codes[start:stop])
-
-    def pick(self, ids: Sequence[int] | Ids) -> ProductRows:
-        """The rows with these ids, in the same format."""
-        chosen = np.asarray(ids, np.int64)
-        norm_codes = None if self.norm_codes is None else self.norm_codes[chosen]
-        return ProductRows(self.codes[chosen], self.centroids, self.dim, self.dsub, norm_codes, self.norm_centroids)
-
-    def _decode(self, codes: NDArray[np.uint8], norm_codes: NDArray[np.uint8] | None) -> Floats:
-        rows = np.empty((len(codes), self.dim), np.float32)
-        for piece in range(codes.shape[1]):
+    def decode(self) -> Floats:
+        rows = np.empty((len(self.codes), self.dim), np.float32)
+        for piece in range(self.codes.shape[1]):
             start, stop = piece * self.dsub, min((piece + 1) * self.dsub, self.dim)
             table = self.centroids[CENTROIDS * start : CENTROIDS * stop].reshape(CENTROIDS, stop - start)
-            rows[:, start:stop] = table[codes[:, piece]]
-        if norm_codes is not None and self.norm_centroids is not None:
-            rows *= self.norm_centroids[norm_codes][:, None]
+            rows[:, start:stop] = table[self.codes[:, piece]]
+        if self.norm_codes is not None and self.norm_centroids is not None:
+            rows *= self.norm_centroids[self.norm_codes][:, None]
         return rows
 
     def to_arrays(self) -> dict[str, NDArray[Any]]:
-        """Everything but dim and dsub, under the names that `rows_from` reads."""
         arrays: dict[str, NDArray[Any]] = {"codes": self.codes, "centroids": self.centroids}
         if self.norm_codes is not None and self.norm_centroids is not None:
             arrays |= {"norm_codes": self.norm_codes, "norm_centroids": self.norm_centroids}
@@ -218,16 +204,12 @@ class ProductRows:
 
 def rows_of(rows: Rows | NDArray[Any] | Sequence[Sequence[float]]) -> Rows:
     """Wraps an array or nested lists in DenseRows; Rows are returned unchanged."""
-    if _is_rows(rows):
+    if isinstance(rows, Rows):
         return rows
     array = np.asanyarray(rows)
     if array.dtype.kind in "iub":
         array = array.astype(np.float32)
     return DenseRows(array)
-
-
-def _is_rows(rows: object) -> TypeGuard[Rows]:
-    return hasattr(rows, "take") and hasattr(rows, "block")
 
 
 def rows_to(rows: Rows, prefix: str = "") -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:

@@ -168,35 +168,21 @@ class NeighborIndex:
         self, packed: tuple[NDArray[Any], ...], wanted: int, pool: Ids | None, size: int
     ) -> tuple[Ids, Ids] | None:
         """The ids of rows that may be among the `wanted` best and the query of each; None if there are too many."""
-        words, sums, scales, errors = packed
-        count, steps = len(sums), -(-self.rows.shape[1] // 4)
+        index = self.codes, -(-self.rows.shape[1] // 4), self.scales, self.errors
         mask = np.zeros(0 if pool is None else size, np.uint8)
         mask[() if pool is None else pool] = 1
 
         def scan(share: slice) -> tuple[Ids, Ids, Floats, Floats]:
-            heaps = np.full((count, wanted), -np.inf, np.float32)
-            ids, owners, uppers = kernel.scan(
-                self.codes,
-                steps,
-                self.scales,
-                self.errors,
-                share.start * TILE,
-                min(share.stop * TILE, size),
-                words,
-                sums,
-                scales,
-                errors,
-                mask,
-                heaps,
-                CANDIDATES,
-            )
-            return ids, owners, uppers, heaps
+            heaps = np.full((len(packed[1]), wanted), -np.inf, np.float32)
+            span = share.start * TILE, min(share.stop * TILE, size)
+            arguments: tuple[Any, ...] = *index, *span, *packed, mask, heaps, CANDIDATES
+            return *kernel.scan(*arguments), heaps
 
-        found = self.runtime.map(scan, self.runtime.shares(-(-size // TILE)))
-        if any(len(owners) > len(ids) for ids, owners, _, _ in found):
+        parts = self.runtime.map(scan, self.runtime.shares(-(-size // TILE)))
+        if any(len(owners) > len(ids) for ids, owners, _, _ in parts):
             return None
-        ids, owners, uppers = (np.concatenate([part[k] for part in found]) for k in range(3))
-        lowers = np.concatenate([part[3] for part in found], axis=1)
+        ids, owners, uppers = (np.concatenate([part[k] for part in parts]) for k in range(3))
+        lowers = np.concatenate([part[3] for part in parts], axis=1)
         least = np.partition(lowers, lowers.shape[1] - wanted, axis=1)[:, lowers.shape[1] - wanted]
         mask = uppers >= least[owners]
         return ids[mask], owners[mask]
@@ -248,25 +234,15 @@ class FaissIndex:
             graph.add(np.asarray(block / np.where(lengths > 0, lengths, 1), np.float32))
         return cls(exact, graph)
 
-    def search(
-        self,
-        queries: NDArray[Any],
-        topn: int,
-        *,
-        exclude: Sequence[Sequence[int]] | None = None,
-        allowed: Sequence[int] | Ids | None = None,
-        limit: int | None = None,
-    ) -> Answer:
-        """As `NeighborIndex.search`; with `allowed` or `limit` the search is exact, since a graph cannot skip rows."""
-        if allowed is not None or limit is not None:
-            return self.exact.search(queries, topn, exclude=exclude, allowed=allowed, limit=limit)
+    def search(self, queries: NDArray[Any], topn: int, *, exclude: Sequence[Sequence[int]] | None = None) -> Answer:
+        """As `NeighborIndex.search`, but over all rows: a graph cannot skip any."""
         table = check_queries(queries, self.exact.rows.shape[1])
         excluded = exclude if exclude is not None else [()] * len(table)
         wanted = min(self.exact.rows.shape[0], topn + max(map(len, excluded), default=0))
         self.graph.hnsw.efSearch = max(128, 4 * wanted)
-        found = self.graph.search(table, wanted)[1]
+        nearest = self.graph.search(table, wanted)[1]
         ids, scores = np.full((len(table), topn), -1, np.int64), np.full((len(table), topn), -np.inf, np.float32)
-        for q, near in enumerate(found):
+        for q, near in enumerate(nearest):
             pool = np.setdiff1d(near[near >= 0], np.asarray(excluded[q], np.int64))
             found_ids, found_scores = self.exact.search(table[q : q + 1], topn, allowed=pool)
             ids[q, : found_ids.shape[1]], scores[q, : found_ids.shape[1]] = found_ids[0], found_scores[0]

@@ -98,13 +98,7 @@ class SubwordVectors(WordVectors):
         """The means of the rows of words part.start … part.stop - 1 of a table (see `Subwords.table`)."""
         rows, pointers, lengths = table
         first, last = int(pointers[part.start]), int(pointers[part.stop])
-        means = np.empty((part.stop - part.start, self.dim), np.float32)
-        if isinstance(self.rows, DenseRows) and self.rows.array.dtype == np.float32:
-            kernel.mean_rows(np.asarray(self.rows.array), rows, pointers[part], lengths[part], means)
-        else:
-            ids, places = np.unique(rows[first:last], return_inverse=True)
-            kernel.mean_rows(self.rows.take(ids), places, pointers[part] - first, lengths[part], means)
-        return means
+        return mean_rows(self.rows, rows[first:last], pointers[part] - first, lengths[part])
 
     def take(self, ids: Sequence[int] | Ids) -> Floats:
         """The vectors of the words with these ids; reads only their rows."""
@@ -188,3 +182,14 @@ class SubwordVectors(WordVectors):
             output=output,
             metadata=config.get("metadata"),
         )
+
+
+def mean_rows(rows: Rows, ids: Ids, pointers: Ids, lengths: Ids) -> Floats:
+    """The mean of the rows ids[pointers[i] : pointers[i] + lengths[i]], for each i; zero where there are none."""
+    means = np.empty((len(lengths), rows.shape[1]), np.float32)
+    if isinstance(rows, DenseRows) and rows.array.dtype == np.float32:
+        kernel.mean_rows(np.asarray(rows.array), ids, pointers, lengths, means)
+    else:
+        used, places = np.unique(ids, return_inverse=True)
+        kernel.mean_rows(rows.take(used), places, pointers, lengths, means)
+    return means

@@ -111,21 +111,21 @@ class WordVectors(Neighbors, notebook.FactSheet):
 
     def of(self, words: Sequence[str]) -> Floats:
         """The vectors of words, one row each; a word that has none raises `UnknownWord`."""
-        vectors, found = self._look_up(words)
-        if not found.all():
-            word = words[int(np.argmin(found))]
+        vectors, is_known = self._look_up(words)
+        if not is_known.all():
+            word = words[int(np.argmin(is_known))]
             raise UnknownWord(word, self.vocabulary.near(word))
         return vectors
 
     def _look_up(self, words: Sequence[str]) -> tuple[Floats, NDArray[np.bool_]]:
         """A row for each word, zero if it has no vector, and whether it has one."""
         ids = self.vocabulary.ids(words)
-        found = ids >= 0
-        if found.all():
-            return self.rows.take(ids), found
+        is_known = ids >= 0
+        if is_known.all():
+            return self.rows.take(ids), is_known
         vectors = np.zeros((len(ids), self.dim), np.float32)
-        vectors[found] = self.rows.take(ids[found])
-        return vectors, found
+        vectors[is_known] = self.rows.take(ids[is_known])
+        return vectors, is_known
 
     def get_vector(self, word: str, norm: bool = False) -> Floats:
         """The vector of a word, as gensim names it; scaled to length 1 if `norm` is on."""
@@ -148,13 +148,13 @@ class WordVectors(Neighbors, notebook.FactSheet):
         if not words:
             return [np.zeros((0, self.dim), np.float32) for _ in lists]
         if unknown == "error":
-            vectors, found = self.of(words), np.ones(len(words), bool)
+            vectors, is_known = self.of(words), np.ones(len(words), bool)
         else:
-            vectors, found = self._look_up(words)
+            vectors, is_known = self._look_up(words)
         edges = np.cumsum([len(sentence) for sentence in lists])[:-1]
         arrays = np.split(vectors, edges)
         if unknown == "skip":
-            return [array[mask] for array, mask in zip(arrays, np.split(found, edges))]
+            return [array[mask] for array, mask in zip(arrays, np.split(is_known, edges))]
         return arrays
 
     def restrict(self, words: Iterable[str]) -> WordVectors:

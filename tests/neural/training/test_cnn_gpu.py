@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from types import SimpleNamespace
 
 import pytest
@@ -9,27 +10,14 @@ import torch
 from torch import Tensor
 from torch.nn import functional
 
-from firth.kernels.triton_support import supports
 from firth.neural.layers import CharacterCnn
 from firth.neural.training import cnn_gpu
 from firth.text.character_ids import CharacterIds
 
-needs_gpu = pytest.mark.skipif(
-    not (torch.cuda.is_available() and supports(torch.device("cuda"))),
-    reason="needs an NVIDIA GPU for data centers (H100 or newer), a torch that was built for it, and Triton",
-)
+Compare = Callable[[Tensor, Tensor], float]
 
 
-def relative_error(found: Tensor, expected: Tensor) -> float:
-    return float((found.detach().float() - expected.detach().float()).norm() / expected.detach().float().norm())
-
-
-def round_to_bfloat16(tensor: Tensor) -> Tensor:
-    """A tensor without rounding error in bfloat16, so that a difference comes from the computation."""
-    return tensor.bfloat16().float()
-
-
-@needs_gpu
+@pytest.mark.usefixtures("gpu")
 @pytest.mark.parametrize(
     "sizes",
     [
@@ -44,11 +32,11 @@ def round_to_bfloat16(tensor: Tensor) -> Tensor:
         },
     ],
 )
-def test_the_gpu_encodes_words_as_the_reference_does(sizes: dict[str, object]) -> None:
+def test_the_gpu_encodes_words_as_the_reference_does(sizes: dict[str, object], relative_error: Compare) -> None:
     cnn = CharacterCnn(**sizes).cuda()  # type: ignore[arg-type]
     generator = torch.Generator("cuda").manual_seed(3)
     for parameter in cnn.parameters():
-        parameter.data = round_to_bfloat16(torch.randn(parameter.shape, generator=generator, device="cuda") * 0.3)
+        parameter.data = (torch.randn(parameter.shape, generator=generator, device="cuda") * 0.3).bfloat16().float()
     words = ["a", "the", "<S>", *(f"w{number}" for number in range(90)), "anticonstitutionnellement", "x" * 60]
     ids = torch.from_numpy(CharacterIds(int(sizes.get("width", 50))).of(words)).cuda()  # type: ignore[call-overload]
     expected, found = cnn.encode(ids), cnn_gpu.encode(cnn, ids)

@@ -9,7 +9,7 @@ from torch import Tensor
 from firth.neural.architecture import Architecture
 from firth.neural.bilm import BiLM
 from firth.neural.state import BiLMState
-from firth.neural.training.lstm import Dropout, run_layers, run_layers_reference
+from firth.neural.training.lstm import Dropout, LayerInputs, run_layers, run_layers_reference
 
 STEPS, ROWS = 7, 3
 SIZES = {"character_dim": 3, "filters": ((1, 4), (2, 5)), "highways": 1, "cell": 6, "dim": 4}
@@ -56,7 +56,8 @@ def test_the_fast_layers_have_the_numbers_and_the_gradients_of_the_reference(
     found = []
     for read in (run_layers_reference, run_layers):
         dropout = Dropout(0.2, seed=1, step=4, rows=ROWS)
-        ahead, behind, after = read(model, forward, backward, state, dropout, fresh if begin else None)
+        inputs = LayerInputs(forward, backward, state, dropout, fresh if begin else None)
+        ahead, behind, after = read(model, inputs)
         weights = torch.linspace(-1, 1, ahead.numel(), dtype=torch.float64).view_as(ahead)
         loss = (ahead * weights).sum() + (behind * weights.flip(0)).square().sum()
         inside = [forward, backward, *model.forward_layers.parameters(), *model.backward_layers.parameters()]
@@ -72,7 +73,7 @@ def test_a_stream_of_one_sentence_has_the_hidden_states_of_the_bilm() -> None:
         layers, lengths, _ = model([sentence])
         vectors, _ = model.encode([sentence])
         inside = vectors[0, :, None]  # (steps, one row, dim)
-        ahead, behind, _ = run_layers(model, inside, inside.flip(0), model.blank(1))
+        ahead, behind, _ = run_layers(model, LayerInputs(inside, inside.flip(0), model.blank(1)))
     top = layers[-1, 0]
     assert torch.allclose(ahead[:, 0], top[:, :4], atol=1e-12)
     assert torch.allclose(behind[:, 0].flip(0), top[:, 4:], atol=1e-12)
@@ -83,9 +84,9 @@ def test_two_halves_with_the_state_carried_over_are_one_whole() -> None:
     model = make_bilm()
     forward, backward, state, fresh = draw_inputs(model)
     with torch.no_grad():
-        whole = run_layers(model, forward, backward, state, None, fresh)
-        first = run_layers(model, forward[:4], backward[:4], state, None, fresh[:4])
-        second = run_layers(model, forward[4:], backward[4:], first[2], None, fresh[4:])
+        whole = run_layers(model, LayerInputs(forward, backward, state, None, fresh))
+        first = run_layers(model, LayerInputs(forward[:4], backward[:4], state, None, fresh[:4]))
+        second = run_layers(model, LayerInputs(forward[4:], backward[4:], first[2], None, fresh[4:]))
     for direction in (0, 1):
         assert torch.allclose(whole[direction], torch.cat([first[direction], second[direction]]), atol=1e-12)
     assert torch.allclose(whole[2].cell, second[2].cell, atol=1e-12)
@@ -98,8 +99,8 @@ def test_the_state_is_reset_where_it_is_fresh() -> None:
     fresh = torch.zeros(STEPS, ROWS, dtype=torch.bool)
     fresh[3] = True
     with torch.no_grad():
-        whole = run_layers(model, forward, backward, state, None, fresh)
-        rest = run_layers(model, forward[3:], backward[3:], model.blank(ROWS))
+        whole = run_layers(model, LayerInputs(forward, backward, state, None, fresh))
+        rest = run_layers(model, LayerInputs(forward[3:], backward[3:], model.blank(ROWS)))
     assert torch.allclose(whole[0][3:], rest[0], atol=1e-12)
 
 

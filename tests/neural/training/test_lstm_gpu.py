@@ -2,33 +2,22 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 import pytest
 import torch
 from torch import Tensor
 
-from firth.kernels.triton_support import supports
 from firth.neural.architecture import Architecture
 from firth.neural.bilm import BiLM
 from firth.neural.state import BiLMState
 from firth.neural.training import lstm_gpu
-from firth.neural.training.lstm import Dropout, run_layers_reference
+from firth.neural.training.lstm import Dropout, LayerInputs, run_layers_reference
 
-needs_gpu = pytest.mark.skipif(
-    not (torch.cuda.is_available() and supports(torch.device("cuda"))),
-    reason="needs an NVIDIA GPU for data centers (H100 or newer), a torch that was built for it, and Triton",
-)
+Compare = Callable[[Tensor, Tensor], float]
+
 DIM, CELL, ROWS, STEPS = 64, 256, 70, 4
-
-
-def relative_error(found: Tensor, expected: Tensor) -> float:
-    """The norm of the difference, relative to the expected tensor."""
-    return float((found.detach().float() - expected.detach().float()).norm() / expected.detach().float().norm())
-
-
-def round_to_bfloat16(tensor: Tensor) -> Tensor:
-    """A tensor without rounding error in bfloat16, so that a difference comes from the computation."""
-    return tensor.bfloat16().float()
 
 
 def make_bilm(clip: float = 3.0, **sizes: object) -> BiLM:
@@ -37,15 +26,15 @@ def make_bilm(clip: float = 3.0, **sizes: object) -> BiLM:
     bilm = BiLM(Architecture(cell_clip=clip, projection_clip=clip / 2, **options))  # type: ignore[arg-type]
     for layers in (bilm.forward_layers, bilm.backward_layers):
         for parameter in layers.parameters():
-            parameter.data = round_to_bfloat16(torch.randn(parameter.shape, generator=generator) * 0.12)
+            parameter.data = (torch.randn(parameter.shape, generator=generator) * 0.12).bfloat16().float()
     return bilm.cuda()
 
 
 def draw_streams(bilm: BiLM, seed: int = 7) -> tuple[list[Tensor], BiLMState, Tensor]:
     generator, sizes = torch.Generator().manual_seed(seed), bilm.architecture
-    inputs = [round_to_bfloat16(torch.randn(STEPS, ROWS, sizes.dim, generator=generator)).cuda() for _ in range(2)]
+    inputs = [torch.randn(STEPS, ROWS, sizes.dim, generator=generator).bfloat16().float().cuda() for _ in range(2)]
     parts = [torch.randn(2, sizes.layers, ROWS, size, generator=generator) for size in (sizes.cell, sizes.dim)]
-    state = BiLMState(*(round_to_bfloat16(part * 0.2).cuda() for part in parts))
+    state = BiLMState(*((part * 0.2).bfloat16().float().cuda() for part in parts))
     return [one.requires_grad_() for one in inputs], state, torch.rand(STEPS, ROWS, generator=generator).cuda()
 
 
@@ -55,27 +44,29 @@ def compute_gradients(outputs: tuple[Tensor, Tensor], inputs: list[Tensor], bilm
     return torch.autograd.grad(sum((output.float() * factor).sum() for output in outputs), [*inputs, *weights])  # type: ignore[arg-type]
 
 
-@needs_gpu
+@pytest.mark.usefixtures("gpu")
 @pytest.mark.parametrize("resets", [False, True])
 @pytest.mark.parametrize("sizes", [{}, {"skip": False}, {"normalized": True}, {"layers": 1}, {"dim": 16, "cell": 64}])
-def test_the_gpu_has_the_values_and_gradients_of_the_reference(sizes: dict[str, object], resets: bool) -> None:
+def test_the_gpu_has_the_values_and_gradients_of_the_reference(
+    sizes: dict[str, object], resets: bool, relative_error: Compare
+) -> None:
     bilm = make_bilm(**sizes)
     inputs, state, chance = draw_streams(bilm)
     fresh = chance < 0.3 if resets else None
-    expected = run_layers_reference(bilm, *inputs, state, None, fresh)
-    found = lstm_gpu.run_layers(bilm, *inputs, state, None, fresh)
+    expected = run_layers_reference(bilm, LayerInputs(*inputs, state, None, fresh))
+    found = lstm_gpu.run_layers(bilm, LayerInputs(*inputs, state, None, fresh))
     for mine, theirs in zip((*found[:2], *found[2].parts), (*expected[:2], *expected[2].parts)):
         assert relative_error(mine, theirs) < 0.01
     for mine, theirs in zip(compute_gradients(found[:2], inputs, bilm), compute_gradients(expected[:2], inputs, bilm)):
         assert relative_error(mine, theirs) < 0.02
 
 
-@needs_gpu
-def test_the_gpu_clips_cells_and_projections_where_the_reference_does() -> None:
+@pytest.mark.usefixtures("gpu")
+def test_the_gpu_clips_cells_and_projections_where_the_reference_does(relative_error: Compare) -> None:
     bilm = make_bilm(clip=0.5)
     inputs, state, _ = draw_streams(bilm)
-    expected = run_layers_reference(bilm, *inputs, state)
-    found = lstm_gpu.run_layers(bilm, *inputs, state)
+    expected = run_layers_reference(bilm, LayerInputs(*inputs, state))
+    found = lstm_gpu.run_layers(bilm, LayerInputs(*inputs, state))
     assert found[2].cell.abs().max() == 0.5
     assert found[2].hidden.abs().max() == 0.25
     assert ((found[2].cell.abs() == 0.5) == (expected[2].cell.abs() == 0.5)).float().mean() > 0.99
@@ -84,19 +75,19 @@ def test_the_gpu_clips_cells_and_projections_where_the_reference_does() -> None:
         assert relative_error(mine, theirs) < 0.1
 
 
-@needs_gpu
+@pytest.mark.usefixtures("gpu")
 def test_two_passes_that_carry_the_state_are_one_long_pass() -> None:
     bilm = make_bilm()
     inputs, state, _ = draw_streams(bilm)
-    whole = lstm_gpu.run_layers(bilm, *inputs, state)
+    whole = lstm_gpu.run_layers(bilm, LayerInputs(*inputs, state))
     half = STEPS // 2
-    first = lstm_gpu.run_layers(bilm, *(one[:half] for one in inputs), state)
-    second = lstm_gpu.run_layers(bilm, *(one[half:] for one in inputs), first[2])
+    first = lstm_gpu.run_layers(bilm, LayerInputs(*(one[:half] for one in inputs), state))
+    second = lstm_gpu.run_layers(bilm, LayerInputs(*(one[half:] for one in inputs), first[2]))
     for way in range(2):
         assert torch.equal(torch.cat([first[way], second[way]]), whole[way])
 
 
-@needs_gpu
+@pytest.mark.usefixtures("gpu")
 def test_dropout_drops_its_share_and_the_gradient_has_the_same_mask() -> None:
     x = torch.ones(2, 8, 16, 64, device="cuda", dtype=torch.bfloat16, requires_grad=True)
     whole = Dropout(0.25, seed=1, step=2, rows=32)

@@ -2,34 +2,23 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import pytest
 import torch
 from torch import Tensor
 
-from firth.kernels.triton_support import supports
 from firth.neural import softmax
 from firth.neural.training import softmax_gpu
 
-needs_gpu = pytest.mark.skipif(
-    not (torch.cuda.is_available() and supports(torch.device("cuda"))),
-    reason="needs an NVIDIA GPU for data centers (H100 or newer), a torch that was built for it, and Triton",
-)
-
-
-def relative_error(found: Tensor, expected: Tensor) -> float:
-    return float((found.detach().float() - expected.detach().float()).norm() / expected.detach().float().norm())
-
-
-def round_to_bfloat16(tensor: Tensor) -> Tensor:
-    """A tensor without rounding error in bfloat16, so that a difference comes from the computation."""
-    return tensor.bfloat16().float()
+Compare = Callable[[Tensor, Tensor], float]
 
 
 def draw_softmax_inputs(dim: int) -> tuple[list[Tensor], Tensor, Tensor]:
     generator = torch.Generator().manual_seed(4)
     sizes = ((200, dim), 1.0), ((301, dim), 0.3), ((301,), 1.0)
     learned = [
-        round_to_bfloat16(torch.randn(size, generator=generator) * scale).cuda().requires_grad_()
+        (torch.randn(size, generator=generator) * scale).bfloat16().float().cuda().requires_grad_()
         for size, scale in sizes
     ]
     targets = torch.randint(0, 301, (200,), generator=generator)
@@ -38,10 +27,10 @@ def draw_softmax_inputs(dim: int) -> tuple[list[Tensor], Tensor, Tensor]:
     return learned, targets.cuda(), negatives.cuda()
 
 
-@needs_gpu
+@pytest.mark.usefixtures("gpu")
 @pytest.mark.parametrize(("dim", "table"), [(64, 2 << 30), (64, 2 * 320 * 128), (16, 2 << 30)])
 def test_the_losses_of_the_gpu_are_those_of_the_reference(
-    dim: int, table: int, monkeypatch: pytest.MonkeyPatch
+    dim: int, table: int, monkeypatch: pytest.MonkeyPatch, relative_error: Compare
 ) -> None:
     monkeypatch.setattr(softmax_gpu, "TABLE", table)
     learned, targets, negatives = draw_softmax_inputs(dim)
@@ -55,7 +44,7 @@ def test_the_losses_of_the_gpu_are_those_of_the_reference(
             assert relative_error(slope, reference) < 0.01
 
 
-@needs_gpu
+@pytest.mark.usefixtures("gpu")
 def test_a_very_improbable_target_has_a_finite_loss_and_finite_gradients() -> None:
     hidden = torch.full((128, 64), 1.0, device="cuda", requires_grad=True)
     weight = torch.zeros(10, 64, device="cuda")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, Any
 
@@ -12,28 +11,22 @@ from firth.neural.inference.cnn_cpu import CnnCpu
 from firth.neural.inference.cnn_gpu import CnnGpu
 from firth.neural.inference.lstm_cpu import LayersCpu
 from firth.neural.inference.lstm_gpu import LayersGpu
-from firth.neural.inference.token_vectors import WordEncoder, version_of
+from firth.neural.inference.token_vectors import ModelCache, WordEncoder, version_of
 from firth.neural.layers import CharacterCnn
 
 if TYPE_CHECKING:
     from firth.neural.bilm import BiLM
 
 
-class WeightCache:
+class WeightCache(ModelCache):
     """The inference twins of a biLM's encoder and of its LSTM layers, in the last precision that was used.
 
     This is the one place that decides whether the biLM runs on the CPU kernels or on those of a GPU.
     """
 
     def __init__(self) -> None:
-        self.lock = threading.Lock()
+        super().__init__()
         self.entries: dict[str, tuple[Any, Any]] = {}
-
-    def __deepcopy__(self, memo: Any) -> WeightCache:
-        return WeightCache()  # a copy of a model packs its own weights
-
-    def __reduce__(self) -> tuple[type[WeightCache], tuple[()]]:
-        return WeightCache, ()
 
     def encoder(self, bilm: BiLM) -> WordEncoder:
         """The twin of a character CNN; other encoders run as they are."""
@@ -41,15 +34,15 @@ class WeightCache:
         if not isinstance(encoder, CharacterCnn):
             return encoder
         make = CnnGpu if encoder.table.is_cuda else CnnCpu
-        found: WordEncoder = self._find("encoder", make, encoder.parameters(), lambda: make(encoder))
-        return found
+        twin: WordEncoder = self._find("encoder", make, encoder.parameters(), lambda: make(encoder))
+        return twin
 
     def layers(self, bilm: BiLM, precision: str) -> LayersCpu | LayersGpu:
         """The twin of the LSTM layers."""
         weights = [*bilm.forward_layers.parameters(), *bilm.backward_layers.parameters()]
         make = LayersGpu if weights[0].is_cuda else LayersCpu
-        found: LayersCpu | LayersGpu = self._find("layers", (make, precision), weights, lambda: make(bilm, precision))
-        return found
+        twin: LayersCpu | LayersGpu = self._find("layers", (make, precision), weights, lambda: make(bilm, precision))
+        return twin
 
     def _find(self, name: str, kind: object, weights: Iterable[Tensor], make: Callable[[], Any]) -> Any:
         key = (kind, *((weight.data_ptr(), version_of(weight)) for weight in weights))

@@ -1,4 +1,4 @@
-"""Embeds sentences: an array of vectors for each.
+"""Embeds sentences: an array of vectors for each. `embed` and `embed_blocks` are also methods of `BiLM`.
 
 The arrays of a sentence do not depend on the other sentences. `embed_in_turn` is the exception: it runs batches in
 their order, as the original programs did, and each row starts from the state that the batch before left.
@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal, get_args
+from typing import TYPE_CHECKING, Literal, get_args, overload
 
 import numpy as np
 import torch
@@ -51,7 +51,7 @@ Dtype = Literal["float32", "float16"]
 
 @dataclass(frozen=True)
 class EmbeddingOptions:
-    """The options of `BiLM.embed`."""
+    """How sentences are embedded; see `embed`."""
 
     layers: Layers = "mix"
     pooling: Pooling | None = None
@@ -75,8 +75,66 @@ class EmbeddingBatch:
     is_last: bool
 
 
-def embed(bilm: BiLM, sentences: Sentences, options: EmbeddingOptions, report: Report = silent) -> list[Floats]:
-    """An array for each sentence; see `BiLM.embed`."""
+@overload
+def embed(
+    bilm: BiLM,
+    sentences: Sentences,
+    *,
+    layers: Layers = ...,
+    pooling: Pooling | None = ...,
+    batch_tokens: int | None = ...,
+    precision: Precision = ...,
+    dtype: Dtype = ...,
+    report: Report = ...,
+    stateful: Literal[False] = ...,
+) -> list[Floats]: ...
+@overload
+def embed(
+    bilm: BiLM,
+    sentences: Sentences,
+    *,
+    layers: Layers = ...,
+    pooling: Pooling | None = ...,
+    stateful: Literal[True],
+    state: BiLMState | None = ...,
+    batch_size: int = ...,
+) -> tuple[list[Floats], BiLMState]: ...
+def embed(
+    bilm: BiLM,
+    sentences: Sentences,
+    *,
+    layers: Layers = "mix",
+    pooling: Pooling | None = None,
+    batch_tokens: int | None = None,
+    precision: Precision = "float32",
+    dtype: Dtype = "float32",
+    report: Report = silent,
+    stateful: bool = False,
+    state: BiLMState | None = None,
+    batch_size: int = 64,
+) -> list[Floats] | tuple[list[Floats], BiLMState]:
+    """An array for each sentence: (length, 2 · dim), or (layers + 1, length, 2 · dim) for all layers.
+
+    A sentence is a list of words, or text, which is tokenized. `layers` is "mix" (the mean of all layers), "all",
+    "top", the number of a layer, or a `ScalarMix`. With `pooling` a sentence is one vector: the mean or the maximum
+    of its words, or "first-last", the final hidden states of both directions. `dtype` is the type of the arrays.
+
+    The vectors of a sentence do not depend on the other sentences. With `stateful` they do, as in the original
+    programs: batches of `batch_size` sentences run in order, each row starts from `state` or from the batch before,
+    and the final state is returned with the arrays.
+
+    >>> from firth.neural.bilm import Architecture, BiLM
+    >>> bilm = BiLM(Architecture.named("tiny"))
+    >>> [array.shape for array in bilm.embed(["A cup of tea.", ["Rain"], []])]
+    [(5, 32), (1, 32), (0, 32)]
+    >>> bilm.embed([["Rain"]], layers="all", pooling="mean")[0].shape
+    (3, 32)
+    """
+    if stateful:
+        return embed_in_turn(bilm, sentences, state, batch_size, layers, pooling)
+    if state is not None:
+        raise OptionError("state is given, but stateful is False. Use stateful=True to start from a state")
+    options = EmbeddingOptions(layers, pooling, batch_tokens, precision, dtype)
     check(bilm, options)
     lists = to_word_lists(sentences)
     total, done, arrays = sum(map(len, lists)), 0, []
@@ -88,8 +146,26 @@ def embed(bilm: BiLM, sentences: Sentences, options: EmbeddingOptions, report: R
     return arrays
 
 
-def embed_blocks(bilm: BiLM, blocks: Iterable[Sentences], options: EmbeddingOptions) -> Iterator[list[Floats]]:
-    """The arrays of each block of sentences; see `BiLM.embed_blocks`."""
+def embed_blocks(
+    bilm: BiLM,
+    blocks: Iterable[Sentences],
+    *,
+    layers: Layers = "mix",
+    pooling: Pooling | None = None,
+    batch_tokens: int | None = None,
+    precision: Precision = "float32",
+    dtype: Dtype = "float32",
+) -> Iterator[list[Floats]]:
+    """As `embed`, for blocks of sentences one after another, so that they need not fit in memory together.
+
+    The arrays of a batch share memory: copy what you keep. On a GPU the next block starts before a block is given.
+
+    >>> from firth.neural.bilm import Architecture, BiLM
+    >>> bilm = BiLM(Architecture.named("tiny"))
+    >>> [len(arrays) for arrays in bilm.embed_blocks([[["Rain"], ["Tea"]], [["Fog"]]])]
+    [2, 1]
+    """
+    options = EmbeddingOptions(layers, pooling, batch_tokens, precision, dtype)
     check(bilm, options)
     for batch in start_batches(bilm, map(to_word_lists, blocks), options):
         finish(bilm, batch, options, shared=True)
@@ -145,29 +221,23 @@ def finish(bilm: BiLM, batch: EmbeddingBatch, options: EmbeddingOptions, *, shar
     rows, lengths = batch.arrive(), batch.lengths
     layers = bilm.architecture.layers + 1 if options.layers == "all" else None
     if options.pooling is not None:
-        found = pool_arrays(rows, lengths, layers, options.pooling, options.dtype)
+        arrays = pool_arrays(rows, lengths, layers, options.pooling, options.dtype)
     elif shared:
-        found = split_arrays(rows, lengths, layers)
+        arrays = split_arrays(rows, lengths, layers)
     else:
-        found = copy_arrays(rows, lengths, layers, work_sizes(next(bilm.parameters()).device).copied_bytes)
-    for place, array in zip(batch.places, found):
+        arrays = copy_arrays(rows, lengths, layers, work_sizes(next(bilm.parameters()).device).copied_bytes)
+    for place, array in zip(batch.places, arrays):
         batch.arrays[place] = array
 
 
 def embed_in_turn(
-    bilm: BiLM,
-    sentences: Sentences,
-    *,
-    state: BiLMState | None = None,
-    batch_size: int = 64,
-    layers: Layers = "mix",
-    pooling: Pooling | None = None,
+    bilm: BiLM, sentences: Sentences, state: BiLMState | None, batch_size: int, layers: Layers, pooling: Pooling | None
 ) -> tuple[list[Floats], BiLMState]:
     """The arrays of sentences that run in batches, in their order, and the final state.
 
     Row r of a batch starts from the state of row r of the batch before.
     """
-    check_choices(bilm, layers, pooling, "float32")
+    check(bilm, EmbeddingOptions(layers, pooling))
     if batch_size < 1:
         raise OptionError(f"batch_size is {batch_size}, but must be at least 1")
     lists = to_word_lists(sentences)
@@ -178,8 +248,8 @@ def embed_in_turn(
             batch = lists[start : start + batch_size]
             lengths = [len(words) + 2 for words in batch]
             padded = pad_rows(encode_tokens(bilm, batch), lengths)
-            found, state = bilm.contextualize(padded, torch.tensor(lengths, device=padded.device), state)
-            chosen = choose(found, layers).cpu().numpy()
+            all_layers, state = bilm.contextualize(padded, torch.tensor(lengths, device=padded.device), state)
+            chosen = choose(all_layers, layers).cpu().numpy()
             for row, length in enumerate(lengths):
                 arrays.append(pool(chosen[..., row, 1 : length - 1, :].copy(), pooling))
     return arrays, state
@@ -192,14 +262,7 @@ def pad_rows(vectors: Tensor, lengths: Sequence[int]) -> Tensor:
 
 def check(bilm: BiLM, options: EmbeddingOptions) -> None:
     """Refuses options that are not possible, before any work is done."""
-    check_choices(bilm, options.layers, options.pooling, options.precision)
-    if options.dtype not in get_args(Dtype):
-        raise OptionError(f"dtype is {options.dtype!r}, but must be one of {', '.join(get_args(Dtype))}")
-
-
-def check_choices(bilm: BiLM, layers: Layers, pooling: Pooling | None, precision: Precision) -> None:
-    """Refuses layers, poolings and precisions that do not exist."""
-    top = bilm.architecture.layers
+    layers, top = options.layers, bilm.architecture.layers
     if isinstance(layers, ScalarMix):
         if layers.normalized:
             raise OptionError(
@@ -210,18 +273,19 @@ def check_choices(bilm: BiLM, layers: Layers, pooling: Pooling | None, precision
             raise OptionError(f"the mix is for {len(layers.weights)} layers, but this biLM has {top + 1}")
     elif layers not in ("mix", "all", "top", *range(top + 1)) or isinstance(layers, bool):
         raise OptionError(f"layers is {layers!r}, but must be 'mix', 'all', 'top', a number from 0 to {top}, or a mix")
-    if pooling is not None and pooling not in get_args(Pooling):
-        raise OptionError(f"pooling is {pooling!r}, but must be none or one of {', '.join(get_args(Pooling))}")
-    if precision not in get_args(Precision):
-        raise OptionError(f"precision is {precision!r}, but must be one of {', '.join(get_args(Precision))}")
+    if options.pooling not in (None, *get_args(Pooling)):
+        raise OptionError(f"pooling is {options.pooling!r}, but must be none or one of {', '.join(get_args(Pooling))}")
+    for name, choices in (("precision", get_args(Precision)), ("dtype", get_args(Dtype))):
+        if getattr(options, name) not in choices:
+            raise OptionError(f"{name} is {getattr(options, name)!r}, but must be one of {', '.join(choices)}")
 
 
-def choose(found: Tensor, layers: Layers) -> Tensor:
+def choose(all_layers: Tensor, layers: Layers) -> Tensor:
     """The chosen layers of (layers + 1, ..., 2 · dim): all of them, one, or a mix."""
     if isinstance(layers, ScalarMix):
-        return layers.mixed(found)
+        return layers.mixed(all_layers)
     if layers == "all":
-        return found
+        return all_layers
     if layers == "mix":
-        return found.mean(0)
-    return found[-1 if layers == "top" else layers]
+        return all_layers.mean(0)
+    return all_layers[-1 if layers == "top" else layers]

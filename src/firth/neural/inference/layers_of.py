@@ -53,14 +53,14 @@ def layers_of(bilm: BiLM, sentences: Sequence[Sequence[str]], select: Callable[[
     device = next(bilm.parameters()).device
     ends = np.cumsum([len(words) for words in sentences], dtype=np.int64)
     none = select(torch.zeros(bilm.architecture.layers + 1, 0, 2 * bilm.architecture.dim, device=device))
-    found = none.new_empty(none.shape[0], int(ends[-1]) if len(ends) else 0, *none.shape[2:])
+    selected = none.new_empty(none.shape[0], int(ends[-1]) if len(ends) else 0, *none.shape[2:])
     with torch.no_grad():
         for batch in run_batches(bilm, sentences):
             words = batch.layers[:, to_device(word_rows(batch.lengths + 2, 1), device)]
             shifts = ends[batch.places] - np.cumsum(batch.lengths)
             targets = np.arange(int(batch.lengths.sum())) + np.repeat(shifts, batch.lengths)
-            found[:, to_device(targets, device)] = select(words)
-    return found
+            selected[:, to_device(targets, device)] = select(words)
+    return selected
 
 
 def run_batches(
@@ -84,10 +84,10 @@ def map_batches(
     batch_tokens: int,
 ) -> list[Result]:
     """One result for each sentence, in their order: `function` gets a batch and gives the results of its sentences."""
-    found: dict[int, Result] = {}
+    results: dict[int, Result] = {}
     for places in batches(lengths, batch_tokens):
-        found.update(zip(places, function([sentences[place] for place in places])))
-    return [found[place] for place in range(len(sentences))]
+        results.update(zip(places, function([sentences[place] for place in places])))
+    return [results[place] for place in range(len(sentences))]
 
 
 def batches(lengths: Sequence[int] | Numbers, batch_tokens: int) -> Iterator[list[int]]:

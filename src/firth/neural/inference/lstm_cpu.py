@@ -126,7 +126,9 @@ class LayersCpu:
         dim = self.directions[0][0].dim
         layers = np.empty((1 + len(self.directions[0]), len(places), 2 * dim), np.float32)
         layers[0] = np.tile(inputs, 2)[places]
-        tables = self.runtime.map(lambda lstms: multiply_all_inputs(lstms[0], inputs), self.directions)
+        tables: list[Floats] | list[None] = [None, None]
+        if len(inputs) * self.directions[0][0].bias.nbytes <= TABLE:
+            tables = self.runtime.map(lambda lstms: lstms[0].multiply_inputs(inputs), self.directions)
 
         def run_group(task: tuple[int, Numbers, Numbers]) -> None:
             direction, sizes, tokens = task
@@ -174,11 +176,6 @@ def order_by_step(lengths: Numbers, starts: Numbers | None = None) -> tuple[Numb
     time = np.repeat(np.arange(len(sizes)), sizes)
     rows = np.concatenate([np.arange(size) for size in sizes])
     return sizes, starts[rows] + time, starts[rows] + lengths[rows] - 1 - time
-
-
-def multiply_all_inputs(lstm: LstmCpu, vectors: Floats) -> Floats | None:
-    """The input products of all words, unless the table would be too large."""
-    return lstm.multiply_inputs(vectors) if len(vectors) * lstm.bias.nbytes <= TABLE else None
 
 
 def split_steps(sizes: Numbers, most: int) -> Iterator[Numbers]:

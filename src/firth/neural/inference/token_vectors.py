@@ -47,21 +47,25 @@ class TokenRows(dict[str, int]):
         return row
 
 
-class TokenVectors:
+class ModelCache:
+    """A cache that belongs to one model: a copy of the model starts with an empty one."""
+
+    def __init__(self) -> None:
+        self.lock = threading.Lock()
+
+    def __reduce__(self) -> tuple[type[ModelCache], tuple[()]]:
+        return type(self), ()
+
+
+class TokenVectors(ModelCache):
     """A table of the vectors of words.
 
     It is emptied when the weights of the encoder change, as they do in training, and when it is full.
     """
 
     def __init__(self) -> None:
-        self.lock = threading.Lock()
+        super().__init__()
         self.forget(())
-
-    def __deepcopy__(self, memo: Any) -> TokenVectors:
-        return TokenVectors()  # a copy of a model fills its own table
-
-    def __reduce__(self) -> tuple[type[TokenVectors], tuple[()]]:
-        return TokenVectors, ()
 
     def forget(self, weights: tuple[Any, ...]) -> None:
         """Empties the table, for an encoder with these weights."""

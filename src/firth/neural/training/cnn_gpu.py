@@ -34,10 +34,7 @@ def encode(encoder: CharacterCnn, ids: Tensor) -> Tensor:
     ids = ids.int().contiguous()
     maxima: Tensor = MaxPoolFunction.apply(ids, encoder.table, *join_filters(encoder, ids))  # type: ignore[no-untyped-call]
     with torch.autocast(ids.device.type, torch.bfloat16):
-        x = encoder.activation(maxima)
-        for highway in encoder.highways:
-            x = highway(x)
-        return x if encoder.projection is None else encoder.projection(x)
+        return encoder.finish(maxima)
 
 
 def join_filters(encoder: CharacterCnn, ids: Tensor) -> tuple[Tensor, Tensor, Tensor]:

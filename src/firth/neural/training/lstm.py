@@ -7,13 +7,13 @@ of lstm_cpu.py, on a GPU with those of lstm_gpu.py.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING
 
 import numpy as np
 import torch
-from torch import Tensor, nn
+from torch import Tensor
 
 from firth.neural.layers import CellState, ProjectedLstm
 from firth.neural.state import BiLMState
@@ -51,49 +51,45 @@ class Dropout:
     def mask(self, vectors: Tensor, place: int) -> Tensor:
         """The factor of each number: 0, or 1 / (1 - rate)."""
         steps, here, dim = vectors.shape
-        rng = torch.Generator(vectors.device).manual_seed(combine_seeds(self.seed, self.step, place))
+        seed = np.random.SeedSequence((self.seed, self.step, place)).generate_state(1, np.uint64)[0] >> np.uint64(1)
+        rng = torch.Generator(vectors.device).manual_seed(int(seed))
         uniform = torch.rand(steps, self.rows, dim, generator=rng, device=vectors.device)
         is_kept = uniform[:, self.first_row : self.first_row + here] >= self.rate
         return is_kept.to(vectors.dtype) / (1 - self.rate)
 
 
-def combine_seeds(*seeds: int) -> int:
-    """One seed for several numbers."""
-    return int(np.random.SeedSequence(seeds).generate_state(1, np.uint64)[0] >> np.uint64(1))
+@dataclass(frozen=True)
+class LayerInputs:
+    """The vectors of words in reading order, (steps, rows, dim) for each direction, and the state before them.
+
+    Dropout is applied to the inputs of each layer, also where a skip connection adds them, and to the outputs of the
+    top layer. The state is reset where `fresh`, (steps, rows), is true.
+    """
+
+    forward: Tensor
+    backward: Tensor
+    state: BiLMState
+    dropout: Dropout | None = None
+    fresh: Tensor | None = None
 
 
-def run_layers(
-    bilm: BiLM,
-    forward: Tensor,
-    backward: Tensor,
-    state: BiLMState,
-    dropout: Dropout | None = None,
-    fresh: Tensor | None = None,
-) -> tuple[Tensor, Tensor, BiLMState]:
+def run_layers(bilm: BiLM, inputs: LayerInputs) -> tuple[Tensor, Tensor, BiLMState]:
     """The top hidden states, (steps, rows, dim) for each direction, and the final state, without gradients.
 
-    `forward` and `backward` are the vectors of words in reading order, (steps, rows, dim). Dropout is applied to the
-    inputs of each layer, also where a skip connection adds them, and to the outputs of the top layer. The state is
-    reset where `fresh`, (steps, rows), is true. This is the one place that decides which kernels train the layers.
+    This is the one place that decides which kernels train the layers.
     """
-    if forward.dtype == torch.bfloat16 and lstm_gpu.fits(bilm, forward.device):
-        return lstm_gpu.run_layers(bilm, forward, backward, state, dropout, fresh)
+    if inputs.forward.dtype == torch.bfloat16 and lstm_gpu.fits(bilm, inputs.forward.device):
+        return lstm_gpu.run_layers(bilm, inputs)
     weights = next(bilm.forward_layers.parameters())
-    return run_each_layer(run_layer, bilm, forward.to(weights), backward.to(weights), state, dropout, fresh)
+    inputs = replace(inputs, forward=inputs.forward.to(weights), backward=inputs.backward.to(weights))
+    return run_each_layer(run_layer, bilm, inputs)
 
 
-def run_each_layer(
-    run_layer: RunLayer,
-    bilm: BiLM,
-    forward: Tensor,
-    backward: Tensor,
-    state: BiLMState,
-    dropout: Dropout | None = None,
-    fresh: Tensor | None = None,
-) -> tuple[Tensor, Tensor, BiLMState]:
+def run_each_layer(run_layer: RunLayer, bilm: BiLM, inputs: LayerInputs) -> tuple[Tensor, Tensor, BiLMState]:
     """As `run_layers`; `run_layer` runs one direction of one layer."""
     tops, cell, hidden = [], [], []
-    directions: list[tuple[nn.ModuleList, Tensor]] = [(bilm.forward_layers, forward), (bilm.backward_layers, backward)]
+    state, dropout, fresh = inputs.state, inputs.dropout, inputs.fresh
+    directions = (bilm.forward_layers, inputs.forward), (bilm.backward_layers, inputs.backward)
     for direction, (layers, vectors) in enumerate(directions):
         for depth, layer in enumerate(layers):
             assert isinstance(layer, ProjectedLstm)

@@ -19,7 +19,7 @@ from firth.neural.state import BiLMState
 
 if TYPE_CHECKING:
     from firth.neural.bilm import BiLM
-    from firth.neural.training.lstm import Dropout
+    from firth.neural.training.lstm import Dropout, LayerInputs
 
 CELLS = 64  # of a tile in the forward pass, which is 4 · CELLS gates wide
 FORWARD = {"ROWS": 128, "CELLS": CELLS, "DEPTH": 64, "num_warps": 8, "num_stages": 4}
@@ -34,21 +34,15 @@ def fits(bilm: BiLM, device: torch.device) -> bool:
     return whole and supports(device)
 
 
-def run_layers(
-    bilm: BiLM,
-    forward: Tensor,
-    backward: Tensor,
-    state: BiLMState,
-    dropout: Dropout | None = None,
-    fresh: Tensor | None = None,
-) -> tuple[Tensor, Tensor, BiLMState]:
+def run_layers(bilm: BiLM, inputs: LayerInputs) -> tuple[Tensor, Tensor, BiLMState]:
     """As `lstm.run_layers`, in bfloat16. Dropout has the same distribution, but other random numbers."""
-    vectors = torch.stack([forward, backward]).bfloat16()  # (2, steps, rows, dim)
+    state, dropout = inputs.state, inputs.dropout
+    vectors = torch.stack([inputs.forward, inputs.backward]).bfloat16()  # (2, steps, rows, dim)
     ends = []
     for depth, pair in enumerate(zip(bilm.forward_layers, bilm.backward_layers)):
-        inputs = apply_dropout(vectors, dropout, depth)
-        hidden, *end = run_layer(pair, inputs, state.cell[:, depth], state.hidden[:, depth], fresh)  # type: ignore[arg-type]
-        vectors = hidden + inputs if bilm.architecture.skip and depth > 0 else hidden
+        dropped = apply_dropout(vectors, dropout, depth)
+        hidden, *end = run_layer(pair, dropped, state.cell[:, depth], state.hidden[:, depth], inputs.fresh)  # type: ignore[arg-type]
+        vectors = hidden + dropped if bilm.architecture.skip and depth > 0 else hidden
         ends.append(end)
     vectors = apply_dropout(vectors, dropout, len(ends))
     return vectors[0], vectors[1], BiLMState(*(torch.stack(parts, 1) for parts in zip(*ends)))

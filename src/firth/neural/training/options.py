@@ -112,8 +112,8 @@ class PretrainingOptions(Recipe):
         >>> PretrainingOptions(optimizer="paper").value("clip"), PretrainingOptions(clip=5.0).value("clip")
         (10.0, 5.0)
         """
-        given: float | None = getattr(self, name)
-        return OPTIMIZER_DEFAULTS[self.optimizer][name] if given is None else given
+        own: float | None = getattr(self, name)
+        return OPTIMIZER_DEFAULTS[self.optimizer][name] if own is None else own
 
     @property
     def is_modern(self) -> bool:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
@@ -15,8 +14,8 @@ from firth.errors import OptionError
 from firth.neural.adaptive_softmax import AdaptiveSoftmax
 from firth.neural.language import LanguageModelHead
 from firth.neural.softmax import FullSoftmax, Softmax
-from firth.neural.training.lstm import run_layers
-from firth.neural.training.streams import StreamBatch, Streams
+from firth.neural.training.lstm import LayerInputs, run_layers
+from firth.neural.training.streams import Streams
 from firth.neural.training.vocabulary import TrainingVocabulary
 from firth.progress import Progress, Report, silent
 from firth.runtime import Runtime
@@ -101,14 +100,13 @@ class HeldOutText:
         device = self.types.device
         sums = torch.zeros(3, dtype=torch.float64, device=device)  # both directions, and how many words
         state = self.bilm.blank(len(self.mine))
-        for number, batch in enumerate(self._batches()):
+        for number, batch in enumerate(self.streams.read(0) if self.mine else ()):
             report(Progress("perplexity", number, self.streams.batches, "batches"))
             batch = batch.to(device)
             vectors = self.types.vectors(batch.words, self.precision)
             fresh = batch.fresh if self.sentences else None
-            ahead, behind, state = run_layers(
-                self.bilm, vectors[batch.forward], vectors[batch.backward], state, None, fresh
-            )
+            inputs = LayerInputs(vectors[batch.forward], vectors[batch.backward], state, None, fresh)
+            ahead, behind, state = run_layers(self.bilm, inputs)
             sums += torch.stack(
                 [
                     self._log_prob(ahead, batch.forward_targets),
@@ -119,9 +117,6 @@ class HeldOutText:
         self.runtime.add_up([sums])
         forward, backward, words = sums.tolist()
         return BiLMPerplexity(-forward / max(1, words), -backward / max(1, words), int(words))
-
-    def _batches(self) -> Iterator[StreamBatch]:
-        return self.streams.read(0) if self.mine else iter(())
 
     def _log_prob(self, hidden: Tensor, targets: Tensor) -> Tensor:
         return self.softmax.log_prob(hidden.flatten(0, 1), targets.flatten()).double().sum()
@@ -136,7 +131,19 @@ def perplexity(
     runtime: Runtime | None = None,
     report: Report = silent,
 ) -> BiLMPerplexity:
-    """The perplexity of a biLM that has a softmax; see `BiLM.perplexity`."""
+    """The perplexity of a text, forward and backward. The biLM needs a softmax. Also a method of `BiLM`.
+
+    Every word and every sentence end counts, with the exact softmax. The state is reset at each sentence, as in
+    `score`; `rows`, the number of sentences that run together, changes the time and not the result. Without
+    `sentences` each row carries its state on, as in the original programs.
+
+    >>> from firth.neural.bilm import Architecture, BiLM
+    >>> from firth.text.vocabulary import Vocabulary
+    >>> bilm = BiLM(Architecture.named("tiny"), vocabulary=Vocabulary(["<S>", "</S>", "<UNK>", "tea", "rain"]))
+    >>> result = bilm.perplexity(Corpus.of(["tea and rain"]))
+    >>> result.words, result.unknown  # "and" is not in the softmax
+    (4, 1)
+    """
     head = LanguageModelHead(bilm)
     softmax = head.softmax if isinstance(head.softmax, AdaptiveSoftmax) else FullSoftmax(head.softmax)
     tokens = text if isinstance(text, TokenFile) else text.tokens(report)

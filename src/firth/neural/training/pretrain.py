@@ -23,7 +23,7 @@ from firth.neural.layers import WordEmbedding
 from firth.neural.softmax import FullSoftmax, SampledSoftmax, SampledWords, Softmax
 from firth.neural.state import BiLMState
 from firth.neural.training.loop import Tensors, TrainingLoop, add_prefix, select_prefix
-from firth.neural.training.lstm import Dropout, run_layers
+from firth.neural.training.lstm import Dropout, LayerInputs, run_layers
 from firth.neural.training.optimizers import Kind, Optimizer, WarmupSchedule, all_reduce_gradients, clip_gradients
 from firth.neural.training.options import PretrainingOptions
 from firth.neural.training.perplexity import HeldOutText, perplexity_of
@@ -247,9 +247,8 @@ class Pretraining(TrainingLoop[CurveRecord]):
             vectors = self.types.vectors(batch.words, self.precision)
             forward, backward = (functional.embedding(ids, vectors) for ids in (batch.forward, batch.backward))
             fresh = batch.fresh if options.resets_at_sentences else None
-            forward_hidden, backward_hidden, self.states[part] = run_layers(
-                self.bilm, forward, backward, self.states[part], dropout, fresh
-            )
+            inputs = LayerInputs(forward, backward, self.states[part], dropout, fresh)
+            forward_hidden, backward_hidden, self.states[part] = run_layers(self.bilm, inputs)
             hidden = torch.cat([forward_hidden, backward_hidden]).flatten(0, 1)
             share = len(rows) / options.batch
             loss = self.softmax.loss(hidden, batch.targets, step, prepared.negatives) * share

@@ -25,7 +25,17 @@ def fits(hidden: Tensor) -> bool:
     return hidden.shape[1] % 8 == 0 and supports(hidden.device)
 
 
-class CrossEntropyGpu(torch.autograd.Function):
+class LossFunction(torch.autograd.Function):
+    """A loss whose forward pass saves the gradients of its first three arguments: hidden, weight and bias."""
+
+    @staticmethod
+    def backward(ctx: Any, *grads: Tensor) -> Any:
+        hidden, weight, bias = ctx.saved_tensors
+        others = [None] * (len(ctx.needs_input_grad) - 3)
+        return hidden * grads[0].to(hidden.dtype), weight * grads[0], bias * grads[0], *others
+
+
+class CrossEntropyGpu(LossFunction):
     """Σ -log softmax(weight · h + bias)[target], summed over the rows of `hidden`, (n, dim). A target of -1 is none."""
 
     @staticmethod
@@ -49,13 +59,8 @@ class CrossEntropyGpu(torch.autograd.Function):
             ctx.save_for_backward(grad_hidden, grad_weight[:words, :dim], grad_weight[:words, dim])
         return total
 
-    @staticmethod
-    def backward(ctx: Any, *grads: Tensor) -> Any:
-        hidden, weight, bias = ctx.saved_tensors
-        return hidden * grads[0].to(hidden.dtype), weight * grads[0], bias * grads[0], None, None
 
-
-class SampledLossGpu(torch.autograd.Function):
+class SampledLossGpu(LossFunction):
     """Σ -log (e^target / (e^target + Σ e^negatives)), as `firth.neural.softmax.SampledLoss`."""
 
     @staticmethod
@@ -64,14 +69,10 @@ class SampledLossGpu(torch.autograd.Function):
     ) -> Tensor:
         dim, hidden16, bias32 = weight.shape[1], hidden.bfloat16().contiguous(), bias.float()
         negative_weight, negative_bias = pad_words(weight[negatives].bfloat16()), bias32[negatives]
-        column = torch.full((len(weight),), -1, dtype=torch.int64, device=hidden.device)
-        column[negatives] = torch.arange(len(negatives), device=hidden.device)
+        column = column_of(negatives, len(weight))
         total = torch.zeros((), device=hidden.device)
-        grad_hidden, grad_weight, grad_bias = (
-            torch.empty_like(hidden),
-            torch.zeros_like(weight),
-            torch.zeros_like(bias32),
-        )
+        grad_hidden, grad_weight = torch.empty_like(hidden), torch.zeros_like(weight)
+        grad_bias = torch.zeros_like(bias32)
         grad_negatives = torch.zeros(len(negative_weight), dim + EXTRA, device=hidden.device)
         start = 0
         for rows, target in split_rows(len(negative_weight), hidden16, targets):
@@ -80,18 +81,10 @@ class SampledLossGpu(torch.autograd.Function):
             e, s = exponentials(rows, negative_weight, negative_bias, len(negatives), logits, columns)
             total += s.log().sum()
             if needs_grad:
+                known = rows, weight, target, s, e @ negative_weight
                 into = grad_hidden[start : start + len(rows)], grad_weight, grad_bias
-                kernel.target_gradients[(len(rows),)](
-                    rows,
-                    weight,
-                    target,
-                    s,
-                    e @ negative_weight,
-                    *into,
-                    dim,
-                    DIM=triton.next_power_of_2(dim),
-                    num_warps=1,
-                )
+                size = triton.next_power_of_2(dim)
+                kernel.target_gradients[(len(rows),)](*known, *into, dim, DIM=size, num_warps=1)
                 add_product(grad_negatives, e.T, append_scale(rows, 1 / s))
             start += len(rows)
         if needs_grad:
@@ -100,10 +93,12 @@ class SampledLossGpu(torch.autograd.Function):
             ctx.save_for_backward(grad_hidden, grad_weight, grad_bias)
         return total
 
-    @staticmethod
-    def backward(ctx: Any, *grads: Tensor) -> Any:
-        hidden, weight, bias = ctx.saved_tensors
-        return hidden * grads[0].to(hidden.dtype), weight * grads[0], bias * grads[0], None, None, None
+
+def column_of(negatives: Tensor, words: int) -> Tensor:
+    """The place of each word among the negatives, or -1, (words)."""
+    column = torch.full((words,), -1, dtype=torch.int64, device=negatives.device)
+    column[negatives] = torch.arange(len(negatives), device=negatives.device)
+    return column
 
 
 def pad_words(weight: Tensor) -> Tensor:

@@ -161,12 +161,12 @@ class Streams:
         where = rows.start, place * self.steps
         marks = self.types, self.types + 1
         kernel.fill(self.ids, self.edges, *sentences, *where, marks, inputs, nexts, fresh)
-        found = np.empty(inputs.size, np.int64)
-        found = found[: kernel.number_distinct(inputs.reshape(-1), self.place_of, found)]
-        order = np.lexsort((found, self.lengths[found]))
+        distinct = np.empty(inputs.size, np.int64)
+        distinct = distinct[: kernel.number_distinct(inputs.reshape(-1), self.place_of, distinct)]
+        order = np.lexsort((distinct, self.lengths[distinct]))
         rank = np.empty_like(order)
         rank[order] = np.arange(len(order))
-        words, read, targets = (torch.from_numpy(part) for part in (found[order], rank[inputs], self.targets[nexts]))
+        words, read, targets = (torch.from_numpy(part) for part in (distinct[order], rank[inputs], self.targets[nexts]))
         return StreamBatch(words, read[0], read[1], targets[0], targets[1], torch.from_numpy(fresh))
 
     def read(self, first: int, last: int | None = None) -> Iterator[StreamBatch]:

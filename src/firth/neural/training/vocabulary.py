@@ -10,8 +10,8 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from firth.errors import OptionError
-from firth.neural.language import SPELLINGS, find_mark
-from firth.neural.layers import UNKNOWN, CharacterCnn, WordEmbedding
+from firth.neural.language import SPELLINGS
+from firth.neural.layers import UNKNOWN, CharacterCnn, WordEmbedding, find_mark
 from firth.neural.softmax import RowLookup
 from firth.neural.training import cnn_gpu
 from firth.text.character_ids import BEGIN, END, FILL
