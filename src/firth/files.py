@@ -20,6 +20,7 @@ import tempfile
 import zlib
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 from typing import IO, Any, Literal, cast
 
@@ -276,13 +277,10 @@ def write_bytes(path: Name) -> Iterator[IO[bytes]]:
         sys.stdout.buffer.flush()
         return
     with atomic_file(path) as draft:
-        openers: dict[str, Any] = {".gz": _gzip_without_time, ".bz2": bz2.open, ".xz": lzma.open, ".zst": _write_zst}
+        gzip_file = partial(gzip.GzipFile, mtime=0)  # the same input gives the same file
+        openers: dict[str, Any] = {".gz": gzip_file, ".bz2": bz2.open, ".xz": lzma.open, ".zst": _write_zst}
         with openers.get(Path(path).suffix, open)(draft, "wb") as file:
             yield file
-
-
-def _gzip_without_time(path: Name, mode: str) -> IO[bytes]:
-    return cast(IO[bytes], gzip.GzipFile(path, mode, mtime=0))  # the same input gives the same file
 
 
 @contextmanager

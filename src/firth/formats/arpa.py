@@ -76,7 +76,8 @@ def read(path: Name, *, report: Report = silent) -> NgramModel:
     """
     with open_blocks(path) as source:
         blocks = iterate_line_blocks(source, LONGEST_LINE)
-        reader = _Reader(path, (end_last_line(block) for block in blocks), report)
+        ended = (block if block[-1] == 10 else np.append(block, np.uint8(10)) for block in blocks)
+        reader = _Reader(path, ended, report)
         promised = read_header(reader)
         vocabulary, log10, backoffs = read_words(reader, promised[0])
         trie = _Trie(vocabulary, log10, backoffs)
@@ -85,11 +86,6 @@ def read(path: Name, *, report: Report = silent) -> NgramModel:
         if (line := reader.text_line()) != b"\\end\\":
             raise reader.error(f"expected \\end\\ after the {len(promised)}-grams, found {_quote_line(line)}")
     return trie.model()
-
-
-def end_last_line(block: NDArray[np.uint8]) -> NDArray[np.uint8]:
-    """A block of lines with a newline at its end, which the last block of a file may lack."""
-    return block if block[-1] == 10 else np.append(block, np.uint8(10))
 
 
 class _Reader:

@@ -155,7 +155,7 @@ class Corpus:
         path = folder / f"{self._key()}.tokens"
         if path.exists():
             try:
-                return TokenFile.open(path)
+                return TokenFile(path)
             except (FormatError, OSError):
                 pass  # the cached file is damaged: read the text again
         return self._read(path, report)

@@ -42,6 +42,15 @@ def to_word(raw: bytes) -> str:
     return raw.decode("utf-8", "surrogateescape")
 
 
+def make_printable(text: str) -> str:
+    """A text that can be printed: bytes that were not UTF-8, kept as lone surrogates, become question marks.
+
+    >>> make_printable(to_word(b"caf\\xe9"))
+    'caf?'
+    """
+    return text if text.isascii() else text.encode("utf-8", "replace").decode()
+
+
 def pack(words: Iterable[str]) -> tuple[Bytes, Ids, Ids]:
     """Words in one buffer: (blob, starts, ends)."""
     if isinstance(words, Vocabulary):
