@@ -87,10 +87,10 @@ def read(path: Name, vocabulary: Vocabulary) -> CountMatrix:
     for rows, some_columns, some_values in records:
         order = np.argsort(rows, kind="stable")
         ranked = rows[order]
-        found, firsts, counts = np.unique(ranked, return_index=True, return_counts=True)
+        distinct, firsts, counts = np.unique(ranked, return_index=True, return_counts=True)
         places = filled[ranked] + np.arange(len(ranked)) - np.repeat(firsts, counts)
         columns[places], values[places] = some_columns[order], some_values[order]
-        filled[found] += counts
+        filled[distinct] += counts
     matrix = csr_matrix((values, columns, starts), shape=(size, size), copy=False)
     matrix.sum_duplicates()
     return CountMatrix(matrix, vocabulary, vocabulary, {"recipe": {"kind": "co-occurrence"}})

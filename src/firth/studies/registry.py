@@ -2,9 +2,6 @@
 
 >>> list(STUDIES)
 ['table1', 'layers', 'weights', 'senses', 'pos', 'play', 'samples', 'representations', 'contexts', 'families']
->>> find_study("tabel1")
-Traceback (most recent call last):
-firth.errors.OptionError: no study is called 'tabel1'. Did you mean 'table1'?
 """
 
 from __future__ import annotations
