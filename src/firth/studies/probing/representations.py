@@ -118,8 +118,8 @@ class Representations(ProbeStudy):
             "the biLM knows about the place without the word itself. Substitutes are the mean output vector of the "
             "words that the softmax predicts there from both sides, by their probabilities. The bag of the biLM is the "
             "mean of its whitened top layer over the other words, with the weights of the bag of context. Means "
-            f"and whitening are those of {SAMPLE:,} sentences of SemCor, whose annotations are not used. `A + B` are two vectors of length 1 "
-            f"beside each other.\n\nModels: {self.models}."
+            f"and whitening are those of {SAMPLE:,} sentences of SemCor, whose annotations are not used. "
+            f"`A + B` are two vectors of length 1 beside each other.\n\nModels: {self.models}."
         )
 
 
