@@ -115,10 +115,11 @@ class Representations(ProbeStudy):
             "study senses.\n\n"
             f"{BAG_TEXT}\n\n"
             "Neighbor states are the forward state of the previous word and the backward state of the next word: what "
-            "the biLM knows about the place without the word itself. The bag of the biLM is the mean of its whitened "
-            "top layer over the other words, with the weights of the bag of context. Means and whitening are those of "
-            f"{SAMPLE:,} sentences of SemCor, whose annotations are not used. `A + B` are two vectors of length 1 "
-            f"beside each other.\n\nModels: {self.models}."
+            "the biLM knows about the place without the word itself. Substitutes are the mean output vector of the "
+            "words that the softmax predicts there from both sides, by their probabilities. The bag of the biLM is the "
+            "mean of its whitened top layer over the other words, with the weights of the bag of context. Means "
+            f"and whitening are those of {SAMPLE:,} sentences of SemCor, whose annotations are not used. "
+            f"`A + B` are two vectors of length 1 beside each other.\n\nModels: {self.models}."
         )
 
 
