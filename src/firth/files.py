@@ -20,6 +20,7 @@ import tempfile
 import zlib
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 from typing import IO, Any, Literal, cast
 
@@ -41,26 +42,26 @@ def expand(names: Name | Iterable[Name]) -> list[str]:
     Traceback (most recent call last):
     firth.errors.OptionError: no/such/file.txt: no such file, folder or pattern
     """
-    found: list[str] = []
+    paths: list[str] = []
     for name in [names] if isinstance(names, (str, os.PathLike)) else names:
         text = os.fspath(name)
         if text == STDIN or os.path.isfile(text):
-            found.append(text)
+            paths.append(text)
         elif os.path.isdir(text):
             inside = sorted(str(path) for path in Path(text).rglob("*") if path.is_file() and path.name[0] != ".")
             if not inside:
                 raise OptionError(f"{text}: the folder contains no files")
-            found.extend(inside)
+            paths.extend(inside)
         elif os.path.exists(text):  # a pipe or a device
-            found.append(text)
+            paths.append(text)
         else:
             matches = sorted(path for path in glob.glob(text, recursive=True) if os.path.isfile(path))
             if not matches:
                 raise OptionError(f"{text}: no such file, folder or pattern")
-            found.extend(matches)
-    if not found:
+            paths.extend(matches)
+    if not paths:
         raise OptionError("no input: give a file, a folder, a pattern, or - for standard input")
-    return found
+    return paths
 
 
 def total_size(paths: Iterable[Name]) -> int | None:
@@ -276,13 +277,10 @@ def write_bytes(path: Name) -> Iterator[IO[bytes]]:
         sys.stdout.buffer.flush()
         return
     with atomic_file(path) as draft:
-        openers: dict[str, Any] = {".gz": _gzip_without_time, ".bz2": bz2.open, ".xz": lzma.open, ".zst": _write_zst}
+        gzip_file = partial(gzip.GzipFile, mtime=0)  # the same input gives the same file
+        openers: dict[str, Any] = {".gz": gzip_file, ".bz2": bz2.open, ".xz": lzma.open, ".zst": _write_zst}
         with openers.get(Path(path).suffix, open)(draft, "wb") as file:
             yield file
-
-
-def _gzip_without_time(path: Name, mode: str) -> IO[bytes]:
-    return cast(IO[bytes], gzip.GzipFile(path, mode, mtime=0))  # the same input gives the same file
 
 
 @contextmanager

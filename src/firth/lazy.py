@@ -48,8 +48,8 @@ class Registry(dict[str, str], Generic[Item]):
         """The class of a name, imported now."""
         if name not in self:
             raise OptionError(f"no {self.kind} is called {name!r}. {suggest(name, self)}")
-        found: type[Item] = import_name(self[name], f"the {self.kind} {name}", self.extra)
-        return found
+        item: type[Item] = import_name(self[name], f"the {self.kind} {name}", self.extra)
+        return item
 
 
 def lazy_attributes(module: str, names: Iterable[str], make: Callable[[str], Any]) -> Callable[[str], Any]:
@@ -106,8 +106,8 @@ def _find(place: str) -> ast.ClassDef | ast.FunctionDef | ast.Module:
     tree = _parse(module)
     if not name:
         return tree
-    found = (node for node in tree.body if isinstance(node, (ast.ClassDef, ast.FunctionDef)) and node.name == name)
-    return next(found)
+    nodes = (node for node in tree.body if isinstance(node, (ast.ClassDef, ast.FunctionDef)) and node.name == name)
+    return next(nodes)
 
 
 @cache

@@ -64,12 +64,13 @@ class Recipe:
 
     @classmethod
     def from_dict(cls, values: Mapping[str, Any]) -> Self:
-        """The recipe with these options. An unknown name is an error; lists become tuples."""
+        """The recipe with these options. An unknown name is an error; lists become tuples, tables become recipes."""
         names = [field.name for field in dataclasses.fields(cls)]
         for name in values:
             if name not in names:
                 raise OptionError(f"{cls.__name__}: no option is called {name!r}. {suggest(name, names)}")
-        return cls(**{name: tuple(value) if isinstance(value, list) else value for name, value in values.items()})
+        kinds = typing.get_type_hints(cls)
+        return cls(**{name: _restore(kinds[name], value) for name, value in values.items()})
 
     @classmethod
     def from_toml(cls, path: str | PathLike[str]) -> Self:
@@ -83,6 +84,14 @@ def read_toml(path: str | PathLike[str]) -> dict[str, Any]:
         return tomllib.loads(Path(path).read_text(encoding="utf-8"))
     except (UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
         raise FormatError(path, f"not a recipe in TOML: {error}") from error
+
+
+def _restore(kind: Any, value: Any) -> Any:
+    """The value of an option from JSON or TOML."""
+    if isinstance(value, (list, tuple)):
+        return tuple(_restore(kind, item) for item in value)
+    recipes = [one for one in (kind, *typing.get_args(kind)) if isinstance(one, type) and issubclass(one, Recipe)]
+    return recipes[0].from_dict(value) if recipes and isinstance(value, Mapping) else value
 
 
 def _check(recipe: str, field: dataclasses.Field[Any], kind: Any, value: Any) -> None:

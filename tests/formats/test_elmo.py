@@ -30,31 +30,13 @@ WORDS = Vocabulary(["<S>", "</S>", "<UNK>", "the", "tea"])
 CELL = "RNN_{}/RNN/MultiRNNCell/Cell{}/LSTMCell/"
 
 
-def embed(bilm: BiLM) -> torch.Tensor:
-    with torch.no_grad():
-        return bilm(SENTENCES)[0]
-
-
-def read_tensors(path: Path) -> dict[str, np.ndarray]:
-    found: dict[str, np.ndarray] = {}
-    with h5py.File(path) as file:
-        file.visititems(lambda name, item: found.update({name: item[()]}) if isinstance(item, h5py.Dataset) else None)
-    return found
-
-
-@pytest.fixture
-def folder(tmp_path: Path) -> Path:
-    save(BiLM(TINY), tmp_path / "model", format="elmo")
-    return tmp_path / "model"
-
-
 def change_options(folder: Path, change: Callable[[dict[str, Any]], Any]) -> None:
     options = json.loads((folder / "options.json").read_text())
     change(options)
     (folder / "options.json").write_text(json.dumps(options))
 
 
-def test_options_of_training_are_understood(folder: Path) -> None:
+def test_options_of_training_are_understood(embed: Callable[[BiLM], torch.Tensor], folder: Path) -> None:
     before = embed(load(folder))
 
     def as_in_training(options: dict[str, Any]) -> None:
@@ -66,7 +48,9 @@ def test_options_of_training_are_understood(folder: Path) -> None:
     assert torch.equal(embed(load(folder)), before)
 
 
-def test_words_with_stored_vectors_are_looked_up_and_others_spelled(data: Path) -> None:
+def test_words_with_stored_vectors_are_looked_up_and_others_spelled(
+    read_tensors: Callable[[Path], dict[str, np.ndarray]], data: Path
+) -> None:
     base = data / "fixtures" / "elmo" / "allennlp"
     stored = base / "elmo_token_embeddings.hdf5"
     spelled, looked_up = load(base), elmo.read_files(find_files(base), token_vectors=stored)
@@ -80,7 +64,7 @@ def test_words_with_stored_vectors_are_looked_up_and_others_spelled(data: Path) 
         assert np.abs(one - other).max() < 2e-6
 
 
-def test_a_model_over_words_comes_back_with_its_words(tmp_path: Path) -> None:
+def test_a_model_over_words_comes_back_with_its_words(embed: Callable[[BiLM], torch.Tensor], tmp_path: Path) -> None:
     bilm = BiLM(Architecture(encoder="words", cell=8, dim=4), words=WORDS, vocabulary=WORDS)
     save(bilm, tmp_path / "model", format="elmo")
     assert "char_cnn" not in json.loads((tmp_path / "model" / "options.json").read_text())

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import dataclasses
 import json
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-import h5py
 import numpy as np
 import pytest
 import torch
@@ -20,33 +20,19 @@ from firth.text.vocabulary import Vocabulary
 
 TINY = PRESETS["tiny"]
 
-SENTENCES = [["The", "first", "sentence", "."], ["Naïve"], []]
-
 WORDS = Vocabulary(["<S>", "</S>", "<UNK>", "the", "tea"])
 
 CELL = "RNN_{}/RNN/MultiRNNCell/Cell{}/LSTMCell/"
 
 
-def embed(bilm: BiLM) -> torch.Tensor:
-    with torch.no_grad():
-        return bilm(SENTENCES)[0]
-
-
-def read_tensors(path: Path) -> dict[str, np.ndarray]:
-    found: dict[str, np.ndarray] = {}
-    with h5py.File(path) as file:
-        file.visititems(lambda name, item: found.update({name: item[()]}) if isinstance(item, h5py.Dataset) else None)
-    return found
-
-
-@pytest.fixture
-def folder(tmp_path: Path) -> Path:
-    save(BiLM(TINY), tmp_path / "model", format="elmo")
-    return tmp_path / "model"
-
-
 @pytest.mark.parametrize("model", ["allennlp", "bilm-tf/model"])
-def test_an_official_model_is_written_back_as_it_was(data: Path, tmp_path: Path, model: str) -> None:
+def test_an_official_model_is_written_back_as_it_was(
+    read_tensors: Callable[[Path], dict[str, np.ndarray]],
+    embed: Callable[[BiLM], torch.Tensor],
+    data: Path,
+    tmp_path: Path,
+    model: str,
+) -> None:
     original = data / "fixtures" / "elmo" / model
     bilm = load(original)
     save(bilm, tmp_path / "again", format="elmo")
@@ -60,7 +46,7 @@ def test_an_official_model_is_written_back_as_it_was(data: Path, tmp_path: Path,
     assert torch.equal(embed(load(tmp_path / "again")), embed(bilm))
 
 
-def test_the_layout_is_the_published_one(tmp_path: Path) -> None:
+def test_the_layout_is_the_published_one(read_tensors: Callable[[Path], dict[str, np.ndarray]], tmp_path: Path) -> None:
     save(BiLM(dataclasses.replace(TINY, highways=1)), tmp_path / "model", format="elmo")
     shapes = {name: array.shape for name, array in read_tensors(tmp_path / "model" / "weights.hdf5").items()}
     expected: dict[str, tuple[int, ...]] = {"char_embed": (261, 4)}
@@ -74,7 +60,9 @@ def test_the_layout_is_the_published_one(tmp_path: Path) -> None:
     assert shapes == expected
 
 
-def test_weights_have_the_order_of_the_original(folder: Path) -> None:
+def test_weights_have_the_order_of_the_original(
+    read_tensors: Callable[[Path], dict[str, np.ndarray]], folder: Path
+) -> None:
     """Gates input, new, forget, output; input rows before recurrent rows; a forget bias without the constant 1."""
     bilm, file = load(folder), read_tensors(folder / "weights.hdf5")
     layer = bilm.forward_layers[1]
@@ -98,7 +86,7 @@ def test_weights_have_the_order_of_the_original(folder: Path) -> None:
         {"cell_clip": 0.0, "projection_clip": 0.0, "width": 20},
     ],
 )
-def test_any_sizes_come_back(tmp_path: Path, change: dict[str, Any]) -> None:
+def test_any_sizes_come_back(embed: Callable[[BiLM], torch.Tensor], tmp_path: Path, change: dict[str, Any]) -> None:
     bilm = BiLM(dataclasses.replace(TINY, **change))
     save(bilm, tmp_path / "model", format="elmo")
     again = load(tmp_path / "model")

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-import contextlib
 import gzip
 import struct
+from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
 import pytest
 
-from firth.errors import FirthError, FormatError
+from firth.errors import FormatError
 from firth.formats.registry import load, save
 from firth.text.subwords import Subwords
 from firth.text.vocabulary import Vocabulary
@@ -118,15 +118,8 @@ def test_a_matrix_that_is_too_small_or_followed_by_more_is_refused(tmp_path: Pat
 
 
 @pytest.mark.parametrize("name", GOLDEN)
-def test_a_damaged_model_loads_or_raises_our_error(data: Path, tmp_path: Path, name: str) -> None:
+def test_a_damaged_model_loads_or_raises_our_error(
+    data: Path, check_damaged: Callable[[bytes], None], name: str
+) -> None:
     path = data / "fixtures" / "vectors" / name
-    whole = path.read_bytes()
-    rng = np.random.default_rng(4)
-    for i in range(120):
-        damaged = bytearray(whole[: rng.integers(len(whole))] if i % 3 == 0 else whole)
-        for _ in range(rng.integers(1, 4)):
-            place = rng.integers(min(len(damaged), 300)) if i % 2 else rng.integers(len(damaged))
-            damaged[place] = rng.integers(256)
-        (tmp_path / "damaged").write_bytes(damaged)
-        with contextlib.suppress(FirthError):
-            assert load(tmp_path / "damaged").rows.shape[1] >= 1
+    check_damaged(path.read_bytes())

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import contextlib
 import struct
+from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
 import pytest
 
-from firth.errors import FirthError, FormatError
+from firth.errors import FormatError
 from firth.formats import fasttext
 from firth.formats.registry import detect, load, save
 from firth.text.subwords import Subwords
@@ -120,17 +120,10 @@ def test_rows_that_are_not_quantized_are_no_ftz(tmp_path: Path) -> None:
         save(WordVectors(["a\0b"], [[1.0]]), tmp_path / "a.bin", format="fasttext")
 
 
-def test_a_damaged_quantized_model_loads_or_raises_our_error(tmp_path: Path) -> None:
+def test_a_damaged_quantized_model_loads_or_raises_our_error(
+    tmp_path: Path, check_damaged: Callable[[bytes], None]
+) -> None:
     path = tmp_path / "quantized"
     rows, output = quantized_rows(5, 5, 2, True), quantized_rows(2, 5, 2, True)
     save(build_model(rows, output, pruned={7: 1, 2: 0}), path, format="ftz")
-    whole = path.read_bytes()
-    rng = np.random.default_rng(4)
-    for i in range(120):
-        damaged = bytearray(whole[: rng.integers(len(whole))] if i % 3 == 0 else whole)
-        for _ in range(rng.integers(1, 4)):
-            place = rng.integers(min(len(damaged), 300)) if i % 2 else rng.integers(len(damaged))
-            damaged[place] = rng.integers(256)
-        (tmp_path / "damaged").write_bytes(damaged)
-        with contextlib.suppress(FirthError):
-            assert load(tmp_path / "damaged").rows.shape[1] >= 1
+    check_damaged(path.read_bytes())

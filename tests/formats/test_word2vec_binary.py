@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
@@ -34,13 +35,8 @@ def test_binary_rows_may_end_in_a_newline_or_not(tmp_path: Path, end: bytes) -> 
     assert vectors.matrix.tolist() == [[1, 2], [3, 4]]
 
 
-def test_a_file_of_many_blocks_is_read_in_order(tmp_path: Path) -> None:
-    rng = np.random.default_rng(0)
-    whole = WordVectors([f"w{i}" for i in range(20000)], rng.standard_normal((20000, 60), np.float32))
-    save(whole, tmp_path / "file", format="word2vec-binary")
-    again = load(tmp_path / "file")
-    assert again.vocabulary.words == whole.vocabulary.words
-    assert np.array_equal(again.matrix, whole.matrix)
+def test_a_file_of_many_blocks_is_read_in_order(check_many_blocks: Callable[[str], None]) -> None:
+    check_many_blocks("word2vec-binary")
 
 
 @pytest.mark.parametrize(

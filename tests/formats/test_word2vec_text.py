@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
@@ -61,13 +62,8 @@ def test_not_a_number_and_infinity_are_values(tmp_path: Path) -> None:
     assert row[1:3].tolist() == [np.inf, -np.inf]
 
 
-def test_a_file_of_many_blocks_is_read_in_order(tmp_path: Path) -> None:
-    rng = np.random.default_rng(0)
-    whole = WordVectors([f"w{i}" for i in range(20000)], rng.standard_normal((20000, 60), np.float32))
-    save(whole, tmp_path / "file", format="word2vec")
-    again = load(tmp_path / "file")
-    assert again.vocabulary.words == whole.vocabulary.words
-    assert np.array_equal(again.matrix, whole.matrix)
+def test_a_file_of_many_blocks_is_read_in_order(check_many_blocks: Callable[[str], None]) -> None:
+    check_many_blocks("word2vec")
 
 
 @pytest.mark.parametrize(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from rich.console import Console
 
-from firth.show.notebook import Fact, FactSheet, describe_origin, make_printable
+from firth.show.notebook import Fact, FactSheet, describe_origin
 
 
 def test_facts_are_shown_in_the_terminal_and_escaped_in_html() -> None:
@@ -23,7 +23,3 @@ def test_facts_are_shown_in_the_terminal_and_escaped_in_html() -> None:
 def test_the_origin_names_the_recipe() -> None:
     assert describe_origin({"recipe": {"name": "word2vec"}, "path": "v.bin", "loss": [1]}) == "v.bin, word2vec"
     assert describe_origin({}) == ""
-
-
-def test_bytes_that_are_not_utf8_can_be_printed() -> None:
-    assert make_printable("caf\udce9").encode("utf-8") == b"caf?"

@@ -289,7 +289,7 @@ def test_an_empty_corpus_is_a_corpus(tmp_path: Path) -> None:
     for corpus in (Corpus(write(tmp_path / "a.txt", "")), Corpus.of([]), Corpus.of(["", " \n "])):
         assert len(corpus.tokens()) == len(corpus.vocabulary) == 0
         assert list(corpus.sentences()) == []
-        assert len(TokenFile.open(corpus.tokens().path)) == 0
+        assert len(TokenFile(corpus.tokens().path)) == 0
 
 
 def test_bad_options_are_refused(tmp_path: Path) -> None:

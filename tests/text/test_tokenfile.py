@@ -38,7 +38,7 @@ def test_the_layout_is_as_it_is_told(tokens: TokenFile) -> None:
 
 
 def test_a_file_that_is_opened_again_is_the_same(tokens: TokenFile) -> None:
-    again = TokenFile.open(tokens.path)
+    again = TokenFile(tokens.path)
     assert again.ids.tolist() == tokens.ids.tolist()
     assert again.vocabulary == tokens.vocabulary
     assert again.fingerprint == tokens.fingerprint
@@ -64,7 +64,7 @@ def test_a_file_of_another_length_is_refused(tokens: TokenFile, size: int) -> No
     raw = tokens.path.read_bytes()
     tokens.path.write_bytes((raw + b"more")[:size])
     with pytest.raises(FormatError, match=r"not a token file|bytes, but 144 were written"):
-        TokenFile.open(tokens.path)
+        TokenFile(tokens.path)
 
 
 @pytest.mark.parametrize(
@@ -76,7 +76,7 @@ def test_a_damaged_header_is_refused(tokens: TokenFile, place: int, problem: str
     raw[place] ^= 0xFF
     tokens.path.write_bytes(raw)
     with pytest.raises(FormatError, match=problem):
-        TokenFile.open(tokens.path)
+        TokenFile(tokens.path)
 
 
 @pytest.mark.parametrize("place", [88 + 24, 120 + 16])
@@ -85,13 +85,13 @@ def test_offsets_that_end_elsewhere_are_refused(tokens: TokenFile, place: int) -
     raw[place] += 1
     tokens.path.write_bytes(raw)
     with pytest.raises(FormatError, match="offsets do not end where the text ends"):
-        TokenFile.open(tokens.path)
+        TokenFile(tokens.path)
 
 
 def test_a_vocabulary_of_another_text_is_refused(tokens: TokenFile) -> None:
     Vocabulary(["the", "cat"], [3, 1]).save(vocabulary_path(tokens.path))
     with pytest.raises(FormatError, match="has 2 words, not the 4 of this text"):
-        TokenFile.open(tokens.path)
+        TokenFile(tokens.path)
 
 
 chunk = st.tuples(st.integers(0, 2), st.lists(st.integers(0, 4), max_size=9), st.sets(st.integers(1, 9)))
@@ -123,7 +123,7 @@ def test_ids_of_many_tables_are_renumbered_in_their_places(
     Vocabulary([str(i) for i in range(30)], [len(expected)] + [0] * 29).save(vocabulary_path(path))
     if not expected:
         return
-    tokens = TokenFile.open(path)
+    tokens = TokenFile(path)
     assert tokens.ids.tolist() == expected
     assert tokens.sentences.tolist() == [0, *ends]
     assert path.stat().st_size % 8 == HEADER.size % 8 == 0

@@ -190,11 +190,11 @@ class Hdf5Writer:
         lasts: list[Numbers] = [np.zeros(0, np.int64)]
         for offsets, headers in round_to_tables(entries):
             tables = np.zeros(-(-len(offsets) // (2 * LEAF)), TABLE)
-            found = np.zeros(len(tables) * 2 * LEAF, ENTRY)
-            found["name"][: len(offsets)], found["header"][: len(offsets)] = offsets, headers
+            rows = np.zeros(len(tables) * 2 * LEAF, ENTRY)
+            rows["name"][: len(offsets)], rows["header"][: len(offsets)] = offsets, headers
             tables["signature"], tables["version"], tables["used"] = b"SNOD", 1, 2 * LEAF
             tables["used"][-1] = len(offsets) - 2 * LEAF * (len(tables) - 1)
-            tables["entries"] = found.reshape(-1, 2 * LEAF)
+            tables["entries"] = rows.reshape(-1, 2 * LEAF)
             self.journal.append(DATA, tables.tobytes())
             lasts.append(offsets[np.minimum(2 * LEAF * np.arange(1, len(tables) + 1), len(offsets)) - 1])
         keys = np.concatenate(lasts)

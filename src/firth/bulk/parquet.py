@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from firth.bulk.journal import Journal
 from firth.bulk.lines import LineBlock
 from firth.lazy import import_name
+from firth.text.vocabulary import make_printable
 
 RESULT = "result"
 MARK = f"{RESULT}/_firth.json"
@@ -55,7 +56,7 @@ class ParquetWriter:
     def _sentences(self, block: LineBlock, first: int) -> dict[str, Any]:
         columns = {"sentence": self.arrow.array(np.arange(first, first + len(block.lines)))}
         if self.texts:
-            columns["text"] = self.arrow.array([_replace_surrogates(line) for line in block.lines], self.arrow.string())
+            columns["text"] = self.arrow.array([make_printable(line) for line in block.lines], self.arrow.string())
         return columns
 
     def _words(self, block: LineBlock, first: int) -> dict[str, Any]:
@@ -64,7 +65,7 @@ class ParquetWriter:
         positions = np.arange(len(numbers)) - np.repeat(np.cumsum(lengths) - lengths, lengths)
         columns = {"sentence": self.arrow.array(numbers), "position": self.arrow.array(positions.astype(np.int32))}
         if self.texts:
-            words = [_replace_surrogates(word) for sentence in block.sentences for word in sentence]
+            words = [make_printable(word) for sentence in block.sentences for word in sentence]
             columns["word"] = self.arrow.array(words, self.arrow.string())
         return columns
 
@@ -103,7 +104,3 @@ class Sink(io.RawIOBase):
 
     def tell(self) -> int:
         return self.journal.size(self.file)
-
-
-def _replace_surrogates(text: str) -> str:
-    return text if text.isascii() else text.encode("utf-8", "replace").decode()

@@ -39,12 +39,13 @@ class ShardWriter:
     def __init__(self, journal: Journal, dtype: str, shape: tuple[int, ...], *, pooled: bool = False) -> None:
         self.journal, self.dtype, self.pooled = journal, dtype, pooled
         self.row = shape  # (dim,) or (layers, dim)
+        self.row_bytes = int(np.prod(shape)) * np.dtype(dtype).itemsize
         self.state: dict[str, Any] = {"shards": journal.state.get("shards", [])}
 
     def append(self, block: LineBlock, arrays: Sequence[NDArray[Any]]) -> None:
         """Appends the rows of each sentence."""
         shards = self.state["shards"]
-        if not shards or shards[-1]["rows"] * self._row_bytes >= SHARD:
+        if not shards or shards[-1]["rows"] * self.row_bytes >= SHARD:
             if shards:
                 self.journal.close_file(f"{RESULT}/{shards[-1]['file']}")
             name = f"embeddings-{len(shards) + 1:05}.safetensors"
@@ -56,10 +57,6 @@ class ShardWriter:
             self.journal.append(f"{RESULT}/{shards[-1]['file']}", *pieces)
         self.journal.append(LENGTHS, np.array([len(one) for one in rows], "<i8"))
         shards[-1]["rows"] += sum(map(len, rows))
-
-    @property
-    def _row_bytes(self) -> int:
-        return int(np.prod(self.row)) * np.dtype(self.dtype).itemsize
 
     def _rows(self, array: NDArray[Any]) -> NDArray[Any]:
         if self.pooled:

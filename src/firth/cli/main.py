@@ -75,13 +75,13 @@ def build(described: bool = True) -> App:
 def main(arguments: Sequence[str] | None = None) -> None:
     """Runs one command. The exit code is 0 for success and 2 for an error that the user can fix."""
     try:
-        given = list(sys.argv[1:] if arguments is None else arguments)
-        if given[:1] == ["train"]:
+        command = list(sys.argv[1:] if arguments is None else arguments)
+        if command[:1] == ["train"]:
             from firth.cli.recipe_file import expand_labels, expand_recipe_file
 
-            given = expand_recipe_file(expand_labels(given))
-        lists_commands = not given or given[0].startswith("-")
-        build(lists_commands)(given, exit_on_error=False, print_error=False)
+            command = expand_recipe_file(expand_labels(command))
+        lists_commands = not command or command[0].startswith("-")
+        build(lists_commands)(command, exit_on_error=False, print_error=False)
     except (FirthError, CycloptsError) as error:
         fail(" ".join(str(error).split()))
     except ModuleNotFoundError as error:

@@ -43,7 +43,7 @@ def expand_labels(arguments: list[str]) -> list[str]:
     return ["train", "classifier", *(one for one in arguments[2:] if one != "--labels")]
 
 
-def make_flags(values: dict[str, Any], given: list[str]) -> list[str]:
+def make_flags(values: dict[str, Any], arguments: list[str]) -> list[str]:
     """Options as flags, without those that are given already.
 
     >>> make_flags({"dim": 50, "cbow_mean": False, "prune": [0, 1]}, ["--dim", "100"])
@@ -52,7 +52,7 @@ def make_flags(values: dict[str, Any], given: list[str]) -> list[str]:
     flags = []
     for name, value in values.items():
         flag = name.replace("_", "-")
-        if any(one.split("=")[0] in (f"--{flag}", f"--no-{flag}") for one in given):
+        if any(one.split("=")[0] in (f"--{flag}", f"--no-{flag}") for one in arguments):
             continue
         if isinstance(value, bool):
             flags.append(f"--{flag}" if value else f"--no-{flag}")

@@ -1,10 +1,12 @@
 """Commands that score and generate sentences, with n-gram models, biLMs and seq2seq models."""
 
 import math
+from collections.abc import Iterable, Sequence
 from functools import partial
 from typing import Annotated, Any, Literal
 
 from cyclopts import Parameter
+from rich.table import Table
 from rich.text import Text
 
 from firth.cli.flags import BilmDevice, CorpusOptions, Inputs, Json, Model, Read, Seed, Texts, read_texts
@@ -48,19 +50,8 @@ def score(
         raise OptionError(f"--by {by}: an n-gram model has only the forward direction")
     ranked = rank_sentences(language_model, split)
     columns = ["sentence", "per word", "log probability", "words", "unknown", ""]
-    best = ranked[0].per_word or 1.0
-    rows = [
-        (
-            " ".join(one.words),
-            one.per_word,
-            one.log_prob,
-            len(one.words),
-            one.unknown,
-            terminal.Bar(one.per_word / best),
-        )
-        for one in ranked
-    ]
-    answer([one.as_dict() for one in ranked], terminal.table("", columns, rows), json)
+    rows = [(one.words, one.per_word, one.log_prob, len(one.words), one.unknown) for one in ranked]
+    answer([one.as_dict() for one in ranked], ranking_table("", columns, rows, [one.per_word for one in ranked]), json)
 
 
 def score_with_bilm(bilm: Any, sentences: list[list[str]], by: str, as_json: bool) -> None:
@@ -71,18 +62,22 @@ def score_with_bilm(bilm: Any, sentences: list[list[str]], by: str, as_json: boo
         values = {"forward": math.exp(one.forward / steps), "backward": math.exp(one.backward / steps)}
         ranked.append({**one.as_dict(), "per_word": {**values, "joint": one.per_word}})
     ranked.sort(key=lambda one: -one["per_word"][by])
-    best = ranked[0]["per_word"][by] or 1.0
-    rows = [
-        (
-            " ".join(one["words"]),
-            *one["per_word"].values(),
-            one["unknown"],
-            terminal.Bar(one["per_word"][by] / best, 12),
-        )
-        for one in ranked
-    ]
+    rows = [(one["words"], *one["per_word"].values(), one["unknown"]) for one in ranked]
     columns = ["sentence", "forward", "backward", "joint", "unknown", f"by {by}"]
-    answer(ranked, terminal.table("probability per word", columns, rows), as_json)
+    answer(
+        ranked,
+        ranking_table("probability per word", columns, rows, [one["per_word"][by] for one in ranked], 12),
+        as_json,
+    )
+
+
+def ranking_table(
+    title: str, columns: list[str], rows: Iterable[Sequence[Any]], values: list[float], width: int = 24
+) -> Table:
+    """Sentences with numbers, the best first, and the values that they are ranked by as bars."""
+    bars = [terminal.Bar(value / (values[0] or 1.0), width) for value in values]
+    shown = [(" ".join(words), *numbers, bar) for (words, *numbers), bar in zip(rows, bars)]
+    return terminal.table(title, columns, shown)
 
 
 def perplexity(

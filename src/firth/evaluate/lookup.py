@@ -94,8 +94,8 @@ class Lookup:
             return np.asarray(self.unit[id])
         parts = word.split()
         if len(parts) > 1:
-            found = [vector for part in parts if (vector := self.vector(part)) is not None]
-            return np.asarray(unit_rows(np.mean(found, axis=0)[None])[0]) if len(found) == len(parts) else None
+            vectors = [vector for part in parts if (vector := self.vector(part)) is not None]
+            return np.asarray(unit_rows(np.mean(vectors, axis=0)[None])[0]) if len(vectors) == len(parts) else None
         if self.compose and isinstance(self.vectors, SubwordVectors) and word in self.vectors:
             return np.asarray(unit_rows(self.vectors.of([word]))[0])
         return None

@@ -76,7 +76,8 @@ def read(path: Name, *, report: Report = silent) -> NgramModel:
     """
     with open_blocks(path) as source:
         blocks = iterate_line_blocks(source, LONGEST_LINE)
-        reader = _Reader(path, (end_last_line(block) for block in blocks), report)
+        ended = (block if block[-1] == 10 else np.append(block, np.uint8(10)) for block in blocks)
+        reader = _Reader(path, ended, report)
         promised = read_header(reader)
         vocabulary, log10, backoffs = read_words(reader, promised[0])
         trie = _Trie(vocabulary, log10, backoffs)
@@ -85,11 +86,6 @@ def read(path: Name, *, report: Report = silent) -> NgramModel:
         if (line := reader.text_line()) != b"\\end\\":
             raise reader.error(f"expected \\end\\ after the {len(promised)}-grams, found {_quote_line(line)}")
     return trie.model()
-
-
-def end_last_line(block: NDArray[np.uint8]) -> NDArray[np.uint8]:
-    """A block of lines with a newline at its end, which the last block of a file may lack."""
-    return block if block[-1] == 10 else np.append(block, np.uint8(10))
 
 
 class _Reader:
@@ -132,10 +128,10 @@ class _Reader:
         """Parses the lines of one section block by block and checks their number."""
         if (line := self.text_line()) != b"\\%d-grams:" % n:
             raise self.error(f"expected \\{n}-grams: as the header promised, found {_quote_line(line)}")
-        found = 0
+        count = 0
         while self.has_more():
             place, rows, problem = parse(self.block, self.at)
-            self.at, self.line, found = place, self.line + rows, found + rows
+            self.at, self.line, count = place, self.line + rows, count + rows
             if problem == lines.HARD_NUMBER:
                 self._simplify()
             elif problem != lines.FINE:
@@ -143,10 +139,10 @@ class _Reader:
                 raise self.explain(problem, n)
             elif rows < ROOM and self.at < len(self.block):
                 break
-            self.report(Progress(f"reading {n}-grams", found, promised, "n-grams"))
-        if found != promised:
+            self.report(Progress(f"reading {n}-grams", count, promised, "n-grams"))
+        if count != promised:
             self.line += 1
-            raise self.error(f"the header promised {promised:,} {n}-grams, but there are {found:,}")
+            raise self.error(f"the header promised {promised:,} {n}-grams, but there are {count:,}")
 
     def explain(self, problem: int, n: int) -> FormatError:
         line = self.peek()
@@ -178,11 +174,11 @@ def read_header(reader: _Reader) -> list[int]:
     promised: list[int] = []
     while reader.has_more() and not (line := reader.peek()).startswith(b"\\"):
         reader.skip()
-        found = PROMISE.fullmatch(line)
-        if line and (found is None or int(found[1]) != len(promised) + 1 or len(promised) == MOST_ORDERS):
+        match = PROMISE.fullmatch(line)
+        if line and (match is None or int(match[1]) != len(promised) + 1 or len(promised) == MOST_ORDERS):
             raise reader.error(f"expected 'ngram {len(promised) + 1}=' and a number, found {_quote_line(line)}")
-        if found is not None:
-            promised.append(int(found[2]))
+        if match is not None:
+            promised.append(int(match[2]))
     if not promised or promised[0] == 0:
         raise reader.error("the header promises no 1-grams")
     return promised
@@ -218,7 +214,7 @@ def read_words(reader: _Reader, promised: int) -> tuple[Vocabulary, Numbers, Num
 def _check_words(reader: _Reader, vocabulary: Vocabulary) -> None:
     slots = np.zeros(1 << max(4, (2 * len(vocabulary)).bit_length()), np.uint64)
     if index(vocabulary.blob, vocabulary.starts, vocabulary.ends, slots):
-        twice = next(i for i, found in enumerate(vocabulary.ids(vocabulary).tolist()) if found != i)
+        twice = next(i for i, id in enumerate(vocabulary.ids(vocabulary).tolist()) if id != i)
         raise reader.error(f"the word {vocabulary[twice]!r} is listed twice among the 1-grams")
     for name in ("<s>", "</s>"):
         if not any(spelling in vocabulary for spelling in SPELLINGS[name]):

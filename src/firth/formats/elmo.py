@@ -125,8 +125,8 @@ class TensorReader:
         """A tensor of this shape; None matches any size."""
         self.taken.add(key)
         with self.reading(key):
-            found = self.file.get(key)
-            size, kind = getattr(found, "shape", None), getattr(getattr(found, "dtype", None), "kind", "")
+            tensor = self.file.get(key)
+            size, kind = getattr(tensor, "shape", None), getattr(getattr(tensor, "dtype", None), "kind", "")
         cure = f"Use the {self.options} that came with the weights"
         if size is None:
             raise FormatError(self.path, f"the tensor {key!r} is missing", cure=f"{cure}, or download them again")
@@ -137,7 +137,7 @@ class TensorReader:
         if kind != "f":
             raise FormatError(self.path, f"the tensor {key!r} must contain floating-point numbers")
         with self.reading(key):
-            array: Floats = found[()].astype(np.float32)
+            array: Floats = tensor[()].astype(np.float32)
         wrong = array.size - np.count_nonzero(np.isfinite(array))
         if wrong:
             problem = f"the tensor {key!r} has {wrong:,} numbers that are NaN or infinite"

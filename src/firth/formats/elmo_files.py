@@ -59,13 +59,13 @@ def find_files(path: Name) -> ElmoFiles:
         weights, options = [place.name], _related_files(place.name, options)
     elif place.is_file():
         options, weights = [place.name], _related_files(place.name, weights)
-    for what, found in (("options.json", options), ("weights.hdf5", weights)):
-        if len(found) == 1:
+    for what, files in (("options.json", options), ("weights.hdf5", weights)):
+        if len(files) == 1:
             continue
-        if not found:
+        if not files:
             cure = "An ELMo model is options as JSON and weights as HDF5 in one folder; no other HDF5 is opened"
             raise FormatError(place, f"no {what} here", cure=cure)
-        raise FormatError(place, f"contains several: {', '.join(found)}", cure="Name the weights to open")
+        raise FormatError(place, f"contains several: {', '.join(files)}", cure="Name the weights to open")
     softmax = [name for name in names if _is_hdf5(name) and "softmax" in name]
     vocabulary = [name for name in names if name.startswith("vocab") and ".txt" in name]
     return ElmoFiles(
@@ -101,10 +101,10 @@ def read_options(path: Name) -> dict[str, Any]:
 
 def read_section(path: Name, values: Mapping[str, Any], key: str, within: str = "") -> Mapping[str, Any]:
     """A section of the options; empty if it is missing."""
-    found = values.get(key) or {}
-    if not isinstance(found, dict):
-        raise FormatError(path, f"{within}{key} is {found!r}, but must be a table")
-    return found
+    section = values.get(key) or {}
+    if not isinstance(section, dict):
+        raise FormatError(path, f"{within}{key} is {section!r}, but must be a table")
+    return section
 
 
 def read_number(path: Name, within: str, values: Mapping[str, Any], key: str, default: int | None = None) -> int:

@@ -65,9 +65,9 @@ class Cursor:
         if count < 0 or size > left:
             problem = f"{what} would need {size:,} bytes, but only {left:,} are left"
             raise FormatError(self.path, problem, offset=self.at, cure="The file is cut short or broken")
-        found = np.frombuffer(self.blob.data, dtype, count, self.at) if count else np.empty(0, dtype)
+        numbers = np.frombuffer(self.blob.data, dtype, count, self.at) if count else np.empty(0, dtype)
         self.at += size
-        return found
+        return numbers
 
     def error(self, problem: str) -> FormatError:
         """An error at the read position."""

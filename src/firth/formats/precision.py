@@ -86,15 +86,15 @@ def quantize_rows(name: str, array: NDArray[Any]) -> tuple[NDArray[np.int8], NDA
     rows = np.asarray(array, np.float32).reshape(len(array), -1)
     if not np.isfinite(rows).all():
         raise OptionError(f"the array {name!r} has numbers that are NaN or infinite")
-    found = Int8Rows.from_rows(DenseRows(rows))
-    scales: NDArray[Any] = found.scales
+    quantized = Int8Rows.from_rows(DenseRows(rows))
+    scales: NDArray[Any] = quantized.scales
     used = scales[scales > 0]
     if used.size == 0 or (used.min() >= SMALLEST and used.max() <= LARGEST):
         scales = scales.astype(np.float16)
         divisors = np.where(scales > 0, scales, 1).astype(np.float32)[:, None]
         codes = np.clip(np.rint(rows / divisors), -127, 127).astype(np.int8)
     else:
-        codes = found.codes
+        codes = quantized.codes
     return codes.reshape(array.shape), scales
 
 

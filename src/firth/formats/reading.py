@@ -57,9 +57,9 @@ class RowSelection:
         """A mask of the words that are wanted, or None for all."""
         if self.wanted is None:
             return None
-        wanted, found = self.wanted, np.empty(len(starts), np.int64)
-        words_kernel.find_all(blob, starts, ends, wanted.blob, wanted.starts, wanted.ends, wanted.slots, found)
-        return found >= 0
+        wanted, ids = self.wanted, np.empty(len(starts), np.int64)
+        words_kernel.find_all(blob, starts, ends, wanted.blob, wanted.starts, wanted.ends, wanted.slots, ids)
+        return ids >= 0
 
 
 class BlockReader:

@@ -173,9 +173,9 @@ def _explain(line: bytes, dim: int) -> str:
         tail = [field for field in fields[-dim:] if not NUMBER.fullmatch(field)]
         if tail:
             return f"expected a line to end in {dim} numbers, but {_quote(tail[-1])} is not a number"
-    found = len(fields) - len(odd)
-    hint = ". A word that contains spaces may not end in a number" if found > dim else ""
-    return f"expected {dim} numbers after {_quote(word)}, found {found}{hint}"
+    numbers = len(fields) - len(odd)
+    hint = ". A word that contains spaces may not end in a number" if numbers > dim else ""
+    return f"expected {dim} numbers after {_quote(word)}, found {numbers}{hint}"
 
 
 def _quote(raw: bytes) -> str:

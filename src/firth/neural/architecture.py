@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, Literal, Self
+from typing import Literal
 
 from firth.errors import OptionError
 from firth.options import Recipe, option
@@ -59,14 +58,6 @@ class Architecture(Recipe):
             raise OptionError(
                 f"filters: the widest filter has width {widest}, but width is {self.width}. Use a larger width"
             )
-
-    @classmethod
-    def from_dict(cls, values: Mapping[str, Any]) -> Self:
-        """The architecture of the options that `as_dict` returned, also after a round trip through JSON."""
-        options = dict(values)
-        if "filters" in options:
-            options["filters"] = tuple(tuple(pair) for pair in options["filters"])
-        return super().from_dict(options)
 
     @classmethod
     def named(cls, name: str) -> Architecture:

@@ -31,10 +31,9 @@ def model_card(name: str, words: int, dim: int | None, metadata: Mapping[str, An
     ]
     if recipe:
         parts += ["## Recipe", _table(recipe, "option")]
-    corpus = {
-        **_flat(metadata.get("corpus", {})),
-        **{name: metadata[name] for name in ("tokens", "tokenizer") if name in metadata},
-    }
+    corpus = metadata.get("corpus", {})
+    corpus = dict(corpus) if isinstance(corpus, Mapping) else {"fingerprint": corpus}
+    corpus |= {name: metadata[name] for name in ("tokens", "tokenizer") if name in metadata}
     if corpus:
         parts += ["## Text it was made from", _table(corpus, "what")]
     if metadata.get("loss"):
@@ -64,10 +63,6 @@ def write_card(path: Path, page: str) -> Path:
     card = card_of(path)
     card.write_text(page, encoding="utf-8")
     return card
-
-
-def _flat(values: object) -> dict[str, Any]:
-    return dict(values) if isinstance(values, Mapping) else {"fingerprint": values}
 
 
 def _losses(trained: Sequence[float], held_out: Sequence[float] | None) -> str:

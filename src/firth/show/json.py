@@ -8,6 +8,8 @@ from typing import Any
 
 import numpy as np
 
+from firth.text.vocabulary import make_printable
+
 
 def to_json(value: Any) -> Any:
     """Plain JSON: NumPy values become numbers and lists, NaN and infinity become null, lone surrogates are replaced.
@@ -20,7 +22,7 @@ def to_json(value: Any) -> Any:
     if isinstance(value, np.ndarray):
         return to_json(value.tolist())
     if isinstance(value, str):
-        return value.encode("utf-8", "replace").decode() if not value.isascii() else value
+        return make_printable(value)
     if isinstance(value, Sequence):
         return [to_json(item) for item in value]
     if isinstance(value, np.generic):

@@ -12,11 +12,6 @@ from rich.text import Text
 Fact = tuple[str, str]
 
 
-def make_printable(word: str) -> str:
-    """A word that can be printed: bytes that were not UTF-8, kept as lone surrogates, become question marks."""
-    return word.encode("utf-8", "replace").decode("utf-8")
-
-
 def describe_origin(metadata: Mapping[str, Any]) -> str:
     """The origin of vectors, as far as their metadata has it."""
     values = [metadata[name] for name in ("source", "path", "recipe", "format", "model") if metadata.get(name)]

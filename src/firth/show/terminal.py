@@ -52,13 +52,13 @@ class Bar:
 
 def table(title: str, columns: Sequence[str], rows: Sequence[Sequence[object]]) -> Table:
     """A plain table: numbers are right-aligned, words left-aligned."""
-    made = _new_table(title)
+    grid = _new_table(title)
     for i, name in enumerate(columns):
         numeric = bool(rows) and all(isinstance(row[i], (int, float, np.number)) for row in rows)
-        made.add_column(name, justify="right" if numeric else "left", overflow="fold")
+        grid.add_column(name, justify="right" if numeric else "left", overflow="fold")
     for row in rows:
-        made.add_row(*[value if isinstance(value, Bar) else Text(cell_text(value)) for value in row])
-    return made
+        grid.add_row(*[value if isinstance(value, Bar) else Text(cell_text(value)) for value in row])
+    return grid
 
 
 def _new_table(title: str) -> Table:
@@ -98,10 +98,10 @@ def bars(
 def heat(title: str, matrix: NDArray[np.floating], rows: Sequence[str], columns: Sequence[str]) -> Table:
     """A small matrix as a heat map: larger numbers have a stronger color."""
     largest = float(np.max(np.abs(matrix), initial=0.0)) or 1.0
-    made = _new_table(title)
-    made.add_column("")
+    grid = _new_table(title)
+    grid.add_column("")
     for name in columns:
-        made.add_column(Text(name), justify="right")
+        grid.add_column(Text(name), justify="right")
     for name, line in zip(rows, matrix):
         cells = [Text(name, style="bold")]
         for value in line:
@@ -109,8 +109,8 @@ def heat(title: str, matrix: NDArray[np.floating], rows: Sequence[str], columns:
             depth = abs(value) / largest
             style = "dim" if not value else "bold cyan" if depth > 2 / 3 else "cyan" if depth > 1 / 3 else ""
             cells.append(Text(number if value else ".", style=style))
-        made.add_row(*cells)
-    return made
+        grid.add_row(*cells)
+    return grid
 
 
 def scatter(words: Sequence[str], points: NDArray[np.floating], *, width: int = 72, height: int = 18) -> str:

@@ -1,10 +1,7 @@
 """Every study by name, in one table. The module of a study is imported when the study is used.
 
 >>> list(STUDIES)
-['table1', 'layers', 'weights', 'senses', 'pos', 'play', 'samples', 'contexts', 'families']
->>> find_study("tabel1")
-Traceback (most recent call last):
-firth.errors.OptionError: no study is called 'tabel1'. Did you mean 'table1'?
+['table1', 'layers', 'weights', 'senses', 'pos', 'play', 'samples', 'representations', 'contexts', 'families']
 """
 
 from __future__ import annotations
@@ -26,6 +23,7 @@ STUDIES: Registry[Study] = Registry(
     pos="firth.studies.probing.pos:PartsOfSpeech",
     play="firth.studies.probing.play:Play",
     samples="firth.studies.tasks.samples:Samples",
+    representations="firth.studies.probing.representations:Representations",
     contexts="firth.studies.probing.contexts:Contexts",
     families="firth.studies.families.study:Families",
 )

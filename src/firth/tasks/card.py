@@ -58,11 +58,11 @@ def format_usage(name: str, samples: Sequence[str]) -> str:
 
 def format_scores(metadata: Mapping[str, Any]) -> list[str]:
     """The scores; of a quantized model, also those before quantization."""
-    found = {f"{part} {metric}": value for part in ("dev", "test") for metric, value in metadata.get(part, {}).items()}
+    scores = {f"{part} {metric}": value for part in ("dev", "test") for metric, value in metadata.get(part, {}).items()}
     if "trained" not in metadata:
-        return [format_table(found)]
+        return [format_table(scores)]
     before = {f"{part} {metric}": value for part, one in metadata["trained"].items() for metric, value in one.items()}
-    rows = [(name, format_cell(before.get(name)), format_cell(value)) for name, value in found.items()]
+    rows = [(name, format_cell(before.get(name)), format_cell(value)) for name, value in scores.items()]
     legend = "`trained` is in float32, as it came from training; `here` is as it lies in this folder, in signed bytes."
     return [legend, markdown_table(["measure", "trained", "here"], rows)]
 

@@ -71,11 +71,11 @@ class FrozenLayers:
         for row, words in zip(rows, sentences):
             if words in self.starts:
                 row[: len(words)] = np.arange(self.starts[words], self.starts[words] + len(words))
-        found = self.table[to_device(rows, self.device)].float()
+        layers = self.table[to_device(rows, self.device)].float()
         for place, words in enumerate(sentences):
             if words in overflow:
-                found[place, : len(words)] = overflow[words].float()
-        return found
+                layers[place, : len(words)] = overflow[words].float()
+        return layers
 
     def read_ahead(self, sentences: Iterable[Words], report: Report = silent) -> None:
         """Fills the table with sentences that will be needed, until it is full."""
@@ -122,11 +122,11 @@ class FrozenLayers:
         self._wait()
         start = time.monotonic()
         layers = slice(None) if self.layer is None else slice(self.layer, self.layer + 1)
-        found = layers_of(self.bilm, sentences, lambda batch: batch[layers].half()).movedim(0, 1)
+        computed = layers_of(self.bilm, sentences, lambda batch: batch[layers].half()).movedim(0, 1)
         self._wait()
         self.seconds += time.monotonic() - start
-        self.words_read += len(found)
-        return found
+        self.words_read += len(computed)
+        return computed
 
     def _wait(self) -> None:
         """Waits for all work of the device, so that a clock can be read."""

@@ -90,9 +90,9 @@ class Embedding(Recipe):
 
         Paths are made absolute, so that a saved model finds them from any working directory.
         """
-        found = [str(Path(name).resolve()) if Path(name).exists() else name for name in split_names(names)]
-        bilms = [name for name in found if is_bilm(name)]
-        static = [name for name in found if name not in bilms]
+        paths = [str(Path(name).resolve()) if Path(name).exists() else name for name in split_names(names)]
+        bilms = [name for name in paths if is_bilm(name)]
+        static = [name for name in paths if name not in bilms]
         if len(bilms) > 1:
             raise OptionError(f"{names}: two biLMs cannot be joined, {bilms[0]} and {bilms[1]}. Leave one out")
         return cls(static="+".join(static) or None, elmo=bilms[0] if bilms else None, **options)

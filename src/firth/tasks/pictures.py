@@ -49,13 +49,13 @@ def draw_entities(example: Any, tags: Sequence[str]) -> Text:
     >>> draw_entities(SimpleNamespace(words=["Ann", "Lee", "left"]), ["B-PER", "I-PER", "O"]).plain
     '[Ann Lee PER] left'
     """
-    found, place = [], 0
+    pieces, place = [], 0
     for label, start, end in decode_spans(tags):
-        found += [Text(word) for word in example.words[place:start]]
+        pieces += [Text(word) for word in example.words[place:start]]
         inside = " ".join(example.words[start:end])
-        found.append(Text.assemble("[", (inside, "bold"), f" {label}]", style=color(label)))
+        pieces.append(Text.assemble("[", (inside, "bold"), f" {label}]", style=color(label)))
         place = end
-    return Text(" ").join([*found, *(Text(word) for word in example.words[place:])])
+    return Text(" ").join([*pieces, *(Text(word) for word in example.words[place:])])
 
 
 def color(label: str) -> str:
@@ -113,14 +113,14 @@ def draw_roles(example: Any, answer: Mapping[str, Any]) -> RenderableType:
     return Group(*shown)
 
 
-def split_pieces(words: Sequence[str], found: Sequence[Span]) -> Iterator[tuple[str, str]]:
+def split_pieces(words: Sequence[str], spans: Sequence[Span]) -> Iterator[tuple[str, str]]:
     """The spans of a sentence with their labels, and the words between them without. A long span is split.
 
     >>> list(split_pieces(["John", "left", "us", "."], [Span("ARG0", 0, 1), Span("V", 1, 2)]))
     [('John', 'ARG0'), ('left', 'V'), ('us', ''), ('.', '')]
     """
     place = 0
-    for label, start, end in found:
+    for label, start, end in spans:
         yield from ((word, "") for word in words[place:start])
         for number, part in enumerate(wrap(" ".join(words[start:end]), LONGEST, break_on_hyphens=False)):
             yield part, label if number == 0 else f"..{label}"

@@ -2,9 +2,6 @@
 
 >>> list(TASKS)
 ['ner', 'srl', 'coref', 'qa', 'entailment', 'sentiment', 'seq2seq']
->>> find_task("sentimant")
-Traceback (most recent call last):
-firth.errors.OptionError: no task is called 'sentimant'. Did you mean 'sentiment'?
 """
 
 from __future__ import annotations

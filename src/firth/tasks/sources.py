@@ -60,12 +60,12 @@ class Sources:
 
     def fingerprints(self) -> dict[str, Any]:
         """A hash of the contents of each model."""
-        found: dict[str, Any] = {}
+        hashes: dict[str, Any] = {}
         if self.static:
-            found["static"] = [_fingerprint(vectors) for vectors in self.static]
+            hashes["static"] = [_fingerprint(vectors) for vectors in self.static]
         if self.bilm is not None:
-            found["elmo"] = fingerprint_of_bilm(self.bilm)
-        return found
+            hashes["elmo"] = fingerprint_of_bilm(self.bilm)
+        return hashes
 
 
 def _load(name: str, wanted: type) -> Any:

@@ -50,8 +50,8 @@ class VectorFile(nn.Module):
 
     def forward(self, words: Sequence[str]) -> Tensor:
         spelled = match_case(words, self.vectors.vocabulary)
-        found = torch.from_numpy(self.vectors.embed([spelled])[0]).to(self.anchor.device)
-        return found if self.factor == 1 else found * self.factor
+        vectors = torch.from_numpy(self.vectors.embed([spelled])[0]).to(self.anchor.device)
+        return vectors if self.factor == 1 else vectors * self.factor
 
 
 def scale_factor(vectors: WordVectors) -> float:
@@ -78,8 +78,8 @@ class LearnedWords(nn.Module):
 
     def forward(self, words: Sequence[str]) -> Tensor:
         ids = self.vocabulary.ids(match_case(words, self.vocabulary)) + 1
-        found: Tensor = self.table(torch.from_numpy(ids).to(self.table.weight.device))
-        return found
+        vectors: Tensor = self.table(torch.from_numpy(ids).to(self.table.weight.device))
+        return vectors
 
 
 class CharacterWords(nn.Module):
@@ -92,8 +92,8 @@ class CharacterWords(nn.Module):
         nn.init.uniform_(self.cnn.table, -1, 1)
 
     def forward(self, words: Sequence[str]) -> Tensor:
-        found: Tensor = self.cnn(words)
-        return found
+        vectors: Tensor = self.cnn(words)
+        return vectors
 
 
 def match_case(words: Sequence[str], vocabulary: Vocabulary) -> list[str]:

@@ -90,9 +90,9 @@ class Task(Recipe, ABC):
         """The examples to train on: those that were read, or others derived from them."""
         return examples
 
-    @abstractmethod
     def learn_labels(self, examples: Sequence[Any]) -> Labels:
         """What the network must know of the training examples before training, such as the tag set."""
+        return {}
 
     @abstractmethod
     def network(self, sizes: Sizes, labels: Labels) -> nn.Module:

@@ -58,10 +58,10 @@ class Training(Recipe):
     seed: int = option(1, "Seed of the random numbers.", minimum=0, maximum=2**32)
 
 
-def apply_defaults(task: type[Task], recipe: type[Recipe], given: dict[str, Any]) -> dict[str, Any]:
+def apply_defaults(task: type[Task], recipe: type[Recipe], options: dict[str, Any]) -> dict[str, Any]:
     """The given options of an `Embedding` or a `Training`, and the task's own defaults for the others."""
     names = recipe.__dataclass_fields__
-    return {name: value for name, value in task.defaults.items() if name in names} | given
+    return {name: value for name, value in task.defaults.items() if name in names} | options
 
 
 def fit(

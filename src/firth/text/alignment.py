@@ -81,9 +81,9 @@ def _origins(source: str, piece: str, start: int) -> list[int]:
 @cache
 def combining_characters() -> frozenset[str]:
     """The characters that NFC can compose with the one before them, combining marks or not."""
-    found = {chr(code) for code in HANGUL_VOWELS_AND_FINALS}
+    characters = {chr(code) for code in HANGUL_VOWELS_AND_FINALS}
     for code in range(ASSIGNED):
         parts = unicodedata.decomposition(chr(code)).split()
         if len(parts) == 2 and not parts[0].startswith("<"):
-            found.add(chr(int(parts[1], 16)))
-    return frozenset(found)
+            characters.add(chr(int(parts[1], 16)))
+    return frozenset(characters)

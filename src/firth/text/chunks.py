@@ -150,10 +150,10 @@ class WordTable:
         ids, ends, tokens = [NO_IDS], [NO_IDS], 0
         for data, lengths, last in blocks:
             padded = np.concatenate([data, np.frombuffer(PADDING, np.uint8)])
-            found, edges = self._scan(padded, len(data), len(lengths), lengths, last)
-            ids.append(found)
+            some_ids, edges = self._scan(padded, len(data), len(lengths), lengths, last)
+            ids.append(some_ids)
             ends.append(edges + np.uint32(tokens))
-            tokens += len(found)
+            tokens += len(some_ids)
         return np.concatenate(ids), np.concatenate(ends)
 
     def _scan(self, text: Bytes, size: int, most: int, lengths: NDArray[np.int32], last: Bytes) -> tuple[Ids, Ids]:

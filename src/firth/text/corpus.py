@@ -155,7 +155,7 @@ class Corpus:
         path = folder / f"{self._key()}.tokens"
         if path.exists():
             try:
-                return TokenFile.open(path)
+                return TokenFile(path)
             except (FormatError, OSError):
                 pass  # the cached file is damaged: read the text again
         return self._read(path, report)
@@ -246,8 +246,8 @@ class Corpus:
         return Scan(table.number, ids, ends, size=chunk.read, is_last=chunk.is_last)
 
     def _scan_documents(self, tables: Tables, chunk: Chunk) -> Scan:
-        found = self._scan_texts(tables, [(text, (chunk.path, line)) for text, line in self._split(chunk)])
-        return Scan(found.table, found.ids, found.ends, found.documents, chunk.read, chunk.is_last)
+        scan = self._scan_texts(tables, [(text, (chunk.path, line)) for text, line in self._split(chunk)])
+        return Scan(scan.table, scan.ids, scan.ends, scan.documents, chunk.read, chunk.is_last)
 
     def _scan_texts(self, tables: Tables, texts: list[tuple[str, tuple[str, int | None]]]) -> Scan:
         checked = (self._check_surrogates(text, *place) for text, place in texts)

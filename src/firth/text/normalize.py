@@ -225,8 +225,8 @@ def blocks(text: str, border: str, size: int) -> Iterator[str]:
     """
     start = 0
     while start < len(text):
-        found = text.find(border, start + size)
-        end = len(text) if found < 0 else found + len(border)
+        place = text.find(border, start + size)
+        end = len(text) if place < 0 else place + len(border)
         yield text[start:end]
         start = end
 

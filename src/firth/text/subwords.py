@@ -61,8 +61,8 @@ class Subwords:
 
     def rows(self, word: bytes) -> Ids:
         """The rows of a word's n-grams, counted from the first bucket; those without a row are skipped."""
-        found = self._all_rows(word)
-        return found[found >= 0]
+        rows = self._all_rows(word)
+        return rows[rows >= 0]
 
     def pairs(self, word: str) -> list[tuple[str, int]]:
         """The n-grams of a word that have a row, each with its row.
@@ -70,8 +70,8 @@ class Subwords:
         >>> Subwords(3, 3, 1000, pruned={337: 0}).pairs("tea")
         [('tea', 0)]
         """
-        found = self._all_rows(to_bytes(word)).tolist()
-        return [(ngram, row) for ngram, row in zip(self.ngrams(word), found) if row >= 0]
+        rows = self._all_rows(to_bytes(word)).tolist()
+        return [(ngram, row) for ngram, row in zip(self.ngrams(word), rows) if row >= 0]
 
     def _all_rows(self, word: bytes) -> Ids:
         *_, hashes = self._cut(word)
@@ -86,8 +86,8 @@ class Subwords:
         size = kernel.wrap(raw, 0, len(raw), wrapped, self.sentence_end)
         room = size * max(0, self.maxn - max(self.minn, 1) + 1)
         starts, ends, hashes = np.empty(room, np.int64), np.empty(room, np.int64), np.empty(room, np.uint32)
-        found = kernel.cut(wrapped, size, self.minn, self.maxn, starts, ends, hashes)
-        return wrapped, starts[:found], ends[:found], hashes[:found]
+        count = kernel.cut(wrapped, size, self.minn, self.maxn, starts, ends, hashes)
+        return wrapped, starts[:count], ends[:count], hashes[:count]
 
     @cached_property
     def _table(self) -> Ids:

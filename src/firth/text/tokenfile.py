@@ -60,11 +60,6 @@ class TokenFile:
             problem = f"the vocabulary beside it has {len(self.vocabulary):,} words, not the {words:,} of this text"
             raise FormatError(self.path, problem, cure="Read the corpus again")
 
-    @classmethod
-    def open(cls, path: Name) -> Self:
-        """Opens a token file and the vocabulary beside it."""
-        return cls(path)
-
     def __len__(self) -> int:
         return len(self.ids)
 

@@ -8,10 +8,10 @@ from __future__ import annotations
 
 import itertools
 import unicodedata
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import Any, Literal, NamedTuple, Self
+from typing import Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -68,14 +68,6 @@ class Tokenizer(Recipe):
         # Tokenized text stays unchanged unless a normalizer is set explicitly.
         if self.mode == "whitespace" and self.normalizer is STANDARD:
             object.__setattr__(self, "normalizer", None)
-
-    @classmethod
-    def from_dict(cls, values: Mapping[str, Any]) -> Self:
-        """The tokenizer with these options, as from `as_dict`."""
-        options = dict(values)
-        if isinstance(options.get("normalizer"), Mapping):
-            options["normalizer"] = Normalizer.from_dict(options["normalizer"])
-        return super().from_dict(options)
 
     def words(self, text: str) -> list[str]:
         """The words of a text, in order.
@@ -151,10 +143,10 @@ class Tokenizer(Recipe):
         firsts, counts, first, count = [], [], 0, 0
         for part in parts:
             place = slice(count, None)
-            found = self._find(codes[first : first + len(part)], starts[place], ends[place], last[place])
+            tokens = self._find(codes[first : first + len(part)], starts[place], ends[place], last[place])
             firsts.append(first)
-            counts.append(found)
-            first, count = first + len(part), count + found
+            counts.append(tokens)
+            first, count = first + len(part), count + tokens
         shifts = np.repeat(firsts, counts)
         starts, ends, last = starts[:count] + shifts, ends[:count] + shifts, last[:count].copy()
         data, lengths = np.empty(4 * len(codes), np.uint8), np.empty(count, np.int32)

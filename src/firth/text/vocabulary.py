@@ -42,6 +42,15 @@ def to_word(raw: bytes) -> str:
     return raw.decode("utf-8", "surrogateescape")
 
 
+def make_printable(text: str) -> str:
+    """A text that can be printed: bytes that were not UTF-8, kept as lone surrogates, become question marks.
+
+    >>> make_printable(to_word(b"caf\\xe9"))
+    'caf?'
+    """
+    return text if text.isascii() else text.encode("utf-8", "replace").decode()
+
+
 def pack(words: Iterable[str]) -> tuple[Bytes, Ids, Ids]:
     """Words in one buffer: (blob, starts, ends)."""
     if isinstance(words, Vocabulary):
@@ -150,17 +159,17 @@ class Vocabulary(Sequence[str]):
 
     def id(self, word: str) -> int:
         """The id of a word; an unknown word raises `UnknownWord`, which lists near spellings."""
-        found = self.find(word)
-        if found < 0:
+        id = self.find(word)
+        if id < 0:
             raise UnknownWord(word, self.near(word))
-        return found
+        return id
 
     def ids(self, words: Iterable[str]) -> Ids:
         """The ids of words, -1 for each unknown word."""
         blob, starts, ends = pack(words)
-        found = np.empty(len(starts), np.int64)
-        kernel.find_all(blob, starts, ends, self.blob, self.starts, self.ends, self.slots, found)
-        return found
+        ids = np.empty(len(starts), np.int64)
+        kernel.find_all(blob, starts, ends, self.blob, self.starts, self.ends, self.slots, ids)
+        return ids
 
     def near(self, word: str, topn: int = 3) -> list[str]:
         """Words with a similar spelling, by edit distance and then by id.
@@ -215,11 +224,11 @@ class Vocabulary(Sequence[str]):
         """
         if self.counts is None or other.counts is None:
             raise OptionError("a vocabulary without counts cannot be merged")
-        found = other.ids(self)
+        ids = other.ids(self)
         counts = self.counts.copy()
-        counts[found >= 0] += other.counts[found[found >= 0]]
+        counts[ids >= 0] += other.counts[ids[ids >= 0]]
         is_new = np.ones(len(other), bool)
-        is_new[found[found >= 0]] = False
+        is_new[ids[ids >= 0]] = False
         blob = np.concatenate([self.blob, other.blob])
         shift = len(self.blob)
         return Vocabulary.from_arrays(

@@ -18,7 +18,7 @@ from firth.errors import OptionError, UnknownWord
 from firth.serialization import Parts
 from firth.show import notebook
 from firth.show.numbers import format_bytes
-from firth.text.vocabulary import Vocabulary
+from firth.text.vocabulary import Vocabulary, make_printable
 from firth.vectors.neighbors import Neighbors, unit_rows
 from firth.vectors.rows import DenseRows, Floats, Ids, Int8Rows, Rows, rows_from, rows_of, rows_to
 
@@ -193,7 +193,7 @@ class WordVectors(Neighbors, notebook.FactSheet):
         return WordVectors(parts.vocabularies["vocab"], rows, metadata=parts.config.get("metadata"))
 
     def _facts(self) -> list[notebook.Fact]:
-        first = ", ".join(map(notebook.make_printable, self.vocabulary[:6])) + (", …" if len(self) > 6 else "")
+        first = ", ".join(map(make_printable, self.vocabulary[:6])) + (", …" if len(self) > 6 else "")
         return [
             ("words", f"{len(self):,}"),
             ("dim", str(self.dim)),

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from firth.studies.findings import Findings
-from firth.studies.probing.pos import BASELINE, FILES, PartsOfSpeech, TaggedSentence, read_treebank
+from firth.studies.probing.pos import BASELINE, FILES, TRAINING, PartsOfSpeech, TaggedSentence, read_treebank
 from firth.studies.study import Study
 
 STATIC = "glove-en", "glove-en, bag of context"
@@ -23,7 +23,7 @@ def test_parts_of_speech_are_probed_on_every_layer(
     assert set(scores) == {"UPOS", "XPOS"}
     for found in scores.values():
         assert list(found) == [BASELINE, *(f"biLM layer {n}" for n in range(3)), "biLM mean", *STATIC]
-        assert found[BASELINE] == {"all": 100.0, "unseen": None, "ambiguous": None}
+        assert found[BASELINE] == {"all": 100.0, "unseen": None, "ambiguous": None, TRAINING: 100.0}
         assert found["biLM layer 0"]["all"] == 100.0  # here the word tells its tag
 
 

@@ -10,41 +10,17 @@ import pytest
 from firth.errors import FormatError, OptionError
 from firth.tasks.coref.data import read_documents
 
-CONLL_2012 = """#begin document (bc/cctv/00/cctv_0000); part 000
-bc/cctv/00/cctv_0000   0   0   Mary    NNP  (TOP(S(NP*)   -   -   -   Ann   *   (4)
-bc/cctv/00/cctv_0000   0   1    saw    VBD        (VP*    -   -   -   Ann   *    -
-bc/cctv/00/cctv_0000   0   2    her   PRP$        (NP*    -   -   -   Ann   *   (7|(4)
-bc/cctv/00/cctv_0000   0   3  sister    NN         *)))   -   -   -   Ann   *    7)
-
-bc/cctv/00/cctv_0000   0   0      I    PRP        (TOP*   -   -   -   Bob   *   (9)
-bc/cctv/00/cctv_0000   0   1   know    VBP           *)   -   -   -   Bob   *    -
-
-#end document
-#begin document (bc/cctv/00/cctv_0000); part 001
-bc/cctv/00/cctv_0000   1   0      I    PRP       (TOP*)   -   -   -    -    *   (0)
-
-#end document
-"""
-
-
-def write_file(folder: Path, text: str, name: str = "some.conll") -> Path:
-    (folder / name).write_text(text, encoding="utf-8")
-    return folder / name
-
-
-def gum(*rows: str) -> str:
-    lines = [f"{number}\t{row.replace(' ', chr(9))}" for number, row in enumerate(rows)]
-    return "\n".join(["# begin document ", *lines, "# end document", ""])
+DOCUMENT = "# begin document \n0\tword\t_\n# end document\n"
 
 
 def archive(folder: Path, count: int, splits: str | None = None) -> Path:
     source = folder / "in"
     source.mkdir()
     for number in range(count):
-        write_file(source, gum(f"word{number} _"), f"doc{number:02}.conll")
-    write_file(source, "nothing to see", "README.txt")
+        (source / f"doc{number:02}.conll").write_text(DOCUMENT)
+    (source / "README.txt").write_text("nothing to see")
     if splits is not None:
-        write_file(source, splits, "splits.md")
+        (source / "splits.md").write_text(splits)
     with tarfile.open(folder / "all.tar.xz", "w:xz") as made:
         made.add(source, "in")
     return folder / "all.tar.xz"
@@ -81,6 +57,6 @@ def test_an_archive_that_is_cut_short_is_an_error(tmp_path: Path) -> None:
 
 
 def test_of_ontonotes_the_gold_files_are_read_and_not_the_predictions(tmp_path: Path) -> None:
-    write_file(tmp_path, CONLL_2012, "a.v4_gold_conll")
-    write_file(tmp_path, "no columns at all", "a.v4_auto_conll")
+    (tmp_path / "a.v4_gold_conll").write_text(2 * DOCUMENT)
+    (tmp_path / "a.v4_auto_conll").write_text("no columns at all")
     assert len(read_documents(tmp_path)) == 2

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import lzma
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -14,14 +15,8 @@ from firth.tasks.sentiment.task import Sentiment
 TREE = "(3 (2 It) (4 (2 's) (4 (2 -LRB-) (4 fine))))"
 
 
-def write_lines(folder: Path, *lines: str) -> Path:
-    path = folder / "trees.txt"
-    path.write_text("\n".join(lines) + "\n", encoding="utf-8")
-    return path
-
-
-def test_a_tree_is_the_whole_and_the_phrases_inside(tmp_path: Path) -> None:
-    [example] = Sentiment().read(write_lines(tmp_path, TREE))
+def test_a_tree_is_the_whole_and_the_phrases_inside(write_lines: Callable[..., Path], tmp_path: Path) -> None:
+    [example] = Sentiment().read(write_lines(TREE))
     assert example.words == ("It", "'s", "(", "fine")
     assert example.label == "positive"
     assert [(" ".join(part.words), part.label) for part in example.parts] == [
@@ -34,8 +29,8 @@ def test_a_tree_is_the_whole_and_the_phrases_inside(tmp_path: Path) -> None:
     ]
 
 
-def test_a_line_may_be_a_label_and_a_text(tmp_path: Path) -> None:
-    examples = Sentiment().read(write_lines(tmp_path, "praise\tI love it!", "", "blame\tNo."))
+def test_a_line_may_be_a_label_and_a_text(write_lines: Callable[..., Path], tmp_path: Path) -> None:
+    examples = Sentiment().read(write_lines("praise\tI love it!", "", "blame\tNo."))
     assert examples == [SentimentExample(("I", "love", "it", "!"), "praise"), SentimentExample(("No", "."), "blame")]
     assert Sentiment().learn_labels(examples) == {"labels": ["blame", "praise"]}
 
@@ -55,14 +50,14 @@ def test_files_may_be_packed(tmp_path: Path) -> None:
         ("just words", "2: expected a label, a tab and a text"),
     ],
 )
-def test_an_error_names_its_line(tmp_path: Path, line: str, problem: str) -> None:
+def test_an_error_names_its_line(write_lines: Callable[..., Path], tmp_path: Path, line: str, problem: str) -> None:
     with pytest.raises(FormatError, match=problem):
-        Sentiment().read(write_lines(tmp_path, TREE, line))
+        Sentiment().read(write_lines(TREE, line))
 
 
-def test_an_empty_file_is_refused(tmp_path: Path) -> None:
+def test_an_empty_file_is_refused(write_lines: Callable[..., Path], tmp_path: Path) -> None:
     with pytest.raises(FormatError, match="no labeled texts"):
-        Sentiment().read(write_lines(tmp_path, ""))
+        Sentiment().read(write_lines(""))
 
 
 def test_the_treebank_has_the_sizes_that_are_known(data: Path) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -16,14 +17,8 @@ from firth.tasks.training import Training, fit
 TREE = "(3 (2 It) (4 (2 's) (4 (2 -LRB-) (4 fine))))"
 
 
-def write_lines(folder: Path, *lines: str) -> Path:
-    path = folder / "trees.txt"
-    path.write_text("\n".join(lines) + "\n", encoding="utf-8")
-    return path
-
-
-def test_training_learns_from_long_phrases_and_the_whole(tmp_path: Path) -> None:
-    examples = Sentiment().read(write_lines(tmp_path, TREE))
+def test_training_learns_from_long_phrases_and_the_whole(write_lines: Callable[..., Path], tmp_path: Path) -> None:
+    examples = Sentiment().read(write_lines(TREE))
     lengths = [
         [len(one.words) for one in Sentiment(phrases=phrases, shortest=shortest).training_examples(examples)]
         for phrases, shortest in ((True, 1), (True, 2), (False, 1))
@@ -31,9 +26,9 @@ def test_training_learns_from_long_phrases_and_the_whole(tmp_path: Path) -> None
     assert lengths == [[4, 1, 1, 1, 1, 2, 3], [4, 2, 3], [4]]
 
 
-def test_between_two_sides_the_neutral_goes(tmp_path: Path) -> None:
+def test_between_two_sides_the_neutral_goes(write_lines: Callable[..., Path], tmp_path: Path) -> None:
     task = Sentiment(classes=2, shortest=1)
-    [example] = task.read(write_lines(tmp_path, TREE, "(2 (1 So) (3 so))"))
+    [example] = task.read(write_lines(TREE, "(2 (1 So) (3 so))"))
     assert {one.label for one in task.training_examples([example])} == {"positive"}
     assert len(task.training_examples([example])) == 4
 

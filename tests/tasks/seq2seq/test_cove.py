@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from collections.abc import Callable
 
 import numpy as np
 import pytest
-import torch
 
 from firth.errors import OptionError
-from firth.tasks.inputs import Embedding, Inputs
 from firth.tasks.model import TaskModel
 from firth.tasks.seq2seq.cove import Cove
 from firth.tasks.seq2seq.task import Seq2Seq
@@ -18,15 +16,7 @@ WORDS = ["tea", "rain", "milk", "wind", "sun"]
 SMALL = Seq2Seq(hidden=6, layers=2, dim=4, dropout=0.0, longest=6)
 
 
-def model(**options: object) -> TaskModel:
-    task = replace(SMALL, **options)  # type: ignore[arg-type]
-    torch.manual_seed(2)
-    inputs = Inputs(Embedding(characters=5))
-    labels = {"words": WORDS}
-    return TaskModel(task, labels, inputs, task.network(inputs.sizes, labels)).eval()
-
-
-def test_words_in_context_by_the_encoder() -> None:
+def test_words_in_context_by_the_encoder(model: Callable[..., TaskModel]) -> None:
     """A word has other vectors in another sentence, the same in any batch; two directions of 24 numbers."""
     cove = Cove(model(hidden=24, layers=1))
     sentences = [["tea", "rain"], ["sun", "tea"], [], ["tea", "rain", "milk", "wind"]]
@@ -40,7 +30,7 @@ def test_words_in_context_by_the_encoder() -> None:
     assert cove.embed(sentences, pooling="mean")[3] == pytest.approx(arrays[3].mean(0), abs=1e-6)
 
 
-def test_each_layer_of_the_encoder_can_be_asked_for() -> None:
+def test_each_layer_of_the_encoder_can_be_asked_for(model: Callable[..., TaskModel]) -> None:
     cove = Cove(model())
     everything = cove.embed([["tea", "rain"]], layers="all")[0]
     assert everything.shape == (2, 2, 12)

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from collections.abc import Callable
 
 import numpy as np
 import pytest
 import torch
 
-from firth.tasks.inputs import Embedding, Inputs
 from firth.tasks.model import TaskModel
 from firth.tasks.seq2seq.data import Seq2SeqExample
 from firth.tasks.seq2seq.network import BEGIN, END, UNKNOWN, EncoderDecoder
@@ -21,14 +20,6 @@ PAIRS = [
     Seq2SeqExample(("rain",), ("rain", "sun")),
     Seq2SeqExample(("wind", "quagga"), ()),
 ]
-
-
-def model(**options: object) -> TaskModel:
-    task = replace(SMALL, **options)  # type: ignore[arg-type]
-    torch.manual_seed(2)
-    inputs = Inputs(Embedding(characters=5))
-    labels = {"words": WORDS}
-    return TaskModel(task, labels, inputs, task.network(inputs.sizes, labels)).eval()
 
 
 def network(made: TaskModel) -> EncoderDecoder:
@@ -65,7 +56,7 @@ def plain_probabilities(made: TaskModel, pair: Seq2SeqExample, target: list[str]
 @pytest.mark.parametrize("unknown", ["copy", "replace", "keep"])
 @pytest.mark.parametrize("feeding", [False, True])
 @torch.no_grad()
-def test_the_loss_is_that_of_the_formulas(unknown: str, feeding: bool) -> None:
+def test_the_loss_is_that_of_the_formulas(model: Callable[..., TaskModel], unknown: str, feeding: bool) -> None:
     made = model(unknown=unknown, feeding=feeding)
     losses = []
     for pair in PAIRS:
@@ -78,7 +69,7 @@ def test_the_loss_is_that_of_the_formulas(unknown: str, feeding: bool) -> None:
 
 @pytest.mark.parametrize("feeding", [False, True])
 @torch.no_grad()
-def test_a_step_gives_the_probabilities_of_the_formulas(feeding: bool) -> None:
+def test_a_step_gives_the_probabilities_of_the_formulas(model: Callable[..., TaskModel], feeding: bool) -> None:
     """The probability of <unk> goes to the source word with the highest attention; all add up to one."""
     made = model(feeding=feeding)
     net, pair = network(made), PAIRS[0]
@@ -96,7 +87,7 @@ def test_a_step_gives_the_probabilities_of_the_formulas(feeding: bool) -> None:
 
 
 @torch.no_grad()
-def test_a_pair_has_the_same_loss_and_answer_in_any_company() -> None:
+def test_a_pair_has_the_same_loss_and_answer_in_any_company(model: Callable[..., TaskModel]) -> None:
     made = model()
     together = made.predict(PAIRS)
     assert [made.predict([pair])[0] for pair in PAIRS] == together
@@ -106,7 +97,7 @@ def test_a_pair_has_the_same_loss_and_answer_in_any_company() -> None:
     assert float(network(made).loss(made.texts(PAIRS), PAIRS)) == pytest.approx(mean, rel=1e-5)
 
 
-def test_a_source_without_words_is_answered() -> None:
+def test_a_source_without_words_is_answered(model: Callable[..., TaskModel]) -> None:
     for unknown in ("copy", "replace", "keep"):
         made = model(unknown=unknown)
         assert isinstance(made.predict([Seq2SeqExample(())])[0], str)
@@ -114,7 +105,7 @@ def test_a_source_without_words_is_answered() -> None:
 
 
 @torch.no_grad()
-def test_the_end_is_a_word_that_is_learnt() -> None:
+def test_the_end_is_a_word_that_is_learnt(model: Callable[..., TaskModel]) -> None:
     """Words after the end cost nothing, and the end itself does."""
     made = model()
     empty = [Seq2SeqExample(("tea",), ())]

@@ -56,10 +56,7 @@ class Contexts(ProbeStudy):
     def read_sets(self) -> dict[str, list[Any]]:
         """The pairs of the three sets."""
         whole = self.context == "whole"
-        sets: dict[str, list[Any]] = {}
-        for part in ("train", "dev"):
-            files = [data_file(f"{FOLDER}/wic/{part}/{part}.{kind}.txt") for kind in ("data", "gold")]
-            sets[f"wic {part}"] = probe.read_wic(*files)[: self.pairs]
+        sets: dict[str, list[Any]] = {**read_wic_parts(self.pairs)}
         sets["scws"] = probe.read_scws(data_file(f"{FOLDER}/scws.txt"), whole=whole)[: self.pairs]
         sets["cosimlex"] = probe.read_cosimlex(data_file(f"{FOLDER}/cosimlex-en.csv"), whole=whole)[: self.pairs]
         return sets
@@ -98,6 +95,15 @@ class Contexts(ProbeStudy):
             "sets.\n\n"
             f"Models: {self.models}. {format_times(seconds)}"
         )
+
+
+def read_wic_parts(pairs: int | None = None) -> dict[str, list[probe.ContextPair]]:
+    """The training and the dev part of WiC, or the first pairs of each."""
+    parts = {}
+    for part in ("train", "dev"):
+        files = [data_file(f"{FOLDER}/wic/{part}/{part}.{kind}.txt") for kind in ("data", "gold")]
+        parts[f"wic {part}"] = probe.read_wic(*files)[:pairs]
+    return parts
 
 
 def score_reader(reader: LayerReader, sets: dict[str, list[Any]], report: Report) -> dict[str, Any]:

@@ -19,6 +19,8 @@ from firth.probes.readers import (
     BilmReader,
     LayerReader,
     block_size,
+    is_named,
+    model_names,
     split_blocks,
     strip_folders,
 )
@@ -30,7 +32,7 @@ from firth.studies.probing.study import ProbeStudy, compare_with_paper, format_t
 from firth.studies.results import data_file
 from firth.tasks.columns import read_sentences, select_field
 
-BASELINE = "most frequent tag of the word"
+BASELINE, TRAINING = "most frequent tag of the word", "training words"
 UPOS, XPOS = 3, 4  # columns of CoNLL-U
 FILES = {
     "ewt": tuple(f"data/tasks/pos/ewt-{part}.conllu.xz" for part in ("train", "dev", "test")),
@@ -56,6 +58,12 @@ BESIDE = {
     ),
     "perdt": "",
 }
+
+
+BELOW = (
+    "lies below the most frequent tag of the word. The baseline stores a tag for every word form. A classifier that is "
+    "linear in the numbers of a vector cannot: the last column has its accuracy on its own training words."
+)
 
 
 class TaggedSentence(NamedTuple):
@@ -88,6 +96,7 @@ class PartsOfSpeech(ProbeStudy):
         scores: dict[str, dict[str, Any]] = {}
         for kind, (train, _, test) in texts.items():
             scores[kind] = {BASELINE: accuracies(predict_baseline(train, test), WordGroups(train, test))}
+            scores[kind][BASELINE][TRAINING] = percent(predict_baseline(train, train))
         options = {name: getattr(self, name) for name in ("treebank", "sentences", "epochs", "seed")}
         score = partial(self.score_reader, texts=texts, report=report)
         results, seconds = self.evaluate(work, runtime, options, score)
@@ -123,14 +132,16 @@ class PartsOfSpeech(ProbeStudy):
             fitted = probe.fit(tables[0], labels[0], tables[1], labels[1], classes=len(tags), report=report)
             groups, predictions = WordGroups(train, test), fitted.predict(tables[2])
             scores[kind] = {
-                name: accuracies(predicted == labels[2], groups) | {"epochs": epochs}
-                for name, predicted, epochs in zip(reader.names, predictions, fitted.epochs)
+                name: accuracies(predicted == labels[2], groups) | {TRAINING: percent(known), "epochs": epochs}
+                for name, predicted, known, epochs in zip(
+                    reader.names, predictions, fitted.predict(tables[0]) == labels[0], fitted.epochs
+                )
             }
         return scores
 
     def summarize(self, scores: dict[str, Any], seconds: dict[str, float], texts: Any) -> Findings:
         """The page of the scores of all models."""
-        columns = "all", "unseen", "ambiguous"
+        columns = "all", "unseen", "ambiguous", TRAINING
         tables = []
         for kind, (train, _, test) in texts.items():
             groups = WordGroups(train, test)
@@ -147,7 +158,14 @@ class PartsOfSpeech(ProbeStudy):
         series = {kind: [one[method]["all"] for method in methods] for kind, one in scores.items()}
         chart = BarChart(self.title, "accuracy in %", methods, series)
         values = {"options": strip_folders(self.as_dict()), "scores": scores, "paper": PAPER, "seconds": seconds}
-        about = self.describe(seconds, [sum(len(one.words) for one in part) for part in texts["UPOS"]])
+        lower = {
+            name: None
+            for by_method in scores.values()
+            for name, one in by_method.items()
+            if is_named(self.static) and name in model_names(self.static) and one["all"] < by_method[BASELINE]["all"]
+        }
+        about = "".join(f"{name} {BELOW}\n\n" for name in lower)
+        about += self.describe(seconds, [sum(len(one.words) for one in part) for part in texts["UPOS"]])
         return self.findings(about, tables, {"layers": chart}, values)
 
     def describe(self, seconds: dict[str, float], words: Sequence[int]) -> str:
@@ -206,7 +224,16 @@ class WordGroups:
 def accuracies(correct: NDArray[np.bool_], groups: WordGroups) -> dict[str, Any]:
     """Accuracy in percent on all words, on unseen words, and on ambiguous words."""
     masks = {"all": np.ones(len(correct), bool), "unseen": groups.unseen, "ambiguous": groups.ambiguous}
-    return {name: round(100 * float(correct[mask].mean()), 2) if mask.any() else None for name, mask in masks.items()}
+    return {name: percent(correct[mask]) if mask.any() else None for name, mask in masks.items()}
+
+
+def percent(correct: NDArray[np.bool_]) -> float:
+    """The share of correct answers in percent.
+
+    >>> percent(np.array([True, False, True]))
+    66.67
+    """
+    return round(100 * float(correct.mean()), 2)
 
 
 def predict_baseline(train: Sequence[TaggedSentence], test: Sequence[TaggedSentence]) -> NDArray[np.bool_]:

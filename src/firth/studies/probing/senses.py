@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
-from functools import partial
+from functools import cached_property
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -16,6 +16,7 @@ from firth.probes.sense_files import (
     FRAMEWORK,
     SEMCOR,
     SETS,
+    AnnotatedSentence,
     Annotation,
     count_senses,
     lexemes_of,
@@ -24,7 +25,7 @@ from firth.probes.sense_files import (
 )
 from firth.probes.senses import SenseMeans, fill_missing, first_senses, most_frequent_senses, score_answers
 from firth.probes.separation import read_sense_table, separate_layers, summarize_separations
-from firth.probes.wordnet import Lexeme, find_wordnet, lexeme_of
+from firth.probes.wordnet import Lexeme, WordNet, find_wordnet, lexeme_of
 from firth.progress import Report, silent
 from firth.runtime import Runtime
 from firth.show.charts import BarChart
@@ -68,31 +69,19 @@ class Senses(ProbeStudy):
 
     def run(self, work: Path, runtime: Runtime, report: Report = silent) -> Findings:
         """Computes sense vectors from SemCor with every model and tests them on the evaluation framework."""
-        tests = read_framework(data_file(FRAMEWORK))
-        annotations = [annotation for sentence in tests for annotation in sentence.annotations]
-        lexemes = [annotation.lexeme for annotation in annotations]
-        wordnet = find_wordnet(self.wordnet)
-        counts = count_senses(read_semcor(data_file(SEMCOR), self.sentences), lexemes_of(tests))
-        first: Answers = [None] * len(annotations) if wordnet is None else first_senses(lexemes, wordnet)
-        ambiguous = {lexeme for lexeme, senses in senses_per_lexeme(counts).items() if senses > 1}
-        score = partial(score_groups, annotations=annotations, ambiguous=ambiguous)
-        scores: dict[str, Any] = {} if wordnet is None else {FIRST: score(first)}
-        scores[FREQUENT] = score(fill_missing(most_frequent_senses(lexemes, counts), first))
+        tests = SenseTests.read(self.wordnet, self.sentences)
+        scores = tests.score_baselines()
 
         def score_reader(reader: LayerReader) -> dict[str, Any]:
-            means = SenseMeans.read(reader, read_semcor(data_file(SEMCOR), self.sentences), counts, wordnet, report)
-            spans = [sentence.span(annotation) for sentence in tests for annotation in sentence.annotations]
-            answers = means.nearest(read_spans(reader, spans, report, "reading test words"), lexemes)
-            found = {name: score(fill_missing(one, first)) for name, one in zip(reader.names, answers)}
-            return {"scores": found, "separation": measure_separation(reader)}
+            return {"scores": tests.score_reader(reader, report), "separation": measure_separation(reader)}
 
-        options = {"sentences": self.sentences, "wordnet": wordnet is not None}
+        options = {"sentences": self.sentences, "wordnet": tests.wordnet is not None}
         results, seconds = self.evaluate(work, runtime, options, score_reader)
         separation: dict[str, Any] = {}
         for result in results:
             scores |= result["scores"]
             separation |= result["separation"]
-        return self.summarize(scores, separation, seconds, annotations, counts)
+        return self.summarize(scores, separation, seconds, tests.annotations, tests.counts)
 
     def summarize(
         self,
@@ -163,6 +152,62 @@ class Senses(ProbeStudy):
             f"static vectors have no context: what they tell apart are the inflected forms of a lemma. {BAG_TEXT}\n\n"
             f"Models: {self.models}. {format_times(seconds)} The paper's biLM was trained on a billion words."
         )
+
+
+@dataclass(frozen=True)
+class SenseTests:
+    """The test instances, the senses of their lemmas in SemCor with their counts, and WordNet."""
+
+    tests: Sequence[AnnotatedSentence]
+    counts: dict[str, int]
+    wordnet: WordNet | None
+    sentences: int | None
+
+    @classmethod
+    def read(cls, wordnet: str, sentences: int | None) -> SenseTests:
+        """The tests of the evaluation framework, with the first sentences of SemCor."""
+        tests = read_framework(data_file(FRAMEWORK))
+        counts = count_senses(read_semcor(data_file(SEMCOR), sentences), lexemes_of(tests))
+        return cls(tests, counts, find_wordnet(wordnet), sentences)
+
+    @cached_property
+    def annotations(self) -> list[Annotation]:
+        """All test instances."""
+        return [annotation for sentence in self.tests for annotation in sentence.annotations]
+
+    @cached_property
+    def lexemes(self) -> list[Lexeme]:
+        """The lexemes of the test instances."""
+        return [annotation.lexeme for annotation in self.annotations]
+
+    @cached_property
+    def first(self) -> Answers:
+        """WordNet's first sense of each instance; None without WordNet."""
+        if self.wordnet is None:
+            return [None] * len(self.annotations)
+        return first_senses(self.lexemes, self.wordnet)
+
+    @cached_property
+    def ambiguous(self) -> set[Lexeme]:
+        """The lexemes with more than one sense in SemCor."""
+        return {lexeme for lexeme, senses in senses_per_lexeme(self.counts).items() if senses > 1}
+
+    def score(self, answers: Answers) -> dict[str, float]:
+        """The scores of answers by group; an instance without an answer gets the first sense."""
+        return score_groups(fill_missing(answers, self.first), self.annotations, self.ambiguous)
+
+    def score_baselines(self) -> dict[str, dict[str, float]]:
+        """The scores of WordNet's first sense, if there is WordNet, and of the most frequent sense in SemCor."""
+        first = {} if self.wordnet is None else {FIRST: self.score(self.first)}
+        return first | {FREQUENT: self.score(most_frequent_senses(self.lexemes, self.counts))}
+
+    def score_reader(self, reader: LayerReader, report: Report = silent) -> dict[str, dict[str, float]]:
+        """The scores of each layer of a model."""
+        semcor = read_semcor(data_file(SEMCOR), self.sentences)
+        means = SenseMeans.read(reader, semcor, self.counts, self.wordnet, report)
+        spans = [sentence.span(annotation) for sentence in self.tests for annotation in sentence.annotations]
+        answers = means.nearest(read_spans(reader, spans, report, "reading test words"), self.lexemes)
+        return {name: self.score(one) for name, one in zip(reader.names, answers)}
 
 
 def measure_separation(reader: LayerReader) -> dict[str, dict[str, float]]:

@@ -11,7 +11,7 @@ from typing import Any
 
 from firth.options import option
 from firth.probes.bag import BAG, FREQUENT
-from firth.probes.readers import LayerReader, model_identity, model_names, open_readers
+from firth.probes.readers import LayerReader, is_named, model_identity, model_names, open_readers
 from firth.runtime import Runtime
 from firth.studies.findings import Cell, ResultTable
 from firth.studies.results import load_or_compute
@@ -23,6 +23,11 @@ BAG_TEXT = (
     f"without the {FREQUENT} most frequent words, punctuation and the word itself. It knows which words are near; a "
     "contextual vector that does not exceed it has learned no more than that."
 )
+NO_COVE = (
+    "CoVe is left out: it needs an encoder trained to translate millions of sentences, and no parallel text is at "
+    "hand. An encoder trained on 120,000 pairs of neighboring English sentences instead was useless: below layer 0 of "
+    "the biLM on senses, and its second layer had the right tag for a quarter of the words"
+)
 STATIC = "Word vectors; join several names with +; 'none' leaves them out."
 
 
@@ -32,7 +37,7 @@ class ProbeStudy(Study):
 
     elmo: str = option("elmo-en", ELMO)
     static: str = option("glove-en", STATIC)
-    cove: str | None = option(None, "A seq2seq model whose encoder layers are evaluated as well.")
+    cove: str | None = option(None, "A seq2seq model whose encoder layers are evaluated as well; default: none.")
 
     def evaluate(
         self,
@@ -56,8 +61,9 @@ class ProbeStudy(Study):
 
     @property
     def models(self) -> str:
-        """The names of all models, for the page."""
-        return model_names(self.elmo, self.static, self.cove)
+        """The names of all models, for the page; without CoVe, the reason."""
+        names = model_names(self.elmo, self.static, self.cove)
+        return names if is_named(self.cove) else f"{names}. {NO_COVE}"
 
 
 def evaluate_models(

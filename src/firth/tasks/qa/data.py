@@ -112,15 +112,15 @@ def find_occurrences(passage: Passage, answer: str, start: int, occurrences: Occ
     >>> find_occurrences(passage, "2", 3, "given"), find_occurrences(passage, "2", 3, "all")
     ([(1, 1)], [(6, 6), (10, 10)])
     """
-    given = passage.words_between(start, start + len(answer))
-    if given is None:
+    span = passage.words_between(start, start + len(answer))
+    if span is None:
         return []
     if occurrences == "given":
-        return [given]
+        return [span]
     firsts, lasts = passage.edges
     spans = [(firsts.get(begin), lasts.get(begin + len(answer))) for begin in _find_all(passage.text, answer)]
     whole = [(first, last) for first, last in spans if first is not None and last is not None]
-    return whole or [given]
+    return whole or [span]
 
 
 def _find_all(text: str, piece: str) -> Iterator[int]:
@@ -161,9 +161,9 @@ def _parse_question(
     texts, spans = [], []
     for answer in _require(path, place, record, "answers", list):
         text = _require(path, f"{place}.answers", answer, "text", str)
-        given = _require(path, f"{place}.answers", answer, "answer_start", int)
+        start = _require(path, f"{place}.answers", answer, "answer_start", int)
         texts.append(text)
-        spans += find_occurrences(passage, text, _find_start(path, place, passage.text, text, given), occurrences)
+        spans += find_occurrences(passage, text, _find_start(path, place, passage.text, text, start), occurrences)
     if not spans:
         raise FormatError(path, f"{place}: no answer contains a word of the passage")
     return QaExample(passage, words, tuple(texts), tuple(sorted(set(spans))), id)

@@ -158,14 +158,15 @@ class QaNetwork(nn.Module):
             for row, length in enumerate(passage.lengths.tolist())
             for begin in windows.window_starts(length, self.task.longest, self.task.overlap)
         ]
-        found: list[tuple[Any, ...]] = []
+        candidates: list[tuple[Any, ...]] = []
         for at in range(0, len(places), len(examples)):
             rows, begins = zip(*places[at : at + len(examples)])
             questions = windows.cut_windows(question, rows, [0] * len(rows), int(question.lengths.max()))
             first, last = self(windows.cut_windows(passage, rows, begins, self.task.longest), questions)
             totals = first.logsumexp(1).tolist(), last.logsumexp(1).tolist()
-            found += zip(rows, begins, *best_span(first, last, self.task.answer_words), *totals)
-        return [_best_answer(example, [one for one in found if one[0] == row]) for row, example in enumerate(examples)]
+            candidates += zip(rows, begins, *best_span(first, last, self.task.answer_words), *totals)
+        windows_of = [[one for one in candidates if one[0] == row] for row in range(len(examples))]
+        return list(map(_best_answer, examples, windows_of))
 
 
 def marginal_loss(logits: Tensor, gold: Tensor) -> Tensor:
@@ -192,10 +193,10 @@ def best_span(first: Tensor, last: Tensor, longest: int) -> tuple[list[int], lis
     return firsts.tolist(), lasts.clamp(max=time - 1).tolist(), scores.tolist()
 
 
-def _best_answer(example: QaExample, found: Sequence[Sequence[Any]]) -> dict[str, Any]:
+def _best_answer(example: QaExample, candidates: Sequence[Sequence[Any]]) -> dict[str, Any]:
     """The best of an example's windows, each (row, begin, first, last, score, total of firsts, total of lasts)."""
-    _, begin, first, last, score, *_ = max(found, key=lambda one: float(one[4]))
-    totals = torch.tensor([one[5:] for one in found]).logsumexp(0).sum().item()
+    _, begin, first, last, score, *_ = max(candidates, key=lambda one: float(one[4]))
+    totals = torch.tensor([one[5:] for one in candidates]).logsumexp(0).sum().item()
     start, end = example.passage.places[begin + first][0], example.passage.places[begin + last][1]
     probability = torch.tensor(score - totals).exp().item()
     return {"text": example.passage.text[start:end], "start": start, "end": end, "probability": probability}

@@ -81,10 +81,6 @@ class Qa(Task):
             require_gold(example.spans or None, example.words)
         return examples
 
-    def learn_labels(self, examples: Sequence[QaExample]) -> Labels:
-        """Nothing: every answer is a span of its passage."""
-        return {}
-
     def network(self, sizes: Sizes, labels: Labels) -> nn.Module:
         """Attention flow with self-attention."""
         return QaNetwork(sizes, self)

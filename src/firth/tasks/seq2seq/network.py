@@ -125,7 +125,7 @@ class EncoderDecoder(nn.Module):
     def search(self, text: Text, examples: Sequence[Seq2SeqExample], width: int) -> list[list[tuple[str, float]]]:
         """The `width` best texts for each source with their scores, log P / length ** length_penalty."""
         state = self.encode(text, examples)
-        found = beam.search(
+        best = beam.search(
             self.step,
             state.repeat(width),
             torch.full((len(examples),), BEGIN, device=state.hidden.device),
@@ -135,7 +135,7 @@ class EncoderDecoder(nn.Module):
             penalty=self.task.length_penalty,
         )
         results = []
-        for rows, scores, unknown in zip(found.words.tolist(), found.scores.tolist(), state.source.unknown):
+        for rows, scores, unknown in zip(best.words.tolist(), best.scores.tolist(), state.source.unknown):
             words = [*self.words, *unknown]
             texts = [" ".join(words[id] for id in row if id >= 0) for row in rows]
             results.append(list(zip(texts, scores)))

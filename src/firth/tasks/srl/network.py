@@ -96,8 +96,8 @@ class SrlTagger(nn.Module):
     def answers(self, texts: tuple[Text, ...], examples: Sequence[SrlExample]) -> list[dict[str, Any]]:
         """The predicates that the finder finds, and the frame of the example's predicate, or of all that are found."""
         (text,) = texts
-        found = ((self.predicate_logits(text) > 0) & text.mask).tolist()
-        predicates = [[place for place, is_predicate in enumerate(row) if is_predicate] for row in found]
+        are_predicates = ((self.predicate_logits(text) > 0) & text.mask).tolist()
+        predicates = [[place for place, is_predicate in enumerate(row) if is_predicate] for row in are_predicates]
         frames = [
             (row, place)
             for row, example in enumerate(examples)

@@ -1,0 +1,73 @@
+from __future__ import annotations
+
+import torch
+
+from firth.neural.architecture import Architecture
+from firth.neural.bilm import BiLM
+from firth.probes.readers import BilmReader, unit
+from firth.probes.representations import RepresentationReader, Substitutes, Whitening, shift_states
+from firth.text.vocabulary import Vocabulary
+
+SENTENCES = [["A", "cup", "of", "tea", "."], ["Rain"], [], ["We", "had", "tea"]]
+
+
+def test_each_representation_has_a_row_and_the_layers_come_first() -> None:
+    bilm = BiLM(Architecture.named("tiny"), seed=3)
+    reader = RepresentationReader(bilm, SENTENCES)
+    found, layers = reader.read(SENTENCES), BilmReader(bilm).read(SENTENCES)
+    assert found.shape == (len(reader.names), 9, 80)
+    assert torch.equal(found[:4, :, :32], layers)
+    assert not found[:4, :, 32:].any()
+    assert reader.read([]).shape == (len(reader.names), 0, 80)
+
+
+def test_neighbor_states_do_not_see_the_word_itself() -> None:
+    reader = RepresentationReader(BiLM(Architecture.named("tiny"), seed=3), SENTENCES)
+    row, bag = reader.names.index("biLM neighbor states 2"), reader.names.index("biLM layer 2, whitened")
+    one, other = reader.read([["a", "green", "tea"]]), reader.read([["a", "black", "tea"]])
+    assert torch.allclose(one[row, 1], other[row, 1], atol=1e-6)
+    assert not torch.allclose(one[bag, 1], other[bag, 1], atol=1e-3)
+
+
+def test_the_best_combination_is_two_vectors_of_length_one() -> None:
+    reader = RepresentationReader(BiLM(Architecture.named("tiny"), seed=3), SENTENCES)
+    rows = dict(zip(reader.names, reader.read([["green", "tea", "cup"]])))
+    joined, states, bag = (rows[f"biLM {name}"] for name in ("neighbor states 2 and bag", "neighbor states 2", "bag 2"))
+    assert torch.allclose(joined[:, :32], unit(states[:, :32]), atol=1e-6)
+    assert torch.allclose(joined[:, 32:64], unit(bag[:, :32]), atol=1e-6)
+
+
+def test_whitened_dimensions_are_not_correlated() -> None:
+    generator = torch.Generator().manual_seed(1)
+    sample = torch.randn(500, 3, generator=generator) @ torch.tensor(
+        [[1.0, 0.5, 0.0], [0.0, 1.0, 0.5], [0.2, 0.0, 1.0]]
+    )
+    white = Whitening.fit(sample)(sample + 0.0)
+    assert torch.allclose(torch.cov(white.T, correction=0), torch.eye(3), atol=0.02)
+
+
+def test_states_at_the_ends_of_sentences_are_zero() -> None:
+    shifted = shift_states(torch.ones(2, 3, 4), [3])
+    assert shifted[0].tolist() == [[0, 0, 1, 1], [1, 1, 1, 1], [1, 1, 0, 0]]
+
+
+def test_substitutes_are_the_words_that_fit_on_both_sides() -> None:
+    weight = torch.tensor([[8.0, 0.0], [0.0, 8.0], [-8.0, -8.0]])
+    fits = Substitutes(weight, torch.zeros(3), torch.eye(3))
+    found = fits(torch.tensor([[1.0, 0.0, 1.0, 0.0], [0.0, 0.0, 0.0, 1.0], [0.0, 0.0, 0.0, 0.0]]))
+    assert found.argmax(1).tolist()[:2] == [0, 1]
+    assert torch.allclose(found[2], torch.full((3,), 1 / 3))
+
+
+def test_a_bilm_without_a_full_softmax_has_no_substitutes() -> None:
+    assert Substitutes.of(BiLM(Architecture.named("tiny"))) is None
+
+
+def test_a_bilm_with_a_softmax_has_substitutes_of_its_content_words() -> None:
+    words = [f"w{number}" for number in range(160)]
+    bilm = BiLM(Architecture.named("tiny"), vocabulary=Vocabulary(words, range(160, 0, -1)))
+    reader = RepresentationReader(bilm, SENTENCES)
+    assert reader.substitutes is not None
+    assert len(reader.substitutes.weight) == 10  # 150 of 160 words are frequent
+    assert reader.names[-3] == "biLM substitutes"
+    assert reader.read(SENTENCES).shape == (15, 9, 80)
