@@ -149,5 +149,5 @@ def test_a_word_that_stands_twice_is_refused(tmp_path):
 
 
 def test_a_word_with_a_blank_cannot_be_listed(tmp_path):
-    with pytest.raises(OptionError, match="'New York'"):
+    with pytest.raises(FormatError, match="'New York'"):
         glove_binary.write_words(Vocabulary(["New York"]), tmp_path / "vocab.txt")

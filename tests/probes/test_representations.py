@@ -5,7 +5,14 @@ import torch
 from firth.neural.architecture import Architecture
 from firth.neural.bilm import BiLM
 from firth.probes.readers import BilmReader, unit
-from firth.probes.representations import RepresentationReader, Whitening, shift_states
+from firth.probes.representations import (
+    NeighborStatesReader,
+    RepresentationReader,
+    Substitutes,
+    Whitening,
+    shift_states,
+)
+from firth.text.vocabulary import Vocabulary
 
 SENTENCES = [["A", "cup", "of", "tea", "."], ["Rain"], [], ["We", "had", "tea"]]
 
@@ -14,10 +21,10 @@ def test_each_representation_has_a_row_and_the_layers_come_first() -> None:
     bilm = BiLM(Architecture.named("tiny"), seed=3)
     reader = RepresentationReader(bilm, SENTENCES)
     found, layers = reader.read(SENTENCES), BilmReader(bilm).read(SENTENCES)
-    assert found.shape == (len(reader.names), 9, 64)
+    assert found.shape == (len(reader.names), 9, 80)
     assert torch.equal(found[:4, :, :32], layers)
     assert not found[:4, :, 32:].any()
-    assert reader.read([]).shape == (len(reader.names), 0, 64)
+    assert reader.read([]).shape == (len(reader.names), 0, 80)
 
 
 def test_neighbor_states_do_not_see_the_word_itself() -> None:
@@ -33,7 +40,7 @@ def test_the_best_combination_is_two_vectors_of_length_one() -> None:
     rows = dict(zip(reader.names, reader.read([["green", "tea", "cup"]])))
     joined, states, bag = (rows[f"biLM {name}"] for name in ("neighbor states 2 and bag", "neighbor states 2", "bag 2"))
     assert torch.allclose(joined[:, :32], unit(states[:, :32]), atol=1e-6)
-    assert torch.allclose(joined[:, 32:], unit(bag[:, :32]), atol=1e-6)
+    assert torch.allclose(joined[:, 32:64], unit(bag[:, :32]), atol=1e-6)
 
 
 def test_whitened_dimensions_are_not_correlated() -> None:
@@ -48,3 +55,33 @@ def test_whitened_dimensions_are_not_correlated() -> None:
 def test_states_at_the_ends_of_sentences_are_zero() -> None:
     shifted = shift_states(torch.ones(2, 3, 4), [3])
     assert shifted[0].tolist() == [[0, 0, 1, 1], [1, 1, 1, 1], [1, 1, 0, 0]]
+
+
+def test_substitutes_are_the_words_that_fit_on_both_sides() -> None:
+    weight = torch.tensor([[8.0, 0.0], [0.0, 8.0], [-8.0, -8.0]])
+    fits = Substitutes(weight, torch.zeros(3), torch.eye(3))
+    found = fits(torch.tensor([[1.0, 0.0, 1.0, 0.0], [0.0, 0.0, 0.0, 1.0], [0.0, 0.0, 0.0, 0.0]]))
+    assert found.argmax(1).tolist()[:2] == [0, 1]
+    assert torch.allclose(found[2], torch.full((3,), 1 / 3))
+
+
+def test_a_bilm_without_a_full_softmax_has_no_substitutes() -> None:
+    assert Substitutes.of(BiLM(Architecture.named("tiny"))) is None
+
+
+def test_a_bilm_with_a_softmax_has_substitutes_of_its_content_words() -> None:
+    words = [f"w{number}" for number in range(160)]
+    bilm = BiLM(Architecture.named("tiny"), vocabulary=Vocabulary(words, range(160, 0, -1)))
+    reader = RepresentationReader(bilm, SENTENCES)
+    assert reader.substitutes is not None
+    assert len(reader.substitutes.weight) == 10  # 150 of 160 words are frequent
+    assert reader.names[-3] == "biLM substitutes"
+    assert reader.read(SENTENCES).shape == (15, 9, 80)
+
+
+def test_neighbor_states_alone_are_those_of_all_representations() -> None:
+    bilm = BiLM(Architecture.named("tiny"), seed=3)
+    alone, every = NeighborStatesReader(bilm), RepresentationReader(bilm, SENTENCES)
+    expected = every.read(SENTENCES)[every.names.index(alone.names[0]), :, :32]
+    assert torch.allclose(alone.read(SENTENCES)[0], expected)
+    assert alone.read([]).shape == (1, 0, 32)

@@ -18,7 +18,7 @@ from firth.formats import native
 from firth.formats.reading import RowSelection
 from firth.progress import Report, silent
 from firth.text.tokenize import Tokenizer
-from firth.text.vocabulary import Vocabulary, to_bytes
+from firth.text.vocabulary import Vocabulary, to_bytes, to_word
 from firth.vectors.occurrences import Occurrences
 
 VECTORS, PLACES, IDS, LENGTHS, WORDS = "vectors", "places", "ids", "lengths", "words"
@@ -31,7 +31,7 @@ class IndexWriter:
         self.journal, self.dtype, self.only = journal, dtype, only
         self.state: dict[str, Any] = {}
         stored = journal.path(WORDS).read_bytes().split(b"\n")[:-1] if journal.size(WORDS) else []
-        self.numbers = {word.decode("utf-8", "surrogateescape"): number for number, word in enumerate(stored)}
+        self.numbers = {to_word(word): number for number, word in enumerate(stored)}
 
     def append(self, block: LineBlock, arrays: Sequence[NDArray[Any]]) -> None:
         """Appends the words of the block and the rows of the indexed ones."""

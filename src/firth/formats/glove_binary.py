@@ -17,6 +17,7 @@ from scipy.sparse import csr_matrix
 from firth.errors import FormatError, OptionError
 from firth.files import STDIN, Name, compression, open_bytes, write_bytes
 from firth.formats.reading import open_blocks
+from firth.formats.word2vec_text import check_words
 from firth.models.count_matrix import CountMatrix
 from firth.models.glove_cells import Batch, MatrixCells
 from firth.text.vocabulary import Vocabulary, to_bytes, to_word
@@ -131,12 +132,7 @@ def read_words(path: Name) -> Vocabulary:
 
 def write_words(vocabulary: Vocabulary, path: Name) -> None:
     """Writes a vocabulary as the vocab.txt of GloVe; unknown counts become 0."""
-    counts = np.zeros(len(vocabulary), np.int64) if vocabulary.counts is None else vocabulary.counts
+    check_words(vocabulary, path, "vocab.txt of GloVe")
     with write_bytes(path) as file:
-        for word, count in zip(vocabulary, counts.tolist()):
-            raw = to_bytes(word)
-            if not raw or b"\n" in raw or b" " in raw or b"\t" in raw:
-                raise OptionError(
-                    f"{word!r} cannot be written to GloVe's vocab.txt: it is empty or contains a space or a line end"
-                )
-            file.write(b"%b %d\n" % (raw, count))
+        for word, count in vocabulary.most_common(len(vocabulary)):
+            file.write(b"%b %d\n" % (to_bytes(word), count))

@@ -13,7 +13,7 @@ from firth.kernels.decimals import GOOD, HARD, LONGEST, NEWLINE, is_blank, line_
 from firth.kernels.ngram import NONE, find_child
 from firth.kernels.words import find
 
-FINE, FEW_FIELDS, MANY_FIELDS, NO_NUMBER, POSITIVE, NO_WORD, NO_PREFIX, NO_BACKOFF, HARD_NUMBER, NO_LINE = range(10)
+FINE, FEW_FIELDS, MANY_FIELDS, NO_NUMBER, POSITIVE, NO_WORD, NO_PREFIX, NO_BACKOFF, HARD_NUMBER = range(9)
 BACKSLASH, TAB, BLANK = np.uint8(92), np.uint8(9), np.uint8(32)
 
 
@@ -40,19 +40,13 @@ def read_log(blob, start, end, problem):
 
 
 @njit(cache=True, nogil=True)
-def open_line(blob, at):
-    """(end, start of the next line, log10 probability, end of its field, problem) of the line at `at`.
-
-    The problem is NO_LINE at an empty line and at one that starts with a backslash.
-    """
-    stop, after = line_end(blob, at)
-    if stop == at or blob[at] == BACKSLASH:
-        return stop, after, np.float32(0), at, NO_LINE
+def read_probability(blob, at, stop):
+    """(log10 probability, end of its field, problem) of the line blob[at:stop]."""
     start, end = next_field(blob, at, stop)
     value, problem = read_log(blob, start, end, NO_NUMBER)
     if problem == FINE and value > 0:
         problem = POSITIVE
-    return stop, after, value, end, problem
+    return value, end, problem
 
 
 @njit(cache=True, nogil=True)
@@ -71,9 +65,10 @@ def read_backoff(blob, at, stop):
 def read_words(blob, at, row, starts, ends, log10, backoffs):
     """Read lines of 1-grams from offset `at`. Word i is blob[starts[i]:ends[i]]."""
     while at < len(blob) and row < len(log10):
-        stop, after, log10[row], end, problem = open_line(blob, at)
-        if problem == NO_LINE:
+        stop, after = line_end(blob, at)
+        if stop == at or blob[at] == BACKSLASH:
             break
+        log10[row], end, problem = read_probability(blob, at, stop)
         if problem != FINE:
             return at, row, problem
         starts[row], ends[row] = next_field(blob, end, stop)
@@ -97,9 +92,10 @@ def read_ngrams(blob, at, row, order, vocabulary, starts, words, base, keys, log
     names, name_starts, name_ends, slots = vocabulary
     size = np.uint64(len(name_starts))
     while at < len(blob) and row < len(keys):
-        stop, after, log10[row], end, problem = open_line(blob, at)
-        if problem == NO_LINE:
+        stop, after = line_end(blob, at)
+        if stop == at or blob[at] == BACKSLASH:
             break
+        log10[row], end, problem = read_probability(blob, at, stop)
         if problem != FINE:
             return at, row, problem
         node = NONE

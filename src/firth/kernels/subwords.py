@@ -77,10 +77,7 @@ def cut(wrapped, size, minn, maxn, starts, ends, hashes):
 @njit(cache=True, nogil=True)
 def count_rows(blob, starts, ends, minn, maxn, sentence_end, counts):
     """counts[w] = number of n-grams of word w, including pruned ones."""
-    widest = np.int64(0)
-    for word in range(len(starts)):
-        widest = max(widest, ends[word] - starts[word])
-    wrapped = np.empty(widest + 2, np.uint8)
+    wrapped = np.empty(np.max(ends - starts) + 2 if len(starts) > 0 else 2, np.uint8)
     nothing = np.empty(0, np.int64)
     no_hashes = np.empty(0, np.uint32)
     for word in range(len(starts)):
@@ -95,10 +92,7 @@ def fill_rows(blob, starts, ends, first, minn, maxn, sentence_end, buckets, prun
     Its own row, first + k, is the first. An n-gram in bucket b has row words + b or, if `pruned` is not empty,
     words + pruned[b]; a negative pruned[b] means no row.
     """
-    widest = np.int64(0)
-    for word in range(len(starts)):
-        widest = max(widest, ends[word] - starts[word])
-    wrapped = np.empty(widest + 2, np.uint8)
+    wrapped = np.empty(np.max(ends - starts) + 2 if len(starts) > 0 else 2, np.uint8)
     for word in range(len(starts)):
         at = pointers[word]
         rows[at] = first + word

@@ -47,24 +47,18 @@ def same_bytes(a, a_start, a_end, b, b_start, b_end):
 
 
 @njit(cache=True, nogil=True)
-def find_slot(query, query_start, query_end, key, blob, starts, ends, slots):
-    """The slot of query[query_start:query_end], whose hash is `key`: its own, or the free one where it belongs."""
+def find(query, query_start, query_end, blob, starts, ends, slots):
+    """The id of query[query_start:query_end], or -1."""
+    key = hash_bytes(query, query_start, query_end)
     mask = np.uint64(len(slots) - 1)
     at = key & mask
     while slots[at] != 0:
         if (slots[at] ^ key) & HIGH == 0:
             id = np.int64(slots[at] & LOW) - 1
             if same_bytes(query, query_start, query_end, blob, starts[id], ends[id]):
-                break
+                return id
         at = (at + np.uint64(1)) & mask
-    return at
-
-
-@njit(cache=True, nogil=True)
-def find(query, query_start, query_end, blob, starts, ends, slots):
-    """The id of query[query_start:query_end], or -1."""
-    key = hash_bytes(query, query_start, query_end)
-    return np.int64(slots[find_slot(query, query_start, query_end, key, blob, starts, ends, slots)] & LOW) - 1
+    return np.int64(-1)
 
 
 @njit(cache=True, nogil=True)
@@ -77,11 +71,20 @@ def find_all(query, query_starts, query_ends, blob, starts, ends, slots, ids):
 @njit(cache=True, nogil=True)
 def index(blob, starts, ends, slots):
     """Insert all words into an empty hash table; repeated words are skipped. Returns the number of repeats."""
+    mask = np.uint64(len(slots) - 1)
     repeats = 0
     for id in range(len(starts)):
         key = hash_bytes(blob, starts[id], ends[id])
-        at = find_slot(blob, starts[id], ends[id], key, blob, starts, ends, slots)
-        if slots[at] == 0:
+        at = key & mask
+        fresh = True
+        while slots[at] != 0:
+            if (slots[at] ^ key) & HIGH == 0:
+                other = np.int64(slots[at] & LOW) - 1
+                if same_bytes(blob, starts[id], ends[id], blob, starts[other], ends[other]):
+                    fresh = False
+                    break
+            at = (at + np.uint64(1)) & mask
+        if fresh:
             slots[at] = (key & HIGH) | np.uint64(id + 1)
         else:
             repeats += 1

@@ -138,28 +138,17 @@ class LabelScore:
 
 
 @dataclass(frozen=True)
-class ClassifierScore:
+class ClassifierScore(LabelScore):
     """Precision and recall at k over all lines that have a known label, and for each label."""
 
     k: int
     lines: int
-    score: LabelScore
     by_label: dict[str, LabelScore]
 
     @property
-    def precision(self) -> float:
-        """The fraction of predicted labels that are right."""
-        return self.score.precision
-
-    @property
-    def recall(self) -> float:
-        """The fraction of gold labels that are predicted."""
-        return self.score.recall
-
-    @property
-    def f1(self) -> float:
-        """The harmonic mean of precision and recall."""
-        return self.score.f1
+    def score(self) -> LabelScore:
+        """The counts over all labels."""
+        return LabelScore(self.predicted, self.gold, self.right)
 
     def as_dict(self) -> dict[str, Any]:
         """The values by name, ready for JSON."""
@@ -261,8 +250,8 @@ class Classifier:
                 predicted[labels] += 1
                 right[[label for label in labels if label in own]] += 1
         by_label = {label: LabelScore(*map(int, counts)) for label, *counts in zip(self.labels, predicted, gold, right)}
-        whole = LabelScore(int(predicted.sum()), int(gold.sum()), int(right.sum()))
-        return ClassifierScore(k, int(lines[0]), whole, by_label)
+        totals = int(predicted.sum()), int(gold.sum()), int(right.sum())
+        return ClassifierScore(*totals, k, int(lines[0]), by_label)
 
     def _encode(self, texts: Sequence[str]) -> EncodedLines:
         for text in texts:

@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from contextlib import ExitStack
 from dataclasses import dataclass, fields
 from typing import Any, Literal
@@ -104,21 +104,17 @@ class Glove(Recipe):
         words = words if self.max_words is None else words.top(self.max_words)
         ids = np.full(len(tokens.vocabulary), -1, np.int32)  # -1: not in the vocabulary
         ids[: len(words)] = np.arange(len(words))
-        source = origin(self._named(), corpus, tokens)
-        with ExitStack() as stack:
+        context = ContextWindow(self.window, self.window if self.symmetric else 0, harmonic=True)
+        limit, folder = parse_size(self.memory_limit), self.spill_folder
+
+        def count() -> Cells:
             counts = count_pairs(
-                tokens,
-                ids,
-                len(words),
-                ContextWindow(self.window, self.window if self.symmetric else 0, harmonic=True),
-                memory_limit=parse_size(self.memory_limit),
-                folder=self.spill_folder,
-                runtime=runtime,
-                report=report,
+                tokens, ids, len(words), context, memory_limit=limit, folder=folder, runtime=runtime, report=report
             )
-            cells = self._shuffle(MatrixCells(counts), words, stack, runtime, report)
-            del counts
-            return self._train(cells, words, source, runtime, report, checkpoint, resume)
+            return MatrixCells(counts)
+
+        source = origin(self._named(), corpus, tokens)
+        return self._train(count, words, source, runtime, report, checkpoint, resume)
 
     def fit_counts(
         self,
@@ -140,35 +136,16 @@ class Glove(Recipe):
         (3, 2)
         """
         runtime = runtime or Runtime.from_env()
-        unshuffled, words = _find_cells(counts, vocabulary)
-        with ExitStack() as stack:
-            cells = self._shuffle(unshuffled, words, stack, runtime, report)
-            source = {"recipe": self._named(), "versions": versions()}
-            return self._train(cells, words, source, runtime, report, checkpoint, resume)
+        cells, words = _find_cells(counts, vocabulary)
+        source = {"recipe": self._named(), "versions": versions()}
+        return self._train(lambda: cells, words, source, runtime, report, checkpoint, resume)
 
     def _named(self) -> dict[str, Any]:
         return {"name": "glove", **self.as_dict()}
 
-    def _shuffle(
-        self, cells: Cells, words: Vocabulary, stack: ExitStack, runtime: Runtime, report: Report
-    ) -> ShuffledCells:
-        return shuffle_cells(
-            cells,
-            len(words),
-            kernel.row_bytes(self.dim),
-            x_max=self.x_max,
-            alpha=self.alpha,
-            seed=self.seed,
-            memory_limit=parse_size(self.memory_limit),
-            stack=stack,
-            folder=self.spill_folder,
-            runtime=runtime,
-            report=report,
-        )
-
     def _train(
         self,
-        cells: ShuffledCells,
+        read: Callable[[], Cells],
         vocabulary: Vocabulary,
         source: Mapping[str, Any],
         runtime: Runtime,
@@ -176,14 +153,29 @@ class Glove(Recipe):
         checkpoint: Name | None,
         resume: bool,
     ) -> WordVectors:
-        weights = GloveWeights.initial(self, len(vocabulary))
-        settings = {name: value for name, value in self.as_dict().items() if name not in AFTER_TRAINING}
-        identity: dict[str, Any] = {"recipe": settings, "words": vocabulary.fingerprint}
-        if checkpoint is not None:
-            identity["pairs"] = cells.checksum
-        with Monitor.open(identity, report=report, checkpoint=checkpoint, resume=resume) as monitor:
-            record = GloveTraining(self, cells, vocabulary, weights, runtime, monitor).run()
-        return self._vectors(weights, vocabulary, {**source, "pairs": len(cells), "loss": record.curve})
+        """Trains on the cells that `read` returns. They are freed once they are shuffled."""
+        with ExitStack() as stack:
+            cells = shuffle_cells(
+                read(),
+                len(vocabulary),
+                kernel.row_bytes(self.dim),
+                x_max=self.x_max,
+                alpha=self.alpha,
+                seed=self.seed,
+                memory_limit=parse_size(self.memory_limit),
+                stack=stack,
+                folder=self.spill_folder,
+                runtime=runtime,
+                report=report,
+            )
+            weights = GloveWeights.initial(self, len(vocabulary))
+            settings = {name: value for name, value in self.as_dict().items() if name not in AFTER_TRAINING}
+            identity: dict[str, Any] = {"recipe": settings, "words": vocabulary.fingerprint}
+            if checkpoint is not None:
+                identity["pairs"] = cells.checksum
+            with Monitor.open(identity, report=report, checkpoint=checkpoint, resume=resume) as monitor:
+                record = GloveTraining(self, cells, vocabulary, weights, runtime, monitor).run()
+            return self._vectors(weights, vocabulary, {**source, "pairs": len(cells), "loss": record.curve})
 
     def _vectors(self, weights: GloveWeights, vocabulary: Vocabulary, metadata: Mapping[str, Any]) -> WordVectors:
         rows = weights.rows(self.output, self.dim, self.biases)

@@ -1,8 +1,10 @@
-"""How much work is done at once on a CPU and on a GPU: the sizes that differ, by device."""
+"""What differs by device: how much work is done at once, and how the tensors of a record are moved there."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import Self
 
 import torch
 
@@ -56,3 +58,19 @@ def work_sizes(device: torch.device) -> WorkSizes:
     32768
     """
     return GPU if device.type == "cuda" else CPU
+
+
+class TensorRecord:
+    """A dataclass with tensors among its fields."""
+
+    def to(self, device: str | torch.device) -> Self:
+        """The same with its tensors on a device."""
+        return self._map(lambda tensor: tensor.to(device, non_blocking=True))
+
+    def pinned(self) -> Self:
+        """The same with its tensors in pinned memory, from which a GPU copies while it works."""
+        return self._map(torch.Tensor.pin_memory)
+
+    def _map(self, change: Callable[[torch.Tensor], torch.Tensor]) -> Self:
+        tensors = {name: value for name, value in vars(self).items() if isinstance(value, torch.Tensor)}
+        return replace(self, **{name: change(value) for name, value in tensors.items()})  # type: ignore[type-var]

@@ -17,7 +17,7 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor, nn
 
-from firth.neural.device import work_sizes
+from firth.neural.device import TensorRecord, work_sizes
 from firth.neural.training import softmax_gpu
 from firth.neural.training.softmax_gpu import LossFunction, column_of
 
@@ -36,24 +36,13 @@ class Softmax(Protocol):
 
 
 @dataclass(frozen=True)
-class SampledWords:
+class SampledWords(TensorRecord):
     """The negatives of a batch, and the ids of all words in its loss: negatives and targets."""
 
     rows: Tensor  # (words) ids, ascending
     negatives: Tensor  # (negatives) places in `rows`
     targets: Tensor  # (targets) places in `rows`, or -1
     tries: int  # draws that it took to find the negatives
-
-    def to(self, device: str | torch.device) -> SampledWords:
-        """The same on a device."""
-        tensors = self.rows, self.negatives, self.targets
-        rows, negatives, targets = (one.to(device, non_blocking=True) for one in tensors)
-        return SampledWords(rows, negatives, targets, self.tries)
-
-    def pinned(self) -> SampledWords:
-        """The same in pinned memory, from which a GPU copies while it works."""
-        rows, negatives, targets = (one.pin_memory() for one in (self.rows, self.negatives, self.targets))
-        return SampledWords(rows, negatives, targets, self.tries)
 
 
 class FullSoftmax:

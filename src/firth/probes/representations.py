@@ -1,9 +1,10 @@
 """Representations of a word in context that follow from the layers of a biLM without training.
 
-The top layer at a word is trained to predict the next word, not to describe the word's context. Two combinations
+The top layer at a word is trained to predict the next word, not to describe the word's context. Three combinations
 describe it better. The *neighbor states* of a word are the forward state of the previous word and the backward state of
-the next word: all that the biLM knows about the place without the word itself. The *bag* is the weighted mean of a
-whitened layer over the other words of the sentence.
+the next word: all that the biLM knows about the place without the word itself. The *substitutes* are the mean of the
+words that the softmax predicts there from both states. The *bag* is the weighted mean of a whitened layer over the
+other words of the sentence.
 """
 
 from __future__ import annotations
@@ -11,8 +12,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+import numpy as np
 import torch
-from torch import Tensor
+from torch import Tensor, nn
 from torch.nn.functional import pad
 
 from firth.neural.bilm import BiLM
@@ -21,6 +23,8 @@ from firth.probes.readers import BilmReader, LayerReader, Words, unit
 from firth.text.vocabulary import Vocabulary
 
 AROUND = 2  # words on each side in the mean of neighboring positions
+CANDIDATES = 5000  # substitutes: the most frequent content words
+ROWS = 2048  # words whose substitutes are computed at a time
 SMALLEST = 1e-3  # smallest variance in whitening, as a share of the largest one
 
 
@@ -49,13 +53,49 @@ class Whitening:
         return (rows - self.center) @ self.matrix
 
 
+@dataclass(frozen=True)
+class Substitutes:
+    """The mean output vector of the words that a biLM predicts at a place, by their probabilities there.
+
+    Given both sides, p(w) ∝ p(w | left) · p(w | right) / p(w). Its square root is used, which has more than one likely
+    word. Only the most frequent content words count.
+    """
+
+    weight: Tensor  # (words, dim) of the softmax
+    prior: Tensor  # (words,): twice the bias, minus the log count
+    vectors: Tensor  # (words, dim): centered, of length 1
+
+    @classmethod
+    def of(cls, bilm: BiLM) -> Substitutes | None:
+        """The substitutes of a biLM that has a full softmax."""
+        if not isinstance(bilm.softmax, nn.Linear) or bilm.vocabulary is None:
+            return None
+        is_content = find_content(bilm.vocabulary.words, bilm.vocabulary)
+        rows = torch.tensor([row for row, content in enumerate(is_content) if content][:CANDIDATES])
+        if not len(rows):
+            return None
+        weight, bias = (one.detach().float()[rows.to(one.device)] for one in (bilm.softmax.weight, bilm.softmax.bias))
+        counts = torch.from_numpy(np.asarray(bilm.vocabulary.counts, np.float64)[rows.numpy()]).to(bias.device)
+        return cls(weight, 2 * bias - (counts + 1).log().float(), unit(weight - weight.mean(0)))
+
+    def __call__(self, states: Tensor) -> Tensor:
+        """The substitutes at places with these neighbor states, (words, 2 · dim)."""
+        half = states.shape[1] // 2
+        found = torch.zeros(len(states), self.vectors.shape[1], device=states.device)
+        for start in range(0, len(states), ROWS):
+            rows = states[start : start + ROWS]
+            logits = (rows[:, :half] + rows[:, half:]) @ self.weight.T + self.prior
+            found[start : start + ROWS] = (logits / 2).softmax(1) @ self.vectors
+        return found
+
+
 class RepresentationReader:
     """The layers of a biLM, and combinations of them. `sample` are sentences to compute means and whitening from.
 
     >>> from firth.neural.architecture import Architecture
     >>> reader = RepresentationReader(BiLM(Architecture.named("tiny")), [["A", "cup", "of", "tea"]])
     >>> reader.names[-3:], reader.read([["A", "cup"], ["Rain"]]).shape
-    (('biLM neighbor states 2', 'biLM bag 2', 'biLM neighbor states 2 and bag'), torch.Size([12, 3, 64]))
+    (('biLM neighbor states 2', 'biLM bag 2', 'biLM neighbor states 2 and bag'), torch.Size([12, 3, 80]))
     """
 
     def __init__(self, bilm: BiLM, sample: Sequence[Words]) -> None:
@@ -64,14 +104,16 @@ class RepresentationReader:
         self.vocabulary = bilm.vocabulary or Vocabulary(())
         self.top = bilm.architecture.layers
         self.whitening = Whitening.fit(self.layers.read(sample)[self.top])
+        self.substitutes = Substitutes.of(bilm)
         self.names: tuple[str, ...] = (*self.layers.names, *self.combine([]))
 
     @torch.no_grad()
     def read(self, sentences: Sequence[Words]) -> Tensor:
-        """All representations, padded with zeros to the longest: (representations, words, 4 · dim)."""
+        """All representations, padded with zeros to the longest: (representations, words, 5 · dim)."""
         layers = self.layers.read(sentences)
         rows = [*layers, *self.combine(sentences, layers).values()]
-        return torch.stack([pad(one, (0, 2 * layers.shape[2] - one.shape[1])) for one in rows])
+        longest = layers.shape[2] // 2 * 5
+        return torch.stack([pad(one, (0, longest - one.shape[1])) for one in rows])
 
     def combine(self, sentences: Sequence[Words], layers: Tensor | None = None) -> dict[str, Tensor]:
         """The combinations of layers by name."""
@@ -84,7 +126,7 @@ class RepresentationReader:
         centered = top - self.whitening.center
         states = shift_states(torch.stack([below, top]), lengths)
         one, two = self.top - 1, self.top
-        return {
+        found = {
             f"biLM layers {one} and {two}": join(below, top),
             f"biLM layer {two}, centered": centered,
             f"biLM layer {two}, whitened": whitened,
@@ -94,28 +136,48 @@ class RepresentationReader:
             f"biLM bag {two}": bag,
             f"biLM neighbor states {two} and bag": join(states[1], bag),
         }
+        if self.substitutes is not None:
+            likely = self.substitutes(states[1])
+            found["biLM substitutes"] = likely
+            found["biLM substitutes and bag"] = join(likely, bag)
+            found[f"biLM substitutes, neighbor states {two} and bag"] = join(likely, states[1], bag)
+        return found
+
+
+class NeighborStatesReader:
+    """The neighbor states of the top layer alone."""
+
+    def __init__(self, bilm: BiLM) -> None:
+        self.layers, self.top = BilmReader(bilm), bilm.architecture.layers
+        self.names: tuple[str, ...] = (f"biLM neighbor states {self.top}",)
+        self.device = self.layers.device
+
+    def read(self, sentences: Sequence[Words]) -> Tensor:
+        """The states of all words, (1, words, 2 · dim)."""
+        top = self.layers.read(sentences)[self.top]
+        return shift_states(top[None], [len(sentence) for sentence in sentences])
 
 
 class JoinedReader:
-    """One layer of a reader beside that of another, both of length 1.
+    """The vectors of two readers with one layer each beside each other, both of length 1.
 
     >>> from firth.probes.bag import BagReader
     >>> from firth.probes.readers import StaticReader
     >>> from firth.vectors.words import WordVectors
     >>> tea = WordVectors(["tea", "cup"], [[2, 0], [0, 3]])
-    >>> joined = JoinedReader(StaticReader("tea", tea), "tea", BagReader("tea", tea, frequent=0))
+    >>> joined = JoinedReader(StaticReader("tea", tea), BagReader("tea", tea, frequent=0))
     >>> joined.names, joined.read([["cup", "tea"]]).tolist()
     (('tea + tea, bag of context',), [[[0.0, 1.0, 1.0, 0.0], [1.0, 0.0, 0.0, 1.0]]])
     """
 
-    def __init__(self, one: LayerReader, layer: str, other: LayerReader) -> None:
-        self.one, self.other, self.row = one, other, one.names.index(layer)
-        self.names: tuple[str, ...] = (f"{layer} + {other.names[0]}",)
+    def __init__(self, one: LayerReader, other: LayerReader) -> None:
+        self.one, self.other = one, other
+        self.names: tuple[str, ...] = (f"{one.names[0]} + {other.names[0]}",)
         self.device = one.device
 
     def read(self, sentences: Sequence[Words]) -> Tensor:
         """The vectors of all words, (1, words, dim + dim)."""
-        return join(self.one.read(sentences)[self.row], self.other.read(sentences)[0])[None]
+        return join(self.one.read(sentences), self.other.read(sentences))
 
 
 def join(*rows: Tensor) -> Tensor:

@@ -20,6 +20,7 @@ def test_layers_combinations_and_bags_are_judged_on_three_tests(
     assert scores["biLM layer 0"]["passed"] == 0
     assert list(scores)[-2:] == ["glove-en, bag of context", "biLM neighbor states 2 + glove-en, bag of context"]
     assert "bag of context" in found.about.splitlines()[0]
+    assert "Models: tiny, glove-en." in found.about
 
 
 def test_without_a_bilm_the_bags_are_judged_alone(run_study: Callable[[Study], Findings]) -> None:

@@ -1,6 +1,7 @@
 """Trainings of tasks: finished ones are loaded, missing ones are trained, in turn or in parallel."""
 
 import json
+from dataclasses import replace
 
 import pytest
 
@@ -9,6 +10,7 @@ from firth.errors import FormatError, OptionError
 from firth.runtime import Runtime
 from firth.studies.tasks import runs as module
 from firth.studies.tasks.runs import TaskRun, append_result, gather, main_score, train_and_evaluate
+from firth.studies.tasks.settings import SETTINGS
 
 
 def test_a_run_is_known_by_what_it_trains_and_not_by_where_the_models_lie():
@@ -44,7 +46,7 @@ def test_a_quick_run_tells_scores_epochs_layers_and_time(data):
 def test_what_is_finished_is_not_trained_again(tmp_path, monkeypatch, make_result):
     trained = []
 
-    def pretend(run, runtime, report, models):
+    def pretend(run, runtime, report, work):
         trained.append(run)
         return make_result(run, 0.5)
 
@@ -98,3 +100,14 @@ def test_a_line_that_holds_no_result_is_refused(text, tmp_path):
     (tmp_path / "runs.jsonl").write_text(text)
     with pytest.raises(FormatError, match=r"runs\.jsonl:1: not .*Delete the line"):
         gather([TaskRun("ner")], tmp_path, Runtime(1), start=False)
+
+
+def test_a_long_training_has_a_checkpoint_until_its_result_is_written(data, tmp_path, monkeypatch):
+    setting = replace(SETTINGS["ner"], long=True)
+    monkeypatch.setitem(SETTINGS, "ner", setting)
+    run = TaskRun("ner", quick=True)
+    result = train_and_evaluate(run, Runtime(1), work=tmp_path)
+    folder = tmp_path / "checkpoints" / run.key
+    assert any(folder.iterdir())
+    append_result(run, result, tmp_path)
+    assert not folder.exists()

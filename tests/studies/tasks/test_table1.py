@@ -70,7 +70,7 @@ def test_one_row_with_one_seed_is_trained_alone(tmp_path, monkeypatch, make_resu
 
     trained = []
 
-    def pretend(run, runtime, report, models):
+    def pretend(run, runtime, report, work):
         trained.append((run.elmo, run.seed))
         return make_result(run, 0.5)
 

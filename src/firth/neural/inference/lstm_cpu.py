@@ -67,34 +67,19 @@ class LstmCpu:
 
         Without a `table` of input products, they are made for a few steps at a time.
         """
-        outputs = np.empty((len(words), self.dim), np.float32)
-        scratch = LstmScratch(self, int(sizes[0]))
+        outputs, rows, cell = np.empty((len(words), self.dim), np.float32), int(sizes[0]), stride(self.cell)
+        hidden_rows, gated_rows = (matmul.allocate_rows(rows, one[0]) for one in (self.recurrent, self.projection))
+        state = matrix(rows, cell), matrix(rows, cell), matrix(rows, len(self.projection[0]) * BLOCK or cell)
+        layer = self.recurrent, hidden_rows, self.projection, gated_rows, self.clips, *state  # cell, gated, hidden
         if table is not None:
-            scratch.run(sizes, words, table, outputs)
+            kernel.run(sizes, words, table, *layer, outputs)
             return outputs
         end = 0
         for steps in split_steps(sizes, AHEAD):
             start, end = end, end + int(steps.sum())
             ahead = self.multiply_inputs(vectors[words[start:end]])
-            scratch.run(steps, np.arange(end - start), ahead, outputs[start:end])
+            kernel.run(steps, np.arange(end - start), ahead, *layer, outputs[start:end])
         return outputs
-
-
-class LstmScratch:
-    """The state of a layer while it runs, and buffers for the kernel."""
-
-    def __init__(self, lstm: LstmCpu, rows: int) -> None:
-        self.lstm = lstm
-        cell = stride(lstm.cell)
-        hidden = len(lstm.projection[0]) * BLOCK or cell
-        self.state = [matrix(rows, width) for width in (cell, cell, hidden)]  # cell, gated, hidden
-        self.hidden_rows = matmul.allocate_rows(rows, lstm.recurrent[0])
-        self.gated_rows = matmul.allocate_rows(rows, lstm.projection[0])
-
-    def run(self, sizes: Numbers, words: Numbers, table: Floats, outputs: Floats) -> None:
-        lstm, (cell, gated, hidden) = self.lstm, self.state
-        multiplied = lstm.recurrent, self.hidden_rows, lstm.projection, self.gated_rows
-        kernel.run(sizes, words, table, *multiplied, lstm.clips, cell, gated, hidden, outputs)
 
 
 class LayersCpu:

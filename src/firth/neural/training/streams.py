@@ -18,6 +18,7 @@ from torch import Tensor
 
 from firth.errors import OptionError
 from firth.kernels import streams as kernel
+from firth.neural.device import TensorRecord
 from firth.runtime import map_ahead
 from firth.text.tokenfile import TokenFile
 
@@ -28,7 +29,7 @@ Result = TypeVar("Result")
 
 
 @dataclass(frozen=True)
-class StreamBatch:
+class StreamBatch(TensorRecord):
     """Some steps of some rows. `words` are the distinct words, by length; `forward` and `backward` are places there.
     A target is an id in the vocabulary of the softmax, or -1 for none. `fresh` is true where a sentence begins, in
     both directions.
@@ -50,14 +51,6 @@ class StreamBatch:
     def targets(self) -> Tensor:
         """The targets of both directions, one after another."""
         return torch.cat([self.forward_targets, self.backward_targets]).flatten()
-
-    def to(self, device: str | torch.device) -> StreamBatch:
-        """The same batch on a device."""
-        return StreamBatch(*(getattr(self, name).to(device, non_blocking=True) for name in self.__dataclass_fields__))
-
-    def pinned(self) -> StreamBatch:
-        """The same batch in pinned memory, from which a GPU copies while it works."""
-        return StreamBatch(*(getattr(self, name).pin_memory() for name in self.__dataclass_fields__))
 
 
 @dataclass(frozen=True)

@@ -18,6 +18,7 @@ import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
+from shutil import rmtree
 from typing import Any
 
 from firth.errors import FirthError, FormatError, OptionError
@@ -110,17 +111,19 @@ class TaskRun(Recipe):
         return Training(**apply_defaults(find_task(setting.task), Training, given))
 
 
-def train_and_evaluate(run: TaskRun, runtime: Runtime, report: Report = silent, models: Path = Path()) -> Result:
+def train_and_evaluate(run: TaskRun, runtime: Runtime, report: Report = silent, work: Path | None = None) -> Result:
     """Trains and tests a model: its scores, all epochs, the weights of the layers, and the time.
 
-    `models` is a folder whose models are found by their names. `items` has the main measure of each test example.
+    Models in the folder `work` are found by their names, and a long training keeps its checkpoint there. `items` has
+    the main measure of each test example.
     """
     setting = SETTINGS[run.setting]
     task = find_task(setting.task)(**(dict(setting.network) | (dict(setting.quick) if run.quick else {})))
     train, dev, test = (setting.examples(task, which, run.quick) for which in ("train", "dev", "test"))
     began = time.monotonic()
-    embedding = find_models(run, models).embedding()
-    model = fit(task, embedding, train, dev, run.training(), runtime=runtime, report=report)
+    embedding = (run if work is None else find_models(run, work)).embedding()
+    checkpoint = work / "checkpoints" / run.key if work is not None and setting.long else None
+    model = fit(task, embedding, train, dev, run.training(), runtime=runtime, report=report, checkpoint=checkpoint)
     seconds = time.monotonic() - began
     answers = model.to(runtime.place).predict(test, report=report)
     items = [next(iter(task.score([one], [answer]).values())) for one, answer in zip(test, answers)]
@@ -251,6 +254,7 @@ def append_result(run: TaskRun, result: Result, work: Path) -> None:
     line = json.dumps({"key": run.key} | result, ensure_ascii=False) + "\n"
     with open(work / FILE, "ab", buffering=0) as file:
         file.write(line.encode())
+    rmtree(work / "checkpoints" / run.key, ignore_errors=True)
 
 
 def _train_in_parallel(runs: Sequence[TaskRun], work: Path, runtime: Runtime, report: Report, jobs: int) -> None:
@@ -301,7 +305,7 @@ def main(arguments: Sequence[str]) -> None:
     options, folder, device, threads = arguments
     run, work = TaskRun.from_dict(json.loads(options)), Path(folder)
     try:
-        append_result(run, train_and_evaluate(run, Runtime.from_env(int(threads), device), models=work), work)
+        append_result(run, train_and_evaluate(run, Runtime.from_env(int(threads), device), work=work), work)
     except FirthError as error:
         sys.exit(str(error))
 

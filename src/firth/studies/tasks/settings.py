@@ -44,10 +44,11 @@ class Setting:
     training: Options = field(default_factory=dict)
     quick: Options = field(default_factory=dict)  # options of the network in a quick version
     paper: tuple[float, float] | None = None
+    long: bool = False  # save every epoch, so that a killed training continues
 
     def as_dict(self) -> dict[str, Any]:
         """The data and the options that a result depends on."""
-        return asdict(replace(self, about="", quick={}, paper=None))
+        return asdict(replace(self, about="", quick={}, paper=None, long=False))
 
     def examples(self, task: Task, which: str, quick: bool = False) -> list[Any]:
         """The examples of `train`, `dev` or `test`."""
@@ -102,6 +103,7 @@ SETTINGS = {
         training=SQUAD_TRAINING | {"batch": 128},
         quick={"hidden": 12},
         paper=(81.1, 85.8),
+        long=True,
     ),
     "qa-fifth": Setting(
         "qa",

@@ -118,7 +118,11 @@ class TaskStudy(Study):
 
     def describe(self, results: Results) -> str:
         """The data of each task, the models, and the time of all trainings."""
-        lines = [f"- **{name}**: {SETTINGS[name].about}." for name in self.tasks]
+        seen = {
+            name: f" {percent} % of its test sentences occur in the biLM's text."
+            for name, percent in self.overlaps.items()
+        }
+        lines = [f"- **{name}**: {SETTINGS[name].about}.{seen.get(name, '')}" for name in self.tasks]
         reached = [run for run, result in results.items() if not is_converged(result)]
         if self.small:
             ends = "Every training has the same few epochs."
