@@ -31,7 +31,7 @@ def check_outputs(
     firth.errors.OptionError: README.md: the file exists. Choose another name, or replace it with --force
     """
     read = [path for name in inputs if name not in (None, STDIN) for path in find_files(str(name))]
-    for out in map(os.fspath, filter(None, outputs)):
+    for out in [os.fspath(one) for one in outputs if one is not None]:
         if out == STDIN:
             continue
         check_inputs_remain(out, read)
