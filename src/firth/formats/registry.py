@@ -133,12 +133,12 @@ def is_binary_model(path: Name) -> bool:
 
 
 def _describe_missing(path: Name) -> str:
-    """The error for a missing file; a single word without an ending may be a misspelled shipped model."""
+    """The error for a missing file; a single word without an ending may be a misspelled pretrained model."""
     name = os.fspath(path)
     problem = f"{name}: no such file or folder"
     if Path(name).name != name or Path(name).suffix:
         return problem
-    return f"{problem}, and no shipped model of this name. {shipped.suggest(name)}"
+    return f"{problem}, and no pretrained model of this name. {shipped.suggest(name)}"
 
 
 def is_arpa(head: bytes) -> bool:
