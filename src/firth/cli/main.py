@@ -1,13 +1,15 @@
 """The command `firth`: parses the command line, calls a command, and prints errors in one line."""
 
 import errno
+import re
 import sys
 from collections.abc import Sequence
+from functools import partial
 
-from cyclopts import App, CycloptsError
+from cyclopts import App, ArgumentCollection, CycloptsError, UnknownOptionError
 
 import firth
-from firth.errors import FirthError, MissingExtra
+from firth.errors import FirthError, MissingExtra, OptionError
 from firth.lazy import read_docstring, read_literal
 
 HELP = """Word representations: counts, n-gram models, word2vec, GloVe, fastText and ELMo.
@@ -51,11 +53,12 @@ COMMANDS = {
     "test": "firth.cli.predict:score",
 }
 GROUPS = ("train", "task", "study")  # have commands of their own; a group's description is the HELP of its file
+OPTION = re.compile(r"--?[A-Za-z][\w-]*(=.*)?", re.DOTALL)  # a number or a text such as "- Yes." is a value
 EXTRAS = {"torch": "elmo", "h5py": "elmo"}  # modules that commands import, and the extras that install them
 
 
-def build(described: bool = True) -> App:
-    """The command `firth` with all its commands; only a list of them needs their descriptions."""
+def build(line: list[str], described: bool = True) -> App:
+    """The command `firth` with all its commands, for one command line. Only the list of commands needs descriptions."""
     app = App(
         name="firth",
         help=HELP,
@@ -63,6 +66,7 @@ def build(described: bool = True) -> App:
         version=firth.__version__,
         result_action="return_value",
         suppress_keyboard_interrupt=False,
+        config=partial(check_values, line),
     )
     for name, place in COMMANDS.items():
         app.command(place, name=name, help=read_docstring(place) if described else None)
@@ -70,6 +74,24 @@ def build(described: bool = True) -> App:
         description = read_literal(f"firth.cli.{name}", "HELP") if described else None
         app.command(f"firth.cli.{name}:{name}", name=name, help=description)
     return app
+
+
+def check_values(line: list[str], app: App, commands: Sequence[str], arguments: ArgumentCollection) -> None:
+    """Raises an error for a value that looks like an option, unless it follows `--` on the command line.
+
+    Some commands take texts that start with a minus sign, so that the parser takes a misspelled option for a text.
+    """
+    options = {one for one in line[: line.index("--") if "--" in line else None] if OPTION.fullmatch(one)}
+    known = {name for argument in arguments for name in argument.names}
+    for argument in arguments:
+        for token in argument.tokens:
+            if token.value not in options:
+                continue
+            if token.keyword is not None:
+                raise OptionError(f"{token.keyword} needs a value, but the option {token.value} follows it")
+            if token.value in known:  # it is given both as an option and as a text
+                continue
+            raise UnknownOptionError(token=token, argument_collection=arguments)
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
@@ -81,7 +103,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
 
             command = expand_recipe_file(expand_labels(command))
         lists_commands = not command or command[0].startswith("-")
-        build(lists_commands)(command, exit_on_error=False, print_error=False)
+        build(command, lists_commands)(command, exit_on_error=False, print_error=False)
     except (FirthError, CycloptsError) as error:
         fail(" ".join(str(error).split()))
     except ModuleNotFoundError as error:
