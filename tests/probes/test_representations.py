@@ -5,7 +5,13 @@ import torch
 from firth.neural.architecture import Architecture
 from firth.neural.bilm import BiLM
 from firth.probes.readers import BilmReader, unit
-from firth.probes.representations import RepresentationReader, Substitutes, Whitening, shift_states
+from firth.probes.representations import (
+    NeighborStatesReader,
+    RepresentationReader,
+    Substitutes,
+    Whitening,
+    shift_states,
+)
 from firth.text.vocabulary import Vocabulary
 
 SENTENCES = [["A", "cup", "of", "tea", "."], ["Rain"], [], ["We", "had", "tea"]]
@@ -71,3 +77,11 @@ def test_a_bilm_with_a_softmax_has_substitutes_of_its_content_words() -> None:
     assert len(reader.substitutes.weight) == 10  # 150 of 160 words are frequent
     assert reader.names[-3] == "biLM substitutes"
     assert reader.read(SENTENCES).shape == (15, 9, 80)
+
+
+def test_neighbor_states_alone_are_those_of_all_representations() -> None:
+    bilm = BiLM(Architecture.named("tiny"), seed=3)
+    alone, every = NeighborStatesReader(bilm), RepresentationReader(bilm, SENTENCES)
+    expected = every.read(SENTENCES)[every.names.index(alone.names[0]), :, :32]
+    assert torch.allclose(alone.read(SENTENCES)[0], expected)
+    assert alone.read([]).shape == (1, 0, 32)

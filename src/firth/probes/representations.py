@@ -144,26 +144,40 @@ class RepresentationReader:
         return found
 
 
+class NeighborStatesReader:
+    """The neighbor states of the top layer alone."""
+
+    def __init__(self, bilm: BiLM) -> None:
+        self.layers, self.top = BilmReader(bilm), bilm.architecture.layers
+        self.names: tuple[str, ...] = (f"biLM neighbor states {self.top}",)
+        self.device = self.layers.device
+
+    def read(self, sentences: Sequence[Words]) -> Tensor:
+        """The states of all words, (1, words, 2 · dim)."""
+        top = self.layers.read(sentences)[self.top]
+        return shift_states(top[None], [len(sentence) for sentence in sentences])
+
+
 class JoinedReader:
-    """One layer of a reader beside that of another, both of length 1.
+    """The vectors of two readers with one layer each beside each other, both of length 1.
 
     >>> from firth.probes.bag import BagReader
     >>> from firth.probes.readers import StaticReader
     >>> from firth.vectors.words import WordVectors
     >>> tea = WordVectors(["tea", "cup"], [[2, 0], [0, 3]])
-    >>> joined = JoinedReader(StaticReader("tea", tea), "tea", BagReader("tea", tea, frequent=0))
+    >>> joined = JoinedReader(StaticReader("tea", tea), BagReader("tea", tea, frequent=0))
     >>> joined.names, joined.read([["cup", "tea"]]).tolist()
     (('tea + tea, bag of context',), [[[0.0, 1.0, 1.0, 0.0], [1.0, 0.0, 0.0, 1.0]]])
     """
 
-    def __init__(self, one: LayerReader, layer: str, other: LayerReader) -> None:
-        self.one, self.other, self.row = one, other, one.names.index(layer)
-        self.names: tuple[str, ...] = (f"{layer} + {other.names[0]}",)
+    def __init__(self, one: LayerReader, other: LayerReader) -> None:
+        self.one, self.other = one, other
+        self.names: tuple[str, ...] = (f"{one.names[0]} + {other.names[0]}",)
         self.device = one.device
 
     def read(self, sentences: Sequence[Words]) -> Tensor:
         """The vectors of all words, (1, words, dim + dim)."""
-        return join(self.one.read(sentences)[self.row], self.other.read(sentences)[0])[None]
+        return join(self.one.read(sentences), self.other.read(sentences))
 
 
 def join(*rows: Tensor) -> Tensor:

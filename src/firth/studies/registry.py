@@ -1,7 +1,8 @@
 """Every study by name, in one table. The module of a study is imported when the study is used.
 
 >>> list(STUDIES)
-['table1', 'layers', 'weights', 'senses', 'pos', 'play', 'samples', 'representations', 'contexts', 'families']
+['table1', 'layers', 'weights', 'senses', 'pos', 'play', 'samples', 'representations', 'contexts', 'families',
+ 'behavior']
 """
 
 from __future__ import annotations
@@ -26,5 +27,6 @@ STUDIES: Registry[Study] = Registry(
     representations="firth.studies.probing.representations:Representations",
     contexts="firth.studies.probing.contexts:Contexts",
     families="firth.studies.families.study:Families",
+    behavior="firth.studies.tasks.behavior:Behavior",
 )
 find_study = STUDIES.find

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 OPTIMIZER_DEFAULTS: dict[str, dict[str, float]] = {
     "paper": {"learning_rate": 0.2, "clip": 10.0, "warmup": 0, "decay": 0.0},
     "modern": {"learning_rate": 1e-3, "clip": 1.0, "warmup": 400, "decay": 0.01},
-    "muon": {"learning_rate": 1e-3, "clip": 1.0, "warmup": 400, "decay": 0.01},
+    "muon": {"learning_rate": 2e-3, "clip": 0.3, "warmup": 400, "decay": 0.03},
 }
 FROZEN = 0.1  # default fraction of a training in which a new softmax learns alone
 
@@ -49,17 +49,19 @@ class PretrainingOptions(Recipe):
         "and highways; paper is Adagrad with a constant learning rate, and sums the loss over the unrolled steps.",
     )
     learning_rate: float | None = option(
-        None, "Peak learning rate. Default: 0.001, or 0.2 for the paper optimizer.", minimum=0
+        None, "Peak learning rate. Default: 0.001; 0.002 for muon, 0.2 for the paper optimizer.", minimum=0
     )
     clip: float | None = option(
-        None, "Maximum gradient norm; 0 disables clipping. Default: 1, or 10 for the paper optimizer.", minimum=0
+        None,
+        "Maximum gradient norm; 0 disables clipping. Default: 1; 0.3 for muon, 10 for the paper optimizer.",
+        minimum=0,
     )
     warmup: int | None = option(
         None,
         "Steps of linear warmup, at most 5% of the training. Default: 400, or 0 for the paper optimizer.",
         minimum=0,
     )
-    decay: float | None = option(None, "Weight decay of AdamW and Muon. Default: 0.01.", minimum=0)
+    decay: float | None = option(None, "Weight decay of AdamW and Muon. Default: 0.01, or 0.03 for muon.", minimum=0)
     cooldown: float | None = option(
         None,
         "Fraction of the training, at its end, in which the learning rate falls linearly; before, it is constant. "

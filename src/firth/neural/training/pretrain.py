@@ -32,10 +32,10 @@ from firth.neural.training.vocabulary import TrainingVocabulary
 from firth.progress import Progress
 from firth.runtime import Runtime
 from firth.text.tokenfile import TokenFile
-from firth.training.loop import RUNAWAY
 from firth.training.monitor import Clock, Monitor
 from firth.training.record import CurveRecord
 
+RUNAWAY = 2.0  # a loss beyond this multiple of the loss by chance has diverged
 FINAL_RATE = 0.05  # of the peak learning rate, at the end of a modern training
 OPTIMIZER_KINDS: dict[str, Kind] = {"modern": "adam", "muon": "muon", "paper": "adagrad"}
 WARM_AVERAGE = 10  # at step n the average moves by at least 10 / (n + 10)

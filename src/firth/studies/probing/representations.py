@@ -12,7 +12,7 @@ from firth.options import option, redefine
 from firth.probes import contexts as probe
 from firth.probes.bag import BAG, BagReader
 from firth.probes.readers import LayerReader, is_named, load_vectors, open_bilm, strip_folders
-from firth.probes.representations import JoinedReader, RepresentationReader
+from firth.probes.representations import JoinedReader, NeighborStatesReader, RepresentationReader
 from firth.probes.sense_files import SEMCOR, read_semcor
 from firth.progress import Report, silent
 from firth.runtime import Runtime
@@ -79,14 +79,14 @@ class Representations(ProbeStudy):
     def readers(self, runtime: Runtime) -> Iterator[tuple[str, LayerReader]]:
         """The representations of the biLM, the bags, and each bag beside the biLM's neighbor states."""
         sample = [one.words for one in islice(read_semcor(data_file(SEMCOR)), 0, SAMPLE * EVERY, EVERY)]
-        bilm = RepresentationReader(open_bilm(self.elmo, runtime).bilm, sample) if is_named(self.elmo) else None
+        bilm = open_bilm(self.elmo, runtime).bilm if is_named(self.elmo) else None
         if bilm is not None:
-            yield self.elmo, bilm
+            yield self.elmo, RepresentationReader(bilm, sample)
         for name in self.static.split("+") if is_named(self.static) else ():
             bag = BagReader(Path(name).name, load_vectors(name), runtime.place)
             yield name, bag
             if bilm is not None:
-                yield name, JoinedReader(bilm, f"biLM neighbor states {bilm.top}", bag)
+                yield name, JoinedReader(NeighborStatesReader(bilm), bag)
 
     def summarize(self, scores: dict[str, dict[str, Any]]) -> Findings:
         """The page of the scores of all representations."""
