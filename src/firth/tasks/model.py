@@ -18,7 +18,6 @@ from torch import Tensor, nn
 from firth.errors import OptionError
 from firth.files import Name
 from firth.formats import native
-from firth.neural.inference.layers_of import Sentences
 from firth.neural.inference.sentence_arrays import Floats
 from firth.pretrained.shipped import locate_task
 from firth.progress import Progress, Report, silent
@@ -29,6 +28,7 @@ from firth.tasks.registry import find_task
 from firth.tasks.scripts import common_scripts, warn_of_script
 from firth.tasks.sources import Sources
 from firth.tasks.task import Answer, Labels, Task, TaskNetwork
+from firth.text.model_tokenizer import Sentences, TextLike
 
 BATCH = 64  # examples of a batch in prediction
 FREQUENT = 1000  # words of a vocabulary that show its script
@@ -92,8 +92,8 @@ class TaskModel(nn.Module, notebook.FactSheet):
             raise OptionError("there are no examples to evaluate on")
         return self.task.score(examples, self.predict(examples, report=report))
 
-    def ask(self, *texts: str) -> list[str | dict[str, Any]]:
-        """Answers to running text, in a readable form."""
+    def ask(self, *texts: TextLike) -> list[str | dict[str, Any]]:
+        """Answers to texts, in a readable form. A text is a string, a `Path`, or a list of the tokens of a sentence."""
         examples = self.task.ask(*texts)
         return [self.describe(example, answer) for example, answer in zip(examples, self.predict(examples))]
 

@@ -14,7 +14,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from firth.errors import OptionError
+from firth.errors import OptionError, UnknownWord
 from firth.runtime import Runtime
 from firth.text.vocabulary import Vocabulary
 from firth.vectors.rows import Floats, Ids, Rows
@@ -57,6 +57,10 @@ class Neighbors(ABC):
     @abstractmethod
     def known(self) -> Rows:
         """The rows of the words of the vocabulary, by id."""
+
+    @abstractmethod
+    def ids(self, words: Iterable[str]) -> Ids:
+        """The ids of words, -1 for a word that is not in the vocabulary."""
 
     @abstractmethod
     def of(self, words: Sequence[str]) -> Floats:
@@ -154,7 +158,7 @@ class Neighbors(ABC):
         return [(self.vocabulary[id], score) for id, score in zip(ids.tolist(), scores.tolist()) if id >= 0]
 
     def _own_ids(self, terms: Terms) -> list[int]:
-        ids = [self.vocabulary.find(key) for key, _ in terms if isinstance(key, str)]
+        ids = self.ids([key for key, _ in terms if isinstance(key, str)]).tolist()
         return [id for id in ids if id >= 0]
 
     def _mean(self, terms: Terms, unit: bool = True) -> Floats:
@@ -173,7 +177,7 @@ class Neighbors(ABC):
         if callable(allowed):
             ids = np.array([id for id, word in enumerate(self.vocabulary.words) if allowed(word)], np.int64)
         elif allowed is not None:
-            ids = self.vocabulary.ids([allowed] if isinstance(allowed, str) else allowed)
+            ids = self.ids([allowed] if isinstance(allowed, str) else allowed)
             ids = ids[ids >= 0]
         if min_count is None:
             return ids
@@ -268,7 +272,9 @@ class Neighbors(ABC):
     def closer_than(self, a: str, b: str) -> list[str]:
         """The words nearer to a than b."""
         distances = self.distances(a)
-        id, other = self.vocabulary.find(a), self.vocabulary.id(b)
+        id, other = self.ids([a, b]).tolist()
+        if other < 0:
+            raise UnknownWord(b, self.vocabulary.near(b))
         return [self.vocabulary[i] for i in np.flatnonzero(distances < distances[other]).tolist() if i != id]
 
     def rank(self, a: str, b: str) -> int:

@@ -8,8 +8,9 @@ are in `neighbors.py`.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from copy import copy
 from functools import cached_property
-from typing import Any, Literal
+from typing import Any, Literal, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,6 +19,9 @@ from firth.errors import OptionError, UnknownWord
 from firth.serialization import Parts
 from firth.show import notebook
 from firth.show.numbers import format_bytes
+from firth.text.model_tokenizer import ModelTokenizer, Sentences
+from firth.text.normalize import Normalizer
+from firth.text.tokenize import Tokenizer
 from firth.text.vocabulary import Vocabulary, make_printable
 from firth.vectors.neighbors import Neighbors, unit_rows
 from firth.vectors.rows import DenseRows, Floats, Ids, Int8Rows, Rows, rows_from, rows_of, rows_to
@@ -97,7 +101,7 @@ class WordVectors(Neighbors, notebook.FactSheet):
         return iter(self.vocabulary)
 
     def __contains__(self, word: object) -> bool:
-        return word in self.vocabulary
+        return word in self.vocabulary or (isinstance(word, str) and int(self.ids([word])[0]) >= 0)
 
     def __getitem__(self, words: str | Iterable[str]) -> Floats:
         if isinstance(words, str):
@@ -117,9 +121,51 @@ class WordVectors(Neighbors, notebook.FactSheet):
             raise UnknownWord(word, self.vocabulary.near(word))
         return vectors
 
+    @cached_property
+    def tokenizer(self) -> ModelTokenizer:
+        """Splits texts as the training text was split. Vectors of other tools have the standard tokenizer."""
+        return ModelTokenizer.of(self.metadata, self.vocabulary)
+
+    @cached_property
+    def normalizer(self) -> Normalizer | None:
+        """The normalizer of the words; None for vectors of other tools, whose words stay as they are."""
+        return self.tokenizer.normalizer if self.metadata.get("tokenizer") else None
+
+    def ids(self, words: Iterable[str]) -> Ids:
+        """The ids of words, -1 for a word that is not in the vocabulary.
+
+        A word that is not found is looked up again as the training text was normalized: with its case folded, with
+        Persian letters.
+
+        >>> fold = Tokenizer(normalizer=Normalizer(fold_case=True))
+        >>> vectors = WordVectors(["london"], [[1, 0]]).with_tokenizer(fold)
+        >>> vectors.ids(["london", "London", "Paris"]), vectors["LONDON"], "London" in vectors
+        (array([ 0,  0, -1]), array([1., 0.], dtype=float32), True)
+        """
+        return self._find(words if isinstance(words, list) else list(words))[1]
+
+    def _find(self, words: list[str]) -> tuple[list[str], Ids]:
+        """Words, those outside the vocabulary normalized, and their ids."""
+        ids = self.vocabulary.ids(words)
+        if self.normalizer is None or (ids >= 0).all():
+            return words, ids
+        spelled = [word if id >= 0 else self.normalizer(word) for word, id in zip(words, ids.tolist())]
+        return spelled, self.vocabulary.ids(spelled)
+
+    def with_tokenizer(self, tokenizer: Tokenizer) -> Self:
+        """The same vectors with the tokenizer of their training text, for files that do not name it.
+
+        Texts are split by it, and words are normalized as it does.
+        """
+        vectors = copy(self)
+        for name in ("tokenizer", "normalizer"):
+            vectors.__dict__.pop(name, None)
+        vectors.metadata = {**self.metadata, "tokenizer": tokenizer.as_dict()}
+        return vectors
+
     def _look_up(self, words: Sequence[str]) -> tuple[Floats, NDArray[np.bool_]]:
         """A row for each word, zero if it has no vector, and whether it has one."""
-        ids = self.vocabulary.ids(words)
+        ids = self.ids(words)
         is_known = ids >= 0
         if is_known.all():
             return self.rows.take(ids), is_known
@@ -132,18 +178,21 @@ class WordVectors(Neighbors, notebook.FactSheet):
         vector: Floats = (unit_rows(self.of([word])) if norm else self.of([word]))[0]
         return vector
 
-    def embed(self, sentences: Iterable[Sequence[str]], *, unknown: Unknown = "zeros") -> list[Floats]:
+    def embed(self, sentences: Sentences, *, unknown: Unknown = "zeros") -> list[Floats]:
         """A (length, dim) array for each sentence, with one row per word.
 
-        A word without a vector has a row of zeros; with "skip" it has no row, with "error" it raises `UnknownWord`.
+        A sentence is a list of words, or text, which is tokenized as the training text was. A word without a vector
+        has a row of zeros; with "skip" it has no row, with "error" it raises `UnknownWord`.
 
         >>> vectors = WordVectors(["tea", "rain"], [[1, 0], [0, 1]])
         >>> [array.tolist() for array in vectors.embed([["more", "tea"], []])]
         [[[0.0, 0.0], [1.0, 0.0]], []]
+        >>> [array.shape for array in vectors.embed(["More tea!"])]
+        [(3, 2)]
         """
         if unknown not in ("zeros", "skip", "error"):
             raise OptionError(f"unknown is {unknown!r}, but must be 'zeros', 'skip' or 'error'")
-        lists = [list(sentence) for sentence in sentences]
+        lists = list(self.tokenizer.sentences(sentences))
         words = [word for sentence in lists for word in sentence]
         if not words:
             return [np.zeros((0, self.dim), np.float32) for _ in lists]
@@ -163,7 +212,7 @@ class WordVectors(Neighbors, notebook.FactSheet):
         >>> WordVectors(["tea", "coffee", "rain"], np.eye(3)).restrict(["rain", "milk", "tea"]).vocabulary.words
         ('tea', 'rain')
         """
-        ids = np.unique(self.vocabulary.ids(words))
+        ids = np.unique(self.ids(words))
         ids = ids[ids >= 0]
         return WordVectors(self.vocabulary.take(ids), self.known.pick(ids), metadata=self.metadata)
 
