@@ -5,6 +5,7 @@ from __future__ import annotations
 import bz2
 import gzip
 import io
+import json
 import lzma
 import os
 import sys
@@ -163,17 +164,18 @@ def test_a_folder_is_replaced_as_a_whole(tmp_path: Path) -> None:
     target = tmp_path / "model"
     for content in ("one", "two"):
         with atomic_folder(target) as draft:
-            (draft / "config.json").write_text(content)
+            (draft / "config.json").write_text(json.dumps({"library": "firth", "about": content}))
             (draft / content).write_text("")
     assert sorted(path.name for path in target.iterdir()) == ["config.json", "two"]
     with pytest.raises(ZeroDivisionError), atomic_folder(target) as draft:
         (draft / "config.json").write_text(str(1 / 0))
-    assert (target / "config.json").read_text() == "two"
+    assert json.loads((target / "config.json").read_text())["about"] == "two"
     assert list(tmp_path.iterdir()) == [target]
 
 
 def test_a_folder_of_other_files_is_never_replaced(tmp_path: Path) -> None:
     (tmp_path / "photo.jpg").write_text("")
+    (tmp_path / "config.json").write_text('{"model_type": "bert"}')
     with pytest.raises(OptionError, match="contains other files"), atomic_folder(tmp_path):
         pass
     with pytest.raises(OptionError, match="is a file"), atomic_folder(tmp_path / "photo.jpg"):

@@ -81,7 +81,8 @@ MAY_IMPORT: dict[str, set[str]] = {
 }
 MAY_IMPORT["tour"] = set(MAY_IMPORT)
 MAY_IMPORT["cli"] = set(MAY_IMPORT)
-MAY_IMPORT["__init__"] = set(MAY_IMPORT) - {"cli", "tour"}
+MAY_IMPORT["__main__"] = {"cli"}
+MAY_IMPORT["__init__"] = set(MAY_IMPORT) - {"cli", "tour", "__main__"}
 
 ONLY_IN = {"numba": {"kernels"}, "llvmlite": {"kernels"}, "cyclopts": {"cli"}}
 NEVER = {"pickle", "cPickle", "dill", "joblib", "marshal", "shelve"}

@@ -14,6 +14,7 @@ import json
 import lzma
 import mmap
 import os
+import re
 import shutil
 import sys
 import tempfile
@@ -30,6 +31,7 @@ from firth.lazy import import_name
 Name = str | os.PathLike[str]
 STDIN = "-"
 LONGEST_LINE = 1 << 28  # bytes
+MARK = re.compile(rb'"library"\s*:\s*"firth"')  # of the files that mark a folder as written by firth
 COMPRESSIONS = {b"\x1f\x8b": "gz", b"BZh": "bz2", b"\xfd7zXZ\x00": "xz", b"\x28\xb5\x2f\xfd": "zst"}
 
 
@@ -304,7 +306,7 @@ def atomic_file(path: Name) -> Iterator[Path]:
 def atomic_folder(path: Name) -> Iterator[Path]:
     """A temporary folder beside `path`. It replaces `path` at the end, and is removed on any failure.
 
-    An existing folder is replaced only if it is empty or firth wrote it (it has a config.json).
+    An existing folder is replaced only if it is empty or firth wrote it: its config.json says so.
     """
     target = Path(path)
     if target.exists() and not target.is_dir():
@@ -330,18 +332,25 @@ def atomic_folder(path: Name) -> Iterator[Path]:
 def check_output(path: Name, markers: Iterable[str] = ("config.json",)) -> None:
     """Raises an OptionError if a path cannot be written, or is a folder with files that firth did not write.
 
-    One of the files in `markers` marks a folder that firth wrote.
+    One of the files in `markers` marks a folder that firth wrote: it contains `"library": "firth"`.
 
     >>> check_output("README.md/model")
     Traceback (most recent call last):
     firth.errors.OptionError: README.md/model: cannot be written, because README.md is not a writable folder
     """
     target = Path(path)
-    if target.is_dir() and any(target.iterdir()) and not any((target / name).exists() for name in markers):
+    if target.is_dir() and any(target.iterdir()) and not any(_is_mark(target / name) for name in markers):
         raise OptionError(f"{target}: the folder contains other files. Choose another name or empty it")
     above = next((folder for folder in target.parents if folder.exists()), target)
     if not above.is_dir() or not os.access(above, os.W_OK | os.X_OK):
         raise OptionError(f"{target}: cannot be written, because {above} is not a writable folder")
+
+
+def _is_mark(path: Path) -> bool:
+    if not path.is_file():
+        return False
+    with open(path, "rb") as file:
+        return MARK.search(file.read(1 << 16)) is not None
 
 
 @contextmanager

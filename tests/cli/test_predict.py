@@ -39,6 +39,14 @@ def test_a_command_in_a_bare_folder_answers(tmp_path: Path) -> None:
     assert done.stdout == "[Elon Musk PER] founded [SpaceX ORG] .\n"
 
 
+def test_text_in_another_script_gets_one_warning_beside_the_answers(capsys: pytest.CaptureFixture[str]) -> None:
+    main(["predict", "ner", "علی در تهران است.", "من کتاب دارم.", "Ann left."])
+    shown = capsys.readouterr()
+    assert shown.err.startswith("firth: warning: most words are in ARABIC script")
+    assert len(shown.err.splitlines()) == 1
+    assert len(shown.out.splitlines()) == 3
+
+
 def test_a_folder_with_a_model_comes_before_the_name(
     answer: Callable[..., Any], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

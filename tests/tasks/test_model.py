@@ -56,6 +56,14 @@ def test_answers_do_not_depend_on_their_company(model: TaskModel) -> None:
     assert model.predict([]) == []
 
 
+def test_text_in_another_script_gets_a_warning(model: TaskModel) -> None:
+    assert model.scripts == {"LATIN"}
+    foreign, own = model.ask("фильм плохой", "a bad film")
+    assert isinstance(foreign, dict)
+    assert foreign["warning"].startswith("most words are in CYRILLIC script")
+    assert "warning" not in own
+
+
 def test_predicting_leaves_the_mode_as_it_was(model: TaskModel) -> None:
     model.train()
     model.predict(TEXTS[:1])

@@ -297,8 +297,13 @@ def test_bad_options_are_refused(tmp_path: Path) -> None:
         Corpus.of(["a"], errors="ignore")
     with pytest.raises(OptionError, match="documents is 'page'"):
         Corpus.of(["a"], documents="page")
-    with pytest.raises(OptionError, match="a list of texts"):
-        Corpus.of("a text")
+    for wrong in (b"a text", None, 5):
+        with pytest.raises(OptionError, match=r"must be a text or a list of texts or lists of words\. For a file"):
+            Corpus.of(wrong)  # type: ignore[arg-type]
+    with pytest.raises(OptionError, match="document 1 is 5"):
+        Corpus.of([["a"], 5])  # type: ignore[list-item]
+    with pytest.raises(OptionError, match="document 0 has an empty token at 1"):
+        Corpus.of([["a", ""]])
     with pytest.raises(OptionError, match="no such file"):
         Corpus(tmp_path / "absent.txt")
 
@@ -356,3 +361,35 @@ def test_progress_through_a_packed_file_ends_at_its_size_on_disk(tmp_path: Path,
     assert len(seen) > 1
     assert [one.done for one in seen] == sorted(one.done for one in seen)
     assert seen[-1].done == seen[-1].total == path.stat().st_size
+
+
+def test_lists_of_tokens_are_sentences_whose_tokens_stay() -> None:
+    lists = [["New York", "can't"], [], ["sleep."]]
+    for source in (lists, iter(lists), map(tuple, lists), np.array([["a", "b"]])):
+        expected = [["a", "b"]] if isinstance(source, np.ndarray) else [lists[0], lists[2]]
+        assert list(Corpus.of(source).sentences()) == expected
+    corpus = Corpus.of(lists)
+    assert corpus.tokenizer == SPLIT
+    assert (len(corpus.tokens().documents) - 1, corpus.vocabulary.counts.tolist()) == (3, [1, 1, 1])
+    assert list(corpus.texts()) == ["New York can't", "", "sleep."]
+
+
+def test_texts_and_lists_of_tokens_keep_their_order() -> None:
+    corpus = Corpus.of(["It's late. Go!", ["It's", "late."], "Why?"])
+    assert [" ".join(words) for words in corpus.sentences()] == ["It 's late .", "Go !", "It's late.", "Why ?"]
+    assert np.diff(corpus.tokens().documents).tolist() == [2, 1, 1]
+
+
+def test_a_string_is_text_and_a_path_is_a_file(tmp_path: Path) -> None:
+    path = write(tmp_path / "book.txt", "the cat\n")
+    assert list(Corpus.of("the dog").sentences()) == [["the", "dog"]]
+    for source in (Path(path), [Path(path)]):
+        assert list(Corpus.of(source).sentences()) == [["the", "cat"]]
+    assert Corpus.of(corpus := Corpus.of(["a"])) is corpus
+    with pytest.raises(OptionError, match=r"also the name of a file. To read the file pass Path\("):
+        Corpus.of(str(path))
+
+
+def test_the_token_file_of_lists_is_cached(tmp_path: Path) -> None:
+    first, second, other = (Corpus.of(lists, cache=tmp_path) for lists in ([["a b"]], [["a b"]], ["a b"]))
+    assert first.tokens().path == second.tokens().path != other.tokens().path

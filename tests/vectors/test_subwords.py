@@ -10,7 +10,9 @@ import pytest
 from firth.errors import OptionError, UnknownWord
 from firth.formats.registry import load
 from firth.runtime import Runtime
+from firth.text.normalize import Normalizer
 from firth.text.subwords import Subwords
+from firth.text.tokenize import Tokenizer
 from firth.text.vocabulary import Vocabulary
 from firth.vectors.rows import CENTROIDS, DenseRows, ProductRows
 from firth.vectors.subwords import Output, SubwordVectors
@@ -125,3 +127,19 @@ def test_composed_vectors_are_those_that_fasttext_wrote(data: Path, name: str) -
     model, written = (load(data / "fixtures/vectors" / f"{name}.{end}") for end in ("bin", "vec"))
     assert isinstance(model, SubwordVectors)
     np.testing.assert_allclose(model.matrix, written.matrix, atol=5e-6)
+
+
+def test_an_unseen_word_is_normalized_before_its_ngrams_are_taken() -> None:
+    fold = Tokenizer(normalizer=Normalizer(fold_case=True))
+    vectors = SubwordVectors(["tea"], np.arange(22).reshape(11, 2), Subwords(3, 3, 10)).with_tokenizer(fold)
+    assert vectors["TEA"].tolist() == vectors["tea"].tolist()
+    assert vectors["TEAPOT"].tolist() == vectors["teapot"].tolist()
+    assert [share.ngram for share in vectors.explain("Tea")] == ["tea", "<te", "tea", "ea>"]
+    assert "Teapot" in vectors
+
+
+def test_vectors_for_all_composes_unseen_words() -> None:
+    vectors = subword_vectors()
+    some = vectors.vectors_for_all(["teapots", "tea"])
+    assert some.vocabulary.words == ("teapots", "tea")
+    np.testing.assert_array_equal(some["teapots"], vectors["teapots"])

@@ -3,12 +3,20 @@
 from __future__ import annotations
 
 import io
+from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 from rich.console import Console
 
 from firth.errors import OptionError, UnknownWord
+from firth.evaluate.lookup import Lookup
+from firth.formats.registry import load, save
+from firth.models.word2vec import Word2Vec
+from firth.text.corpus import Corpus
+from firth.text.normalize import Normalizer
+from firth.text.tokenize import Tokenizer
 from firth.text.vocabulary import Vocabulary
 from firth.vectors.rows import Int8Rows
 from firth.vectors.words import WordVectors
@@ -94,3 +102,84 @@ def test_vectors_introduce_themselves() -> None:
     console.print(vectors)
     assert "tea.txt" in console.export_text()
     assert repr(WordVectors([], np.zeros((0, 2)))) == "WordVectors(0 words × 2, float64, 0 bytes)"
+
+
+def test_a_folded_model_answers_in_any_case() -> None:
+    fold = Tokenizer(normalizer=Normalizer(fold_case=True))
+    lists = [["london", "is", "big"], ["paris", "is", "big"]] * 20
+    vectors = Word2Vec(dim=4, min_count=1, epochs=1).fit(Corpus.of(lists, tokenizer=fold))
+    assert vectors["London"].tolist() == vectors["london"].tolist() == vectors.get_vector("LONDON").tolist()
+    assert ("London" in vectors, "Rome" in vectors) == (True, False)
+    assert vectors.most_similar("London") == vectors.most_similar("london")
+    assert vectors.most_similar(["London", "Big"], ["Paris"]) == vectors.most_similar(["london", "big"], ["paris"])
+    assert vectors.similarity("London", "PARIS") == vectors.similarity("london", "paris")
+    assert vectors.rank("London", "Paris") == vectors.rank("london", "paris")
+    assert vectors.embed(["London is"])[0].tolist() == vectors[["london", "is"]].tolist()
+    assert Lookup(vectors, case_insensitive=False).find("London") == vectors.vocabulary.find("london")
+    with pytest.raises(UnknownWord, match=r"'Londn' is not in the vocabulary\. Near spellings: 'london'"):
+        vectors["Londn"]
+
+
+def test_a_persian_model_answers_to_arabic_letters() -> None:
+    persian = Tokenizer(normalizer=Normalizer.persian())
+    vectors = WordVectors(["کتاب", "علی"], [[1, 0], [0, 1]], metadata={"tokenizer": persian.as_dict()})
+    assert vectors["كتاب"].tolist() == [1, 0]
+    assert vectors.most_similar("كتاب")[0][0] == "علی"
+
+
+def test_vectors_of_other_tools_keep_words_as_they_are_unless_asked() -> None:
+    vectors = WordVectors(["london", "tea"], [[1, 0], [0, 1]])
+    assert "London" not in vectors
+    folded = vectors.with_tokenizer(Tokenizer(normalizer=Normalizer(fold_case=True)))
+    assert ("London" in folded, "London" in vectors) == (True, False)
+
+
+def test_a_word_of_the_vocabulary_is_not_normalized() -> None:
+    fold = Tokenizer(normalizer=Normalizer(fold_case=True))
+    vectors = WordVectors(["us", "US"], [[1, 0], [0, 1]]).with_tokenizer(fold)
+    assert (vectors["US"].tolist(), vectors["Us"].tolist()) == ([0, 1], [1, 0])
+
+
+def test_a_stored_tokenizer_is_saved_with_the_vectors(tmp_path: Path) -> None:
+    fold = Tokenizer(normalizer=Normalizer(fold_case=True))
+    save(WordVectors(["london"], [[1, 0]]).with_tokenizer(fold), tmp_path / "vectors")
+    assert load(tmp_path / "vectors")["London"].tolist() == [1, 0]
+
+
+def test_an_array_of_the_vectors_is_their_matrix() -> None:
+    np.testing.assert_array_equal(np.asarray(ROYAL), ROYAL.matrix)
+    assert np.asarray(ROYAL) is ROYAL.matrix
+    assert np.array(ROYAL) is not ROYAL.matrix
+    assert np.asarray(ROYAL, np.float64).dtype == np.float64
+
+
+@pytest.mark.parametrize("query", [0, None, b"king", ["king", 5], [b"king"], 1.5])
+def test_what_is_no_word_is_refused(query: Any) -> None:
+    with pytest.raises(OptionError, match=r"the query is .*, but must be text or a list of words"):
+        ROYAL[query]
+
+
+def test_counts_of_words() -> None:
+    assert ROYAL.count("queen") == 4
+    with pytest.raises(UnknownWord):
+        ROYAL.count("duke")
+    with pytest.raises(OptionError, match="no counts"):
+        WordVectors(["tea"], [[1, 0]]).count("tea")
+
+
+def test_vectors_are_added_and_replaced_without_a_change_of_the_old_ones() -> None:
+    more = ROYAL.add(["tea", "duke", "duke"], [[1, 1, 1], [2, 2, 2], [3, 3, 3]])
+    assert more.vocabulary.words == (*ROYAL.vocabulary.words, "duke")
+    assert (more["tea"].tolist(), more["duke"].tolist(), more["king"].tolist()) == ([1, 1, 1], [3, 3, 3], [3, 2, 1])
+    assert ROYAL["tea"].tolist() == [0, -1, 4]
+    assert (more.count("king"), more.count("duke")) == (7, 0)
+    assert ROYAL.add([], np.zeros((0, 3))).matrix.tolist() == ROYAL.matrix.tolist()
+    for rows in ([[1, 2]], [[1, 2, 3], [1, 2, 3]], [["a", "b", "c"]]):
+        with pytest.raises(OptionError, match="the vectors"):
+            ROYAL.add(["duke"], rows)  # type: ignore[arg-type]
+
+
+def test_vectors_for_all_keep_the_order_of_the_words() -> None:
+    some = ROYAL.vectors_for_all(["tea", "duke", "king", "tea"])
+    assert some.vocabulary.words == ("tea", "king")
+    assert some.matrix.tolist() == ROYAL[["tea", "king"]].tolist()

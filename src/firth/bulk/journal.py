@@ -33,6 +33,15 @@ class Snapshot:
     closing: list[AppendOnlyFile]
 
 
+def has_journal(target: Name) -> bool:
+    """Whether a job with this output has begun and is not finished."""
+    return (_part_of(Path(target)) / JOURNAL).is_file()
+
+
+def _part_of(target: Path) -> Path:
+    return target.with_name(target.name + ".part")
+
+
 class Journal:
     """The unfinished output of one job.
 
@@ -52,7 +61,7 @@ class Journal:
 
     def __init__(self, target: Name, job: Mapping[str, Any], *, restart: bool = False) -> None:
         self.target = Path(target)
-        self.folder = self.target.with_name(self.target.name + ".part")
+        self.folder = _part_of(self.target)
         self.job = json.loads(json.dumps(job))
         self.state: dict[str, Any] = {}
         self.published = False

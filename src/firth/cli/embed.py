@@ -8,9 +8,11 @@ from cyclopts import Parameter
 
 from firth.bulk.embed_file import BulkOptions, embed_file, fingerprint
 from firth.bulk.index import index_file
-from firth.cli.flags import BilmDevice, Inputs, Json, Model, TextOptions
+from firth.bulk.journal import has_journal
+from firth.cli.flags import BilmDevice, Force, Inputs, Json, Model, TextOptions
 from firth.cli.loading import move_to
 from firth.cli.output import answer
+from firth.cli.overwrite import check_outputs
 from firth.formats.registry import load
 from firth.show import terminal
 
@@ -29,6 +31,7 @@ class RunOptions:
     restart: Annotated[
         bool, Parameter(negative="", show_default=False, help="Discard an unfinished run instead of resuming it.")
     ] = False
+    force: Force = False
 
     def load(self, model: str, text: TextOptions) -> tuple[Any, dict[str, Any]]:
         """The model on its device, and the arguments that `embed_file` and `index_file` have in common."""
@@ -61,6 +64,7 @@ def embed(
         firth embed elmo/ corpus.txt.gz --out corpus.safetensors --layers top --dtype float16
         firth embed vectors/ reviews.txt --out reviews.parquet --pooling mean
     """
+    check_outputs([out], [model, *inputs], force=run.force or has_journal(out), models=False)
     loaded, arguments = run.load(model, text)
     with terminal.progress() as report:
         summary = embed_file(loaded, inputs, out, bulk, report=report, **arguments)
@@ -90,6 +94,7 @@ def index(
         firth index elmo/ corpus.txt --out corpus.index
         firth neighbors corpus.index --context "Olivia signed to do a Broadway [play]"
     """
+    check_outputs([out], [model, *inputs], force=run.force or has_journal(out), models=False)
     loaded, arguments = run.load(model, text)
     with terminal.progress() as report:
         occurrences = index_file(

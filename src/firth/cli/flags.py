@@ -32,6 +32,9 @@ Target = Annotated[
     Parameter(allow_leading_hyphen=True, help="Output folder, or a file whose extension selects the format."),
 ]
 Json = Annotated[bool, Parameter(negative="", show_default=False, help="Print the result as JSON.")]
+Force = Annotated[
+    bool, Parameter(negative="", show_default=False, help="Replace an existing output file, whatever it contains.")
+]
 Device = Annotated[Literal["cpu", "cuda"], Parameter(help="Device to compute on; cuda is an NVIDIA GPU.")]
 BilmDevice = Annotated[
     str | None, Parameter(help="Contextual models only: device to compute on, such as cpu, cuda or cuda:1.")

@@ -10,9 +10,10 @@ from rich.markdown import Markdown
 from rich.table import Table
 from rich.text import Text
 
-from firth.cli.flags import Json, Model, Seed, Target
+from firth.cli.flags import Force, Json, Model, Seed, Target
 from firth.cli.loading import is_bilm, load_subwords, load_vectors
 from firth.cli.output import answer
+from firth.cli.overwrite import check_outputs
 from firth.errors import OptionError
 from firth.evaluate.intrinsic import evaluate as evaluate_vectors
 from firth.evaluate.score import Score
@@ -109,6 +110,7 @@ def convert(
         Literal["float16", "int8"] | None,
         Parameter(name=["--precision", "--dtype"], help="Store the weights with lower precision."),
     ] = None,
+    force: Force = False,
     json: Json = False,
 ) -> None:
     """Convert a model to another file format or precision.
@@ -120,6 +122,7 @@ def convert(
         firth convert vectors/ vectors-int8/ --precision int8
         firth convert bilm/ small-bilm/ --precision int8
     """
+    check_outputs([target], [source, vocabulary], force=force)
     with terminal.progress():
         model = load(source, limit=limit, vocabulary=vocabulary)
         if precision is not None and isinstance(model, WordVectors):
@@ -140,6 +143,7 @@ def quantize(
     norms: Annotated[bool, Parameter(help="Quantize the norms of the vectors separately, one byte each.")] = True,
     output: Annotated[bool, Parameter(help="Quantize the output layer, too.")] = False,
     seed: Seed = 1,
+    force: Force = False,
     json: Json = False,
 ) -> None:
     """Compress a fastText model by pruning and product quantization.
@@ -149,6 +153,7 @@ def quantize(
         firth quantize cc.fa.300.bin small.ftz --cutoff 200000
         firth quantize classifier.bin classifier.ftz
     """
+    check_outputs([target], [source], force=force)
     with terminal.progress() as report:
         quantized = quantize_model(load_subwords(source), cutoff, dsub, norms, output, seed=seed, report=report)
         save(quantized, target)

@@ -1,6 +1,7 @@
 """`firth predict` and `firth test`: apply and score task models and fastText classifiers."""
 
 import json as json_module
+import sys
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -78,8 +79,13 @@ def predict_task(name: str, texts: list[str], options: PredictOptions, as_json: 
         model = load_task(name, options)
         task, examples = model.task, model.task.ask(*texts)
         pairs = list(zip(examples, model.predict(examples)))
+    values = [model.describe(*pair) for pair in pairs]
+    for warning in dict.fromkeys(
+        value["warning"] for value in values if isinstance(value, dict) and "warning" in value
+    ):
+        sys.stderr.write(f"firth: warning: {warning}\n")
     picture = () if as_json else (draw_answer(task, *pair) for pair in pairs)
-    answer([task.describe(*pair) for pair in pairs], Group(*picture), as_json)
+    answer(values, Group(*picture), as_json)
 
 
 def predict_labels(path: str, texts: list[str], options: PredictOptions, as_json: bool) -> None:

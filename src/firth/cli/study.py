@@ -7,8 +7,9 @@ from cyclopts import Parameter
 from rich.console import Group, RenderableType
 from rich.text import Text
 
-from firth.cli.flags import Device, Json, Threads
+from firth.cli.flags import Device, Force, Json, Threads
 from firth.cli.output import answer
+from firth.cli.overwrite import check_outputs
 from firth.cli.recipe_command import Command, lazy_group, recipe_command, recipe_flags
 from firth.lazy import lazy_attributes
 from firth.runtime import Runtime
@@ -40,9 +41,12 @@ def run(
     ] = False,
     device: Device = "cpu",
     threads: Threads = None,
+    force: Force = False,
     json: Json = False,
 ) -> None:
     """Runs a study and writes its findings."""
+    page, values = (Path(out, study.name + ending) for ending in (".md", ".json"))
+    check_outputs([page, values], [], force=force or holds_study(values, study.name))
     chosen = study.make_quick() if quick else study
     folder = Path(work) if work else Path(out) / "work"
     folder.mkdir(parents=True, exist_ok=True)
@@ -50,6 +54,11 @@ def run(
         findings = chosen.run(folder, Runtime.from_env(threads, device), report)
     written = [str(path) for path in findings.write(out)]
     answer({**findings.as_json(), "written": written}, picture(findings, written), json)
+
+
+def holds_study(path: Path, name: str) -> bool:
+    """Whether a file contains the values of a study, so that a further run may replace its files."""
+    return path.is_file() and f'"study": "{name}"' in path.read_text(encoding="utf-8", errors="replace")
 
 
 def picture(findings: Any, written: list[str]) -> RenderableType:

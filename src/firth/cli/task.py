@@ -10,8 +10,9 @@ from cyclopts import Parameter
 from rich.console import Group, RenderableType
 from rich.text import Text
 
-from firth.cli.flags import Checkpoint, Device, Json, Log, Threads
+from firth.cli.flags import Checkpoint, Device, Force, Json, Log, Threads
 from firth.cli.output import answer
+from firth.cli.overwrite import check_outputs
 from firth.cli.recipe_command import Command, lazy_group, recipe_command, recipe_flags
 from firth.formats.registry import check_target, save
 from firth.lazy import lazy_attributes
@@ -53,6 +54,7 @@ def fit(
     log: Log = None,
     device: Device = "cpu",
     threads: Threads = None,
+    force: Force = False,
     json: Json = False,
 ) -> None:
     """Trains a task's network on examples, scores it and writes the model and its card."""
@@ -61,6 +63,9 @@ def fit(
 
     if out is not None:
         check_target(out)
+    sources = [] if embedding == "none" else embedding.split("+")
+    check_outputs([out], [train, dev, test, *sources], force=force)
+    check_outputs([log], [train, dev, test], force=True)  # a log is appended to
     options = {name: value for name, value in words.as_dict().items() if name not in SOURCES}
     inputs = Embedding(**options) if embedding == "none" else Embedding.of(embedding, **options)
     examples = {part: network.read(path) for part, path in (("train", train), ("dev", dev), ("test", test)) if path}

@@ -5,9 +5,10 @@ from typing import Annotated
 from cyclopts import Parameter
 from rich.text import Text
 
-from firth.cli.flags import CorpusOptions, Inputs, Json, Model, Out, Read
+from firth.cli.flags import CorpusOptions, Force, Inputs, Json, Model, Out, Read
 from firth.cli.loading import load_as
 from firth.cli.output import answer, json_line
+from firth.cli.overwrite import check_outputs
 from firth.files import write_bytes
 from firth.models.phrases import PhraseModel
 from firth.show import terminal
@@ -19,6 +20,7 @@ def tokens(
     *,
     out: Out = "-",
     reading: Read = CorpusOptions(),
+    force: Force = False,
     json: Json = False,
 ) -> None:
     """Tokenize text: one sentence per line, tokens separated by spaces.
@@ -31,6 +33,7 @@ def tokens(
         echo "I can't go." | firth tokens -
         firth tokens articles.jsonl --field text --json
     """
+    check_outputs([out], inputs, force=force, models=False)
     corpus = reading.corpus(inputs)
     tokenizer = reading.tokenizer()
     with write_bytes(out) as file:
@@ -51,6 +54,7 @@ def vocab(
     min_count: Annotated[int, Parameter(help="Ignore words that occur less often.")] = 1,
     top: Annotated[int, Parameter(name=["--top", "-n"], help="Number of words to show.")] = 20,
     reading: Read = CorpusOptions(),
+    force: Force = False,
     json: Json = False,
 ) -> None:
     """Count the words of a text.
@@ -60,6 +64,7 @@ def vocab(
         firth vocab corpus/*.txt.gz --top 30
         firth vocab corpus.txt --min-count 5 --out vocab.txt
     """
+    check_outputs([out], inputs, force=force, models=False)
     with terminal.progress() as report:
         token_ids = reading.corpus(inputs).tokens(report)
     vocabulary = token_ids.vocabulary
@@ -86,6 +91,7 @@ def phrases(
     *,
     out: Out,
     reading: Read = CorpusOptions(),
+    force: Force = False,
     json: Json = False,
 ) -> None:
     """Join the phrases of a text with underscores, one sentence per line.
@@ -95,6 +101,7 @@ def phrases(
         firth train phrases corpus.txt --out found/
         firth phrases found/ corpus.txt --out joined.txt.gz
     """
+    check_outputs([out], [model, *inputs], force=force, models=False)
     phrase_model = load_as(model, PhraseModel, "phrases. Find them: firth train phrases CORPUS --out DIR")
     with terminal.progress() as report:
         phrase_model.rewrite(reading.corpus(inputs), out, report=report)

@@ -8,10 +8,11 @@ from typing import Annotated, Any
 
 from cyclopts import App, Parameter
 
-from firth.cli.flags import Checkpoint, CorpusOptions, Device, Inputs, Json, Log, Read, Target
+from firth.cli.flags import Checkpoint, CorpusOptions, Device, Force, Inputs, Json, Log, Read, Target
 from firth.cli.loading import is_bilm, load_vectors
 from firth.cli.models import describe
 from firth.cli.output import answer
+from firth.cli.overwrite import check_outputs
 from firth.cli.recipe_command import command_help, recipe_command, recipe_flags
 from firth.errors import OptionError
 from firth.formats.registry import check_target, load, save
@@ -50,10 +51,13 @@ def fit(
     held_out: HeldOut = None,
     log: Log = None,
     device: Device = "cpu",
+    force: Force = False,
     json: Json = False,
 ) -> None:
     """Trains a recipe on a corpus and writes the model, its card and its training curves."""
     check_target(out)
+    check_outputs([out], [*inputs, start, held_out], force=force)
+    check_outputs([log], [*inputs, start, held_out], force=True)  # a log is appended to
     if isinstance(recipe, FastTextClassifier):
         reading = replace(reading, tokens="whitespace")  # labeled lines are split at white space, as fastText does
     load_start = load_bilm if isinstance(recipe, Elmo) else load_vectors

@@ -28,7 +28,8 @@ class Lookup:
 
     With `case_insensitive`, the first of several spellings is used for all of them; in a vocabulary sorted by count it
     is the most frequent one. With `normalize`, a word that is not found is looked up again after normalization, so that
-    Persian sets with Arabic letters fit models of normalized text. With `compose`, subword vectors also give vectors
+    Persian sets with Arabic letters fit models of normalized text; the normalizer of the model itself is always used.
+    With `compose`, subword vectors also give vectors
     of words outside their vocabulary.
 
     >>> lookup = Lookup(WordVectors(["athens", "Athens", "ice_hockey"], [[3, 4], [1, 0], [0, 1]]))
@@ -81,6 +82,8 @@ class Lookup:
         spellings = [word, word.replace(" ", "_")] if " " in word else [word]
         if self.normalize and not word.isascii():
             spellings += [normalizer(word) for normalizer in NORMALIZERS]
+        if self.vectors.normalizer is not None:
+            spellings.append(self.vectors.normalizer(word))
         for spelling in spellings:
             id = self._ids.get(self._form(spelling))
             if id is not None:

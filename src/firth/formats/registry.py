@@ -7,6 +7,7 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from functools import partial
@@ -77,6 +78,8 @@ FORMATS = {
 }
 
 
+NO_TEXT = re.compile(rb"[\x00-\x08\x0e-\x1a\x1c-\x1f]")  # control characters that no text contains
+
 # Kinds that can be saved with reduced precision.
 REDUCIBLE = WordVectors.kind, SubwordVectors.kind, native.BILM, native.TASK
 
@@ -117,13 +120,25 @@ def detect(path: Name) -> str:
     raise unsupported.describe_unknown(path, head)
 
 
+def is_binary_model(path: Name) -> bool:
+    """Whether a file is word vectors or a fastText model in a binary format. Text is not, whatever it contains.
+
+    >>> is_binary_model("README.md")
+    False
+    """
+    head, _ = read_head(path)
+    if NO_TEXT.search(head) is None:
+        return False
+    return fasttext.is_fasttext(head) or word2vec_binary.is_word2vec_binary(head)
+
+
 def _describe_missing(path: Name) -> str:
-    """The error for a missing file; a single word without an ending may be a misspelled shipped model."""
+    """The error for a missing file; a single word without an ending may be a misspelled pretrained model."""
     name = os.fspath(path)
     problem = f"{name}: no such file or folder"
     if Path(name).name != name or Path(name).suffix:
         return problem
-    return f"{problem}, and no shipped model of this name. {shipped.suggest(name)}"
+    return f"{problem}, and no pretrained model of this name. {shipped.suggest(name)}"
 
 
 def is_arpa(head: bytes) -> bool:

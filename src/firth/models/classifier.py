@@ -28,6 +28,7 @@ from firth.runtime import Runtime
 from firth.text.corpus import Corpus
 from firth.text.subwords import Subwords
 from firth.text.tokenfile import TokenFile
+from firth.text.tokenize import Tokenizer
 from firth.text.vocabulary import Vocabulary, to_bytes
 from firth.training.loop import BlockLoss, HeldOutBlocks
 from firth.training.schedule import BlockSchedule, TextBlock
@@ -62,6 +63,7 @@ class FastTextClassifier(TrainedRecipe["ClassifierNetwork", SubwordVectors]):
         "firth train classifier labeled.txt --start cc.fa.300.vec --dim 300 --out classifier.bin",
     )
     name = "fasttext-classifier"
+    tokenizer = Tokenizer(mode="whitespace")
     no_examples = "no line has both a label and a word to learn it from"
 
     dim: int = option(100, "Dimension of the vectors.", minimum=1)

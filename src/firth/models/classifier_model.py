@@ -23,6 +23,7 @@ from firth.kernels import classifier as kernel
 from firth.models.huffman import HuffmanTree
 from firth.runtime import Runtime
 from firth.text.chunks import chunks
+from firth.text.corpus import check_words
 from firth.text.subwords import Subwords
 from firth.text.vocabulary import Vocabulary, to_bytes
 from firth.vectors.rows import Floats, Ids
@@ -172,6 +173,9 @@ class Classifier:
     def __init__(self, model: SubwordVectors, *, runtime: Runtime | None = None) -> None:
         output = model.output if isinstance(model, SubwordVectors) else None
         if output is None or output.model != "supervised" or output.labels is None:
+            if isinstance(model, (str, os.PathLike)):
+                cure = f"To open a file write Classifier(firth.load({str(model)!r}))"
+                raise OptionError(f"a classifier needs a model, not a name. {cure}")
             raise OptionError("this model has no labels. Train one with `firth train classifier` on lines with labels")
         self.model, self.output, self.labels = model, output, output.labels
         self.runtime = runtime or Runtime.from_env()
@@ -195,14 +199,16 @@ class Classifier:
         counts = self.labels.counts
         return HuffmanTree.of_counts(np.ones(len(self.labels), np.int64) if counts is None else counts)
 
-    def predict(self, text: str, k: int = 1, threshold: float = 0.0) -> list[tuple[str, float]]:
-        """The k most probable labels of one line of text, best first; none below the threshold.
+    def predict(self, text: str | Sequence[str], k: int = 1, threshold: float = 0.0) -> list[tuple[str, float]]:
+        """The k most probable labels of one line of text or list of words, best first; none below the threshold.
 
         A line without a single row, which is possible in a pruned model only, gets no labels.
         """
         return self.predict_all([text], k, threshold)[0]
 
-    def predict_all(self, texts: Iterable[str], k: int = 1, threshold: float = 0.0) -> list[list[tuple[str, float]]]:
+    def predict_all(
+        self, texts: Iterable[str | Sequence[str]], k: int = 1, threshold: float = 0.0
+    ) -> list[list[tuple[str, float]]]:
         """`predict` for many lines, computed in threads."""
         _check_k(k)
         names = self.labels.words
@@ -215,7 +221,7 @@ class Classifier:
 
         return [one for some in self.runtime.stream(work, _batches(texts)) for one in some]
 
-    def probabilities(self, texts: Iterable[str]) -> Floats:
+    def probabilities(self, texts: Iterable[str | Sequence[str]]) -> Floats:
         """The probability of every label for every line, (lines, labels).
 
         They sum to 1 for a model trained with softmax or hierarchical softmax. With negative sampling or one-vs-all,
@@ -334,12 +340,12 @@ def _check_k(k: int) -> None:
         raise OptionError(f"k is {k}, but must be at least 1")
 
 
-def _batches(texts: Iterable[str]) -> Iterator[list[str]]:
+def _batches(texts: Iterable[str | Sequence[str]]) -> Iterator[list[str]]:
     if isinstance(texts, str):
         raise OptionError("texts must be a list. For one text write [text]")
     batch: list[str] = []
-    for text in texts:
-        batch.append(text)
+    for place, text in enumerate(texts):
+        batch.append(text if isinstance(text, str) else " ".join(check_words(text, f"text {place}")))
         if len(batch) == LINES:
             yield batch
             batch = []

@@ -16,6 +16,7 @@ from scipy.sparse import csr_matrix
 from firth.errors import FormatError, OptionError
 from firth.models import weighting
 from firth.serialization import Parts
+from firth.text.model_tokenizer import ModelTokenizer
 from firth.text.tokenize import Tokenizer
 from firth.text.vocabulary import Vocabulary
 from firth.vectors.words import WordVectors
@@ -251,7 +252,8 @@ def tokenize_documents(documents: Documents, tokenizer: Tokenizer) -> list[list[
     """Documents as lists of words; the tokenizer splits texts, lists stay as they are."""
     if isinstance(documents, str):
         raise OptionError("documents must be a list of texts. For one text write [text]")
-    return [tokenizer.words(one) if isinstance(one, str) else list(one) for one in documents]
+    split = ModelTokenizer(tokenizer)
+    return [split.words(one) for one in documents]
 
 
 def count_words(documents: Sequence[Sequence[str]], words: Vocabulary) -> csr_matrix:

@@ -18,9 +18,11 @@ from firth.models.cooccurrence import ContextWindow, Tokens, count_documents, co
 from firth.models.count_matrix import BY_DOCUMENT, CountMatrix
 from firth.models.stop_words import ENGLISH_STOP_WORDS, STOP_WORDS
 from firth.models.svd import truncated_svd
+from firth.models.token_lists import TokenLists
 from firth.options import Recipe, option
 from firth.progress import Report, silent
 from firth.runtime import Runtime
+from firth.text.corpus import Corpus, Source
 from firth.text.tokenize import Tokenizer
 from firth.text.vocabulary import Vocabulary
 from firth.vectors.words import WordVectors
@@ -124,18 +126,19 @@ class Counts(Recipe):
         return self.svd_of if self.kind == "svd" else self.kind
 
     def fit(
-        self, corpus: TokenSource, *, runtime: Runtime | None = None, report: Report = silent
+        self, corpus: TokenLists | Source, *, runtime: Runtime | None = None, report: Report = silent
     ) -> CountMatrix | WordVectors:
         """Counts a corpus. Returns a matrix with named rows and columns or, for svd, word vectors."""
         runtime = runtime or Runtime.from_env()
-        tokens = corpus.tokens(report)
+        source: TokenSource = corpus if isinstance(corpus, TokenLists) else Corpus.of(corpus)
+        tokens = source.tokens(report)
         words, id_map = choose_words(tokens.vocabulary, self)
         if not len(words):
             problem = f"Counts: none of the {len(tokens.vocabulary):,} words is left"
             raise OptionError(f"{problem}. Lower min_count ({self.min_count}) or drop fewer words")
         metadata = {
             "recipe": {"name": "counts", **self.as_dict()},
-            "tokenizer": corpus.tokenizer.as_dict(),
+            "tokenizer": source.tokenizer.as_dict(),
             "tokens": len(tokens.ids),
         }
         by_document, idf = self.matrix_kind in BY_DOCUMENT, None

@@ -21,7 +21,7 @@ from firth.neural.training.options import PretrainingOptions
 from firth.options import Recipe, option, redefine
 from firth.progress import Report, silent
 from firth.runtime import Runtime
-from firth.text.corpus import Corpus
+from firth.text.corpus import Corpus, Source
 from firth.text.tokenfile import TokenFile
 from firth.text.vocabulary import Vocabulary
 from firth.training.monitor import Monitor
@@ -85,14 +85,14 @@ class Elmo(PretrainingOptions, ModelOptions):
 
     def fit(
         self,
-        corpus: Corpus,
+        corpus: Source,
         *,
         runtime: Runtime | None = None,
         report: Report = silent,
         checkpoint: Name | None = None,
         resume: bool = True,
         start: BiLM | None = None,
-        held_out: Corpus | None = None,
+        held_out: Source | None = None,
         log: Name | None = None,
         callback: Callable[[BiLM, Mapping[str, float]], None] | None = None,
         teacher: BiLM | None = None,
@@ -111,8 +111,11 @@ class Elmo(PretrainingOptions, ModelOptions):
         from firth.neural.training.pretrain import Pretraining
 
         options = self.plan(runtime, start)
+        corpus = Corpus.of(corpus)
         tokens = corpus.tokens(report)
-        held_out_tokens = None if held_out is None else held_out.tokens(report)
+        held_out_tokens = None
+        if held_out is not None:
+            held_out_tokens = Corpus.of(held_out, tokenizer=corpus.tokenizer).tokens(report)
         bilm = self.new(tokens) if start is None else self._extend(start, tokens)
         identity = self._identity(tokens, held_out_tokens, start) if checkpoint is not None else {}
         if teacher is not None:

@@ -16,7 +16,7 @@ from firth.models.phrases import extend_vocabulary
 from firth.options import Recipe, option
 from firth.progress import Report, silent
 from firth.runtime import Runtime
-from firth.text.corpus import Corpus
+from firth.text.corpus import Corpus, Source
 from firth.text.vocabulary import Vocabulary
 
 SPECIAL = ("<unk>", "<s>", "</s>")
@@ -64,9 +64,10 @@ class Ngram(Recipe):
                 f"Ngram: discount_fallback is {fallback}, but must be three numbers above 0 and at most 1, 2 and 3"
             )
 
-    def fit(self, corpus: Corpus, *, runtime: Runtime | None = None, report: Report = silent) -> NgramModel:
+    def fit(self, corpus: Source, *, runtime: Runtime | None = None, report: Report = silent) -> NgramModel:
         """Fits the model to a corpus. The result does not depend on the number of threads."""
         runtime = runtime or Runtime.from_env()
+        corpus = Corpus.of(corpus)
         tokens = corpus.tokens(report=report)
         if len(tokens.sentences) < 2:
             raise OptionError("the corpus has no sentence. Give a text that is not empty")
@@ -82,6 +83,7 @@ class Ngram(Recipe):
         )
         metadata = {
             "recipe": {"name": "ngram", **self.as_dict()},
+            "tokenizer": corpus.tokenizer.as_dict(),
             "tokens": len(tokens),
             "sentences": len(tokens.sentences) - 1,
             "discounts": [list(discounts) for discounts in ngrams.discounts],

@@ -11,6 +11,7 @@ import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from functools import cached_property
+from os import PathLike
 from typing import Any
 
 import numpy as np
@@ -23,13 +24,13 @@ from firth.models.perplexity import Perplexity, SentenceLogProbs
 from firth.runtime import Runtime
 from firth.serialization import Parts
 from firth.text.corpus import Corpus
+from firth.text.model_tokenizer import ModelTokenizer, Sentences, TextLike
 from firth.text.tokenfile import TokenFile
 from firth.text.vocabulary import Vocabulary
 
 BATCH = 1 << 16  # words per batch of scoring
 SPELLINGS = {"<unk>": ("<unk>", "<UNK>"), "<s>": ("<s>", "<S>"), "</s>": ("</s>", "</S>")}
 Floats = NDArray[np.float64]
-Sentences = Corpus | TokenFile | Iterable[Sequence[str]]
 
 
 @dataclass(frozen=True)
@@ -152,19 +153,30 @@ class NgramModel:
         table[[self.begin, self.end]] = self.unknown
         return table
 
-    def log_probs(self, words: Sequence[str]) -> Floats:
-        """The natural log-probability of each word after those before it, then of the end of the sentence."""
-        return self._score_words(words)[0] * math.log(10)
+    @cached_property
+    def tokenizer(self) -> ModelTokenizer:
+        """Splits texts as the training text was split; every method that takes a sentence uses it."""
+        return ModelTokenizer.of(self.metadata, self.vocabulary)
 
-    def score(self, words: Sequence[str]) -> SentenceScore:
-        """The probability of a sentence, in total and per word."""
+    def log_probs(self, words: TextLike) -> Floats:
+        """The natural log-probability of each word after those before it, then of the end of the sentence."""
+        return self._score_words(self.tokenizer.words(words))[0] * math.log(10)
+
+    def score(self, words: TextLike) -> SentenceScore:
+        """The probability of a sentence, in total and per word. A sentence is a text or a list of words.
+
+        >>> from firth.models.ngram import Ngram
+        >>> Ngram(order=2).fit(Corpus.of(["strong tea"])).score("strong tea").words
+        ('strong', 'tea')
+        """
+        words = self.tokenizer.words(words)
         log_prob = float(self.log_probs(words).sum())
         unknown = int(np.count_nonzero(self._table[self.vocabulary.ids(words)] == self.unknown))
         return SentenceScore(tuple(words), log_prob, unknown, math.exp(log_prob / (len(words) + 1)))
 
-    def match_lengths(self, words: Sequence[str]) -> list[int]:
+    def match_lengths(self, words: TextLike) -> list[int]:
         """The length of the n-gram that gives each word, then the end, its probability."""
-        return [int(length) for length in self._score_words(words)[1]]
+        return [int(length) for length in self._score_words(self.tokenizer.words(words))[1]]
 
     def _score_words(self, words: Sequence[str]) -> tuple[Floats, NDArray[np.int32]]:
         ids = self._table[self.vocabulary.ids(words)]
@@ -176,8 +188,10 @@ class NgramModel:
         kernel.score(text, self.begin, *self._trie, self.order, values, lengths)
         return values, lengths
 
-    def perplexity(self, sentences: Sentences, *, runtime: Runtime | None = None) -> Perplexity:
-        """The perplexity of a corpus or of lists of words, with and without unknown words.
+    def perplexity(self, sentences: Sentences | TokenFile, *, runtime: Runtime | None = None) -> Perplexity:
+        """The perplexity of a corpus, a text or a list of sentences, with and without unknown words.
+
+        A sentence is a text or a list of words. A file is a `Path` or a `Corpus`.
 
         >>> from firth.models.ngram import Ngram
         >>> model = Ngram(order=1).fit(Corpus.of(["a b", "a b"]))
@@ -187,7 +201,9 @@ class NgramModel:
         """
         return Perplexity.of(self.surprises(sentences, runtime=runtime))
 
-    def surprises(self, sentences: Sentences, *, runtime: Runtime | None = None) -> Iterator[SentenceLogProbs]:
+    def surprises(
+        self, sentences: Sentences | TokenFile, *, runtime: Runtime | None = None
+    ) -> Iterator[SentenceLogProbs]:
         """The log-probabilities of sentences, in batches."""
         return (runtime or Runtime.from_env()).stream(self._score_batch, self._frame_batches(sentences))
 
@@ -202,12 +218,14 @@ class NgramModel:
             np.add.reduceat(known, begins, dtype=np.int64),
         )
 
-    def _frame_batches(self, sentences: Sentences) -> Iterator[NDArray[np.uint32]]:
+    def _frame_batches(self, sentences: Sentences | TokenFile) -> Iterator[NDArray[np.uint32]]:
         if isinstance(sentences, Corpus):
             sentences = sentences.tokens()
+        elif isinstance(sentences, PathLike):
+            sentences = Corpus(sentences, tokenizer=self.tokenizer.tokenizer).tokens()
         if isinstance(sentences, TokenFile):
             return self._frame_tokens(sentences)
-        return self._frame_words(sentences)
+        return self._frame_words(self.tokenizer.sentences(sentences))
 
     def _frame_tokens(self, tokens: TokenFile) -> Iterator[NDArray[np.uint32]]:
         table = self._table[self.vocabulary.ids(tokens.vocabulary)]
@@ -244,8 +262,9 @@ class NgramModel:
         text = np.empty(len(ids) + 2 * len(offsets) - 2, np.uint32)
         return text[: kernel.frame_sentences(ids, offsets, table, self.begin, self.end, text)]
 
-    def _contexts(self, context: Sequence[str]) -> list[int]:
+    def _contexts(self, text: TextLike) -> list[int]:
         """The nodes of the last word, the last two, ... of a context, up to the order; NONE if unknown."""
+        context = self.tokenizer.words(text)
         ids = [int(self._id(word)) for word in context[max(0, len(context) - self.order + 1) :]]
         nodes = []
         for size in range(1, len(ids) + 1):
@@ -262,7 +281,7 @@ class NgramModel:
             return id
         return {"<s>": self.begin, "</s>": self.end}.get(word, self.unknown)
 
-    def probability(self, word: str, context: Sequence[str] = ()) -> float:
+    def probability(self, word: str, context: TextLike = ()) -> float:
         """The probability of a word after a context; a context at the start of a sentence begins with "<s>".
 
         An unknown word has the probability of <unk>.
@@ -282,7 +301,7 @@ class NgramModel:
                 value = value + float(self.backoffs[node]) if ngram == kernel.NONE else float(self.log10[ngram])
         return float(10**value)
 
-    def distribution(self, context: Sequence[str] = ()) -> Floats:
+    def distribution(self, context: TextLike = ()) -> Floats:
         """The probability of every word of the vocabulary after a context, by id. They sum to one."""
         probs = 10.0 ** self.log10[: len(self.vocabulary)].astype(np.float64)
         probs[self.begin] = 0.0
@@ -293,7 +312,7 @@ class NgramModel:
                 probs[self.words[first:last]] = 10.0 ** self.log10[first:last].astype(np.float64)
         return np.asarray(probs, np.float64)
 
-    def predict(self, context: Sequence[str] = (), topn: int = 10) -> list[tuple[str, float]]:
+    def predict(self, context: TextLike = (), topn: int = 10) -> list[tuple[str, float]]:
         """The most probable next words with their probabilities; </s> is the end of the sentence, <unk> is excluded."""
         probs = self.distribution(context)
         probs[self.unknown] = -1.0
@@ -302,7 +321,7 @@ class NgramModel:
 
     def sample(
         self,
-        context: Sequence[str] = (),
+        context: TextLike = (),
         *,
         length: int = 40,
         seed: int = 1,
@@ -321,7 +340,8 @@ class NgramModel:
         if temperature <= 0 or length < 0 or (top_k is not None and top_k < 1):
             raise OptionError("sampling needs a temperature above 0, a length of 0 or more and a top_k of at least 1")
         rng = np.random.default_rng(seed)
-        words = ["<s>", *context]
+        start = ["<s>", *self.tokenizer.words(context)]
+        words = list(start)
         for _ in range(length):
             probs = self.distribution(words)
             probs[self.unknown] = 0.0
@@ -329,7 +349,7 @@ class NgramModel:
             if id == self.end:
                 break
             words.append(self.vocabulary[id])
-        return words[len(context) + 1 :]
+        return words[len(start) :]
 
     def to_parts(self) -> Parts:
         """The artifact taken apart, for a file."""

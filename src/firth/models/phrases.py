@@ -7,7 +7,7 @@ relative to the count expected by chance; `delta` lowers the scores of rare pair
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, NamedTuple
@@ -23,7 +23,8 @@ from firth.options import Recipe, option
 from firth.progress import Progress, Report, silent
 from firth.runtime import Runtime
 from firth.serialization import Parts
-from firth.text.corpus import Corpus
+from firth.text.corpus import Corpus, Source
+from firth.text.model_tokenizer import ModelTokenizer, TextLike
 from firth.text.tokenfile import TokenFile
 from firth.text.tokenize import Tokenizer
 from firth.text.vocabulary import Vocabulary, pack
@@ -60,9 +61,10 @@ class Phrases(Recipe):
         if BLANKS & set(self.joiner):
             raise OptionError(f"Phrases: joiner is {self.joiner!r}, but must not contain whitespace")
 
-    def fit(self, corpus: Corpus, *, runtime: Runtime | None = None, report: Report = silent) -> PhraseModel:
+    def fit(self, corpus: Source, *, runtime: Runtime | None = None, report: Report = silent) -> PhraseModel:
         """Finds the phrases of a corpus. Counts are exact for any number of threads."""
         runtime = runtime or Runtime.from_env()
+        corpus = Corpus.of(corpus)
         tokens = corpus.tokens(report)
         if len(tokens) == 0:
             raise OptionError("the corpus holds no words")
@@ -253,9 +255,9 @@ class PhraseModel:
             for join in self.joins
         ]
 
-    def apply(self, words: Iterable[str]) -> list[str]:
-        """The words of one sentence with its phrases joined."""
-        tokens = list(words)
+    def apply(self, words: TextLike) -> list[str]:
+        """The words of one sentence, a text or a list of words, with its phrases joined."""
+        tokens = ModelTokenizer.of(self.metadata, self.vocabulary).words(words)
         for table in self._tables:
             joined: list[str] = []
             at = 0
@@ -276,13 +278,13 @@ class PhraseModel:
         ]
         return sorted(every, key=lambda phrase: (-phrase.score, -phrase.count, phrase.name))[:n]
 
-    def rewrite(self, corpus: Corpus, path: Name, *, runtime: Runtime | None = None, report: Report = silent) -> Corpus:
+    def rewrite(self, corpus: Source, path: Name, *, runtime: Runtime | None = None, report: Report = silent) -> Corpus:
         """Writes a corpus with joined phrases, one sentence per line, and returns the corpus of that file.
 
         The ending of the name (.gz, .zst, …) selects compression. The file appears only when it is complete.
         """
         runtime = runtime or Runtime.from_env()
-        tokens = corpus.tokens(report)
+        tokens = Corpus.of(corpus).tokens(report)
         ids_in_text = tokens.vocabulary.ids(self.vocabulary)
         missing = np.flatnonzero(ids_in_text < 0)
         words = extend_vocabulary(tokens.vocabulary, [self.vocabulary[int(id)] for id in missing])

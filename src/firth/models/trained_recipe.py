@@ -15,8 +15,9 @@ from firth.files import Name
 from firth.options import Recipe
 from firth.progress import Report, silent
 from firth.runtime import Runtime
-from firth.text.corpus import Corpus
+from firth.text.corpus import Corpus, Source
 from firth.text.tokenfile import TokenFile
+from firth.text.tokenize import Tokenizer
 from firth.training.loop import HeldOutBlocks, Learner, train
 from firth.training.monitor import Monitor
 from firth.training.schedule import BlockSchedule
@@ -38,21 +39,22 @@ class TrainedRecipe(Recipe, Generic[NetworkType, Artifact]):
 
     name: ClassVar[str]
     no_examples: ClassVar[str]  # the error for a text without a single training example
+    tokenizer: ClassVar[Tokenizer | None] = None  # of texts that are not a `Corpus` yet
     dim: int
     seed: int
 
     def fit(
         self,
-        corpus: Corpus,
+        corpus: Source,
         *,
         runtime: Runtime | None = None,
         report: Report = silent,
         checkpoint: Name | None = None,
         resume: bool = True,
         start: WordVectors | None = None,
-        held_out: Corpus | None = None,
+        held_out: Source | None = None,
     ) -> Artifact:
-        """Trains the model on a corpus.
+        """Trains the model on a corpus, or on anything that `Corpus.of` accepts: texts, lists of tokens, a `Path`.
 
         `checkpoint` names a folder: an interrupted training continues from there, unless `resume` is False. With
         `start`, training continues from existing vectors: their words keep their rows, new words get random ones, and
@@ -63,6 +65,7 @@ class TrainedRecipe(Recipe, Generic[NetworkType, Artifact]):
             problem = f"dim is {self.dim}, but the vectors to start from have {start.dim}"
             raise OptionError(f"{type(self).__name__}: {problem}. Use dim={start.dim}")
         runtime = runtime or Runtime.from_env()
+        corpus = Corpus.of(corpus, tokenizer=self.tokenizer)
         tokens = corpus.tokens(report)
         network, schedule = self._prepare(corpus, tokens, start, runtime)
         metadata = origin({"name": self.name, **self.as_dict()}, corpus, tokens)
@@ -71,7 +74,7 @@ class TrainedRecipe(Recipe, Generic[NetworkType, Artifact]):
             identity["start"] = metadata["start"] = start.vocabulary.fingerprint
         held_out_text = None
         if held_out is not None:
-            held_out_tokens = held_out.tokens(report)
+            held_out_tokens = Corpus.of(held_out, tokenizer=corpus.tokenizer).tokens(report)
             identity["held_out"] = held_out_tokens.fingerprint
             metadata["held_out"] = {"fingerprint": held_out_tokens.fingerprint, "tokens": len(held_out_tokens)}
             held_out_text = network.held_out(held_out_tokens)

@@ -15,7 +15,6 @@ from firth.neural.adaptive_softmax import AdaptiveSoftmax
 from firth.neural.architecture import Architecture
 from firth.neural.inference import embed as embedding
 from firth.neural.inference.cache import WeightCache
-from firth.neural.inference.layers_of import Sentences, to_word_lists
 from firth.neural.inference.token_vectors import TokenVectors
 from firth.neural.initialization import draw
 from firth.neural.layers import CharacterCnn, CharacterRnn, Encoder, ProjectedLstm, WordEmbedding
@@ -24,6 +23,7 @@ from firth.neural.training import perplexity as surprise
 from firth.serialization import Parts
 from firth.show import notebook
 from firth.text.character_ids import BEGIN, END
+from firth.text.model_tokenizer import ModelTokenizer, Sentences
 from firth.text.vocabulary import Vocabulary
 
 
@@ -82,6 +82,11 @@ class BiLM(nn.Module, notebook.FactSheet):
         """The words of its word embedding, where it has one."""
         return self.encoder.vocabulary if isinstance(self.encoder, WordEmbedding) else None
 
+    @property
+    def tokenizer(self) -> ModelTokenizer:
+        """Splits texts as the training text was split; every method that takes sentences uses it."""
+        return ModelTokenizer.of(self.metadata, self.vocabulary)
+
     def forward(self, sentences: Sentences, state: BiLMState | None = None) -> tuple[Tensor, Tensor, BiLMState]:
         """All layers, (layers + 1, batch, time, 2 · dim), the lengths in tokens, and the final state.
 
@@ -94,7 +99,7 @@ class BiLM(nn.Module, notebook.FactSheet):
 
     def encode(self, sentences: Sentences) -> tuple[Tensor, Tensor]:
         """The vectors of tokens, (batch, time, dim), and the lengths; each distinct word is encoded once."""
-        tokens = [[BEGIN, *words, END] for words in to_word_lists(sentences)]
+        tokens = [[BEGIN, *words, END] for words in self.tokenizer.sentences(sentences)]
         places = {word: place for place, word in enumerate(dict.fromkeys(word for words in tokens for word in words))}
         table: Tensor = self.encoder(list(places))
         table = torch.cat([table, table.new_zeros(1, table.shape[1])])  # the last row is padding

@@ -17,10 +17,11 @@ from torch import Tensor, nn
 
 from firth.errors import OptionError, UnknownWord
 from firth.neural.device import work_sizes
-from firth.neural.inference.layers_of import Sentences, map_batches, run, to_word_lists
+from firth.neural.inference.layers_of import map_batches, run
 from firth.neural.layers import UNKNOWN, find_mark
 from firth.neural.state import BiLMState
 from firth.text.character_ids import BEGIN, END
+from firth.text.model_tokenizer import Sentences, TextLike
 
 if TYPE_CHECKING:
     from firth.neural.bilm import BiLM
@@ -105,7 +106,7 @@ def score(bilm: BiLM, sentences: Sentences) -> list[BiLMScore]:
     [1, 0]
     """
     head = LanguageModelHead(bilm)
-    lists = to_word_lists(sentences)
+    lists = list(bilm.tokenizer.sentences(sentences))
 
     def score_batch(batch: list[list[str]]) -> list[BiLMScore]:
         tops = torch.split(run(bilm, batch)[-1], [len(words) + 2 for words in batch])
@@ -128,12 +129,10 @@ def _score(head: LanguageModelHead, words: list[str], top: Tensor) -> BiLMScore:
 
 
 @torch.no_grad()
-def distributions(
-    bilm: BiLM, left: str | Sequence[str] = (), right: str | Sequence[str] = ()
-) -> tuple[Probabilities, Probabilities]:
+def distributions(bilm: BiLM, left: TextLike = (), right: TextLike = ()) -> tuple[Probabilities, Probabilities]:
     """As `predict`, for every word of the vocabulary: its probability after `left`, and before `right`."""
     head = LanguageModelHead(bilm)
-    before, after = to_word_lists([left, right])
+    before, after = map(bilm.tokenizer.words, (left, right))
     forward, _ = _run_direction(bilm, bilm.forward_layers, [BEGIN, *before], bilm.blank(1), 0)
     backward, _ = _run_direction(bilm, bilm.backward_layers, [END, *reversed(after)], bilm.blank(1), 1)
     return head.probabilities(forward), head.probabilities(backward)
@@ -149,7 +148,7 @@ def _run_direction(
     return outputs[-1][0, -1], end
 
 
-def predict(bilm: BiLM, left: str | Sequence[str] = (), right: str | Sequence[str] = (), topn: int = 10) -> Prediction:
+def predict(bilm: BiLM, left: TextLike = (), right: TextLike = (), topn: int = 10) -> Prediction:
     """The most probable words of the gap between `left` and `right`, each with its probability.
 
     `forward` is given the left context, `backward` the right context, `both` is their normalized product. An empty
@@ -171,7 +170,7 @@ def predict(bilm: BiLM, left: str | Sequence[str] = (), right: str | Sequence[st
 @torch.no_grad()
 def generate(
     bilm: BiLM,
-    prompt: str | Sequence[str] = (),
+    prompt: TextLike = (),
     *,
     length: int = 40,
     seed: int = 1,
@@ -187,7 +186,7 @@ def generate(
     """
     _check(length, temperature, top_k, top_p)
     head, rng = LanguageModelHead(bilm), np.random.default_rng(seed)
-    (words,) = to_word_lists([prompt])
+    words = bilm.tokenizer.words(prompt)
     top, (cell, hidden) = _run_direction(bilm, bilm.forward_layers, [BEGIN, *words], bilm.blank(1), 0)
     generated: list[str] = []
     while len(generated) < length:

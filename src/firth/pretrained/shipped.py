@@ -62,13 +62,15 @@ def place(name: str) -> Path:
 
 
 def locate(path: str | os.PathLike[str]) -> str | os.PathLike[str]:
-    """The path of a model: the path itself if it exists, else the folder of the pretrained model of that name.
+    """The path of a model: the path itself if it exists, else the folder of the pretrained model of that name or task.
 
-    >>> locate("README.md"), os.path.basename(locate("svd-en"))
-    ('README.md', 'svd-en')
+    >>> locate("README.md"), os.path.basename(locate("svd-en")), os.path.basename(locate("ner"))
+    ('README.md', 'svd-en', 'task-ner')
     """
+    if os.path.exists(path):
+        return path
     name = os.fspath(path)
-    return place(name) if not os.path.exists(path) and name in SHIPPED else path
+    return next((place(known) for known in (name, TASK + name) if known in SHIPPED), path)
 
 
 def locate_task(name: str | os.PathLike[str]) -> str | os.PathLike[str]:
@@ -94,12 +96,12 @@ def kind(name: str) -> str:
 
 
 def suggest(name: str) -> str:
-    """The end of an error about an unknown model: the most similar name, or all names.
+    """The end of an error about an unknown model: the most similar name of a model or a task, or all names.
 
-    >>> suggest("fastext-fa")
-    "Did you mean 'fasttext-fa'?"
+    >>> suggest("fastext-fa"), suggest("nerr")
+    ("Did you mean 'fasttext-fa'?", "Did you mean 'ner'?")
     """
-    return suggest_name(name.lower(), available())
+    return suggest_name(name.lower(), [*available(), *tasks()])
 
 
 def card(name: str) -> str:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from functools import cached_property
 from typing import Any, cast
 
 import numpy as np
@@ -17,7 +18,6 @@ from torch import Tensor, nn
 from firth.errors import OptionError
 from firth.files import Name
 from firth.formats import native
-from firth.neural.inference.layers_of import Sentences
 from firth.neural.inference.sentence_arrays import Floats
 from firth.pretrained.shipped import locate_task
 from firth.progress import Progress, Report, silent
@@ -25,10 +25,13 @@ from firth.serialization import Parts
 from firth.show import notebook
 from firth.tasks.inputs import Embedding, Inputs, Text
 from firth.tasks.registry import find_task
+from firth.tasks.scripts import common_scripts, warn_of_script
 from firth.tasks.sources import Sources
 from firth.tasks.task import Answer, Labels, Task, TaskNetwork
+from firth.text.model_tokenizer import Sentences, TextLike
 
 BATCH = 64  # examples of a batch in prediction
+FREQUENT = 1000  # words of a vocabulary that show its script
 
 
 class TaskModel(nn.Module, notebook.FactSheet):
@@ -89,10 +92,22 @@ class TaskModel(nn.Module, notebook.FactSheet):
             raise OptionError("there are no examples to evaluate on")
         return self.task.score(examples, self.predict(examples, report=report))
 
-    def ask(self, *texts: str) -> list[str | dict[str, Any]]:
-        """Answers to running text, in a readable form."""
+    def ask(self, *texts: TextLike) -> list[str | dict[str, Any]]:
+        """Answers to texts, in a readable form. A text is a string, a `Path`, or a list of the tokens of a sentence."""
         examples = self.task.ask(*texts)
-        return [self.task.describe(example, answer) for example, answer in zip(examples, self.predict(examples))]
+        return [self.describe(example, answer) for example, answer in zip(examples, self.predict(examples))]
+
+    def describe(self, example: Any, answer: Answer) -> str | dict[str, Any]:
+        """An answer in a readable form, with a `warning` if most words are in a script the model was not made for."""
+        described = self.task.describe(example, answer)
+        warning = warn_of_script((word for words in example.sentences for word in words), self.scripts)
+        return described if warning is None or isinstance(described, str) else described | {"warning": warning}
+
+    @cached_property
+    def scripts(self) -> frozenset[str]:
+        """The scripts of the most frequent words that it has vectors for; empty if it has only characters."""
+        vocabularies = [self.inputs.vocabulary, *(vectors.vocabulary for vectors in self.inputs.sources.static)]
+        return common_scripts(word for vocabulary in vocabularies for word in vocabulary[:FREQUENT])
 
     def embed(self, sentences: Sentences, **choices: Any) -> list[Floats]:
         """Contextual vectors from the encoder of a `seq2seq` model, with the options of `Cove.embed`."""

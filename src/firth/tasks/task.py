@@ -18,6 +18,7 @@ from firth.errors import OptionError
 from firth.files import Name
 from firth.options import Recipe
 from firth.tasks.inputs import Sizes, Text
+from firth.text.model_tokenizer import TextLike
 
 Answer = Any  # a value that JSON can hold: a label, a list of tags, spans, a string
 Labels = dict[str, Any]  # what a network must know before training, ready for JSON
@@ -106,8 +107,8 @@ class Task(Recipe, ABC):
         """The metrics of answers, each between 0 and 1. Early stopping watches the first one."""
 
     @abstractmethod
-    def ask(self, *texts: str) -> list[Any]:
-        """Examples without gold labels, from running text."""
+    def ask(self, *texts: TextLike) -> list[Any]:
+        """Examples without gold labels, from running text or lists of tokens."""
 
     @abstractmethod
     def describe(self, example: Any, answer: Answer) -> str | dict[str, Any]:

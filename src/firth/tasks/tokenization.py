@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from os import PathLike
 from typing import Literal
 
+from firth.text.model_tokenizer import ModelTokenizer, TextLike
 from firth.text.normalize import Normalizer
 from firth.text.tokenize import Tokenizer
 
@@ -22,13 +24,27 @@ def make_tokenizer(letters: Letters) -> Tokenizer:
     return Tokenizer(normalizer=Normalizer.persian() if letters == "persian" else Normalizer.arabic())
 
 
-def split_sentences(texts: Iterable[str], tokenizer: Tokenizer) -> list[tuple[str, ...]]:
-    """The words of each sentence of the texts.
+def split_words(text: TextLike, tokenizer: Tokenizer) -> tuple[str, ...]:
+    """The words of a text; a list of tokens stays as it is.
 
-    >>> split_sentences(["Tea? Yes.", "No."], Tokenizer())
-    [('Tea', '?'), ('Yes', '.'), ('No', '.')]
+    >>> split_words("It's late.", Tokenizer()), split_words(["It", "is"], Tokenizer())
+    (('It', "'s", 'late', '.'), ('It', 'is'))
     """
-    return [tuple(token.text for token in sentence) for text in texts for sentence in tokenizer.sentences(text)]
+    return tuple(ModelTokenizer(tokenizer).words(text))
+
+
+def split_sentences(texts: Iterable[TextLike], tokenizer: Tokenizer) -> list[tuple[str, ...]]:
+    """The words of each sentence of the texts. A list of tokens is one sentence.
+
+    >>> split_sentences(["Tea? Yes.", ["No", "?"]], Tokenizer())
+    [('Tea', '?'), ('Yes', '.'), ('No', '?')]
+    """
+    split = ModelTokenizer(tokenizer)
+    sentences: list[tuple[str, ...]] = []
+    for text in texts:
+        lists = split.sentences(text if isinstance(text, (str, PathLike)) else [text])
+        sentences += map(tuple, lists)
+    return sentences
 
 
 def normalize_words(words: Sequence[str], letters: Letters) -> list[str]:

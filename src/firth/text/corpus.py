@@ -14,11 +14,12 @@ import os
 import shutil
 import tempfile
 import weakref
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
 from importlib.metadata import version
+from os import PathLike
 from pathlib import Path
-from typing import Any, Literal, get_args
+from typing import Any, Literal, TypeAlias, get_args
 
 import numpy as np
 
@@ -29,11 +30,13 @@ from firth.progress import Progress, Report, silent
 from firth.runtime import Runtime
 from firth.text.chunks import AT_BLANKS, AT_LINES, AT_PARAGRAPHS, CHUNK, PADDING, Chunk, Scan, Tables, chunks
 from firth.text.tokenfile import VERSION, TokenFile, TokenWriter, vocabulary_path
-from firth.text.tokenize import Tokenizer
-from firth.text.vocabulary import Vocabulary
+from firth.text.tokenize import EncodedTokens, Tokenizer
+from firth.text.vocabulary import Vocabulary, to_bytes
 
 Errors = Literal["strict", "replace"]
 Documents = Literal["file", "line"]
+Document = str | tuple[str, ...]  # in memory: a text, or the tokens of one sentence
+Source: TypeAlias = "Corpus | str | PathLike[str] | Iterable[str | PathLike[str] | Sequence[str]]"
 BLANKS = " \t\r\v\f"
 
 
@@ -71,17 +74,39 @@ class Corpus:
         self.cache = None if cache is None else Path(cache)
         self.runtime = Runtime.from_env(threads)
         self.paths = expand(paths)
-        self._texts: tuple[str, ...] | None = None
+        self._texts: tuple[Document, ...] | None = None
         self._tokens: TokenFile | None = None
         self._is_consumed = False
 
     @classmethod
-    def of(cls, texts: Iterable[str], **options: Any) -> Corpus:
-        """A corpus of texts in memory, each of them a document; the options are those of `Corpus`."""
+    def of(cls, texts: Source, **options: Any) -> Corpus:
+        """A corpus in memory: a text, or a list of documents. The options are those of `Corpus`.
+
+        A document is a text, or a list of tokens, which is one sentence and is not tokenized. A `Path`, or a list of
+        them, is read as by `Corpus`; a `Corpus` is returned as it is. Recipes accept all of these in `fit`.
+
+        >>> list(Corpus.of(["The cat sat. The dog ran.", ["Dr.", "Watson"]]).sentences())
+        [['The', 'cat', 'sat', '.'], ['The', 'dog', 'ran', '.'], ['Dr.', 'Watson']]
+        """
+        if isinstance(texts, Corpus):
+            return texts
+        if isinstance(texts, PathLike):
+            return cls(texts, **options)
         if isinstance(texts, str):
-            raise OptionError("a corpus needs a list of texts. For one text write Corpus.of([text])")
+            check_not_a_file(texts)
+            texts = [texts]
+        check_list(texts, "the corpus is")
+        items = list(texts)
+        if items and all(isinstance(item, PathLike) for item in items):
+            return cls(items, **options)  # type: ignore[arg-type]
+        documents = tuple(
+            item if isinstance(item, str) else check_tokens(item, f"document {place}")
+            for place, item in enumerate(items)
+        )
+        if options.get("tokenizer") is None and documents and not any(isinstance(one, str) for one in documents):
+            options["tokenizer"] = Tokenizer(mode="whitespace")
         corpus = cls(STDIN, **options)
-        corpus.paths, corpus._texts = [], tuple(texts)
+        corpus.paths, corpus._texts = [], documents
         return corpus
 
     def __repr__(self) -> str:
@@ -124,7 +149,7 @@ class Corpus:
     def texts(self) -> Iterator[str]:
         """The unchanged text of each document, one document at a time."""
         if self._texts is not None:
-            yield from self._texts
+            yield from (text if isinstance(text, str) else " ".join(text) for text in self._texts)
             return
         self._check_unread()
         for path in self.paths:
@@ -168,14 +193,15 @@ class Corpus:
             status = os.stat(path)
             digest.update(repr((os.path.abspath(path), status.st_size, status.st_mtime_ns)).encode())
         for text in self._texts or ():
-            digest.update(f"{len(text)}:".encode() + text.encode("utf-8", "surrogatepass"))
+            raw = text if isinstance(text, str) else repr(text)
+            digest.update(f"{type(text).__name__[:1]}{len(raw)}:".encode() + raw.encode("utf-8", "surrogatepass"))
         return digest.hexdigest()[:24]
 
     def _read(self, path: Path, report: Report) -> TokenFile:
         tables = Tables()
         total, unit = total_size(self.paths), "bytes"
         if self._texts is not None:
-            total, unit = sum(map(len, self._texts)), "characters"
+            total, unit = sum(map(_count_characters, self._texts)), "characters"
         with atomic_file(path) as draft, TokenWriter(draft) as writer:
             done = 0
             for scan in self._scans(tables):
@@ -249,11 +275,20 @@ class Corpus:
         scan = self._scan_texts(tables, [(text, (chunk.path, line)) for text, line in self._split(chunk)])
         return Scan(scan.table, scan.ids, scan.ends, scan.documents, chunk.read, chunk.is_last)
 
-    def _scan_texts(self, tables: Tables, texts: list[tuple[str, tuple[str, int | None]]]) -> Scan:
-        checked = (self._check_surrogates(text, *place) for text, place in texts)
-        blocks, counts = zip(*self.tokenizer.encode_documents(checked))
-        sentences = list(itertools.chain(*counts))
-        size = sum(len(text) for text, _ in texts)
+    def _scan_texts(self, tables: Tables, texts: list[tuple[Document, tuple[str, int | None]]]) -> Scan:
+        blocks: list[EncodedTokens] = []
+        sentences: list[int] = []
+        for is_text, some in itertools.groupby(texts, lambda item: isinstance(item[0], str)):
+            if is_text:
+                checked = (self._check_surrogates(text, *place) for text, place in some if isinstance(text, str))
+                for block, counts in self.tokenizer.encode_documents(checked):
+                    blocks.append(block)
+                    sentences += counts
+            else:
+                lists = [[self._check_surrogates(word, *place) for word in words] for words, place in some]
+                blocks.append(encode_words(lists))
+                sentences += [min(len(words), 1) for words in lists]
+        size = sum(_count_characters(text) for text, _ in texts)
         with tables.borrow() as table:
             ids, ends = table.count(blocks)
         return Scan(table.number, ids, ends, np.array(sentences, np.int64), size)
@@ -298,12 +333,70 @@ def _list_fields(record: Any) -> str:
     return f"The record has: {', '.join(map(repr, list(record)[:8]))}"
 
 
-def _make_batches(texts: Iterable[str]) -> Iterator[list[tuple[str, tuple[str, None]]]]:
-    batch: list[tuple[str, tuple[str, None]]] = []
+def encode_words(sentences: Sequence[Sequence[str]]) -> EncodedTokens:
+    """Sentences of words as the tokenizer would encode them.
+
+    >>> encode_words([["New York", "is"], [], ["big"]]).last
+    array([0, 1, 1], dtype=uint8)
+    """
+    words = [to_bytes(word) for sentence in sentences for word in sentence]
+    last = np.zeros(len(words), np.uint8)
+    last[np.cumsum([len(sentence) for sentence in sentences if len(sentence)], dtype=np.int64) - 1] = 1
+    lengths = np.fromiter(map(len, words), np.int32, len(words))
+    return EncodedTokens(np.frombuffer(b"".join(words), np.uint8), lengths, last)
+
+
+def check_list(source: object, subject: str) -> None:
+    """Raises OptionError for what is not iterable, and for bytes."""
+    if isinstance(source, bytes) or not isinstance(source, Iterable):
+        problem = f"{subject} {source!r:.80}, but must be a text or a list of texts or lists of words"
+        raise OptionError(f"{problem}. For a file pass Path(name) or Corpus(name)")
+
+
+def check_words(words: object, what: str, place: int | None = None) -> list[str]:
+    """A list of tokens, checked: any iterable of strings.
+
+    >>> check_words(("hot", "tea"), "sentence")
+    ['hot', 'tea']
+    >>> check_words(7, "sentence", 0)
+    Traceback (most recent call last):
+    firth.errors.OptionError: sentence 0 is 7, but must be text or a list of words
+    """
+    try:
+        if isinstance(words, list) or (isinstance(words, Iterable) and not isinstance(words, (str, bytes))):
+            tokens = list(words)
+            "".join(tokens)  # the fastest check that all of them are strings
+            return tokens
+    except TypeError:
+        pass
+    name = what if place is None else f"{what} {place}"
+    raise OptionError(f"{name} is {words!r:.80}, but must be text or a list of words")
+
+
+def check_tokens(words: object, place: str) -> tuple[str, ...]:
+    """The tokens of a document: as `check_words`, and none of them empty."""
+    tokens = tuple(check_words(words, place))
+    if "" in tokens:
+        raise OptionError(f"{place} has an empty token at {tokens.index('')}. Remove it")
+    return tokens
+
+
+def check_not_a_file(text: str) -> None:
+    """Raises OptionError if a text is the name of a file: a string is text, a file is a `Path`."""
+    if len(text) < 1000 and "\n" not in text and (os.sep in text or Path(text).suffix) and os.path.isfile(text):
+        raise OptionError(f"{text!r} is a text here, but also the name of a file. To read the file pass Path({text!r})")
+
+
+def _count_characters(text: Document) -> int:
+    return len(text) if isinstance(text, str) else sum(map(len, text))
+
+
+def _make_batches(texts: Iterable[Document]) -> Iterator[list[tuple[Document, tuple[str, None]]]]:
+    batch: list[tuple[Document, tuple[str, None]]] = []
     size = 0
     for number, text in enumerate(texts):
         batch.append((text, (f"text {number}", None)))
-        size += len(text)
+        size += _count_characters(text)
         if size >= CHUNK:
             yield batch
             batch, size = [], 0

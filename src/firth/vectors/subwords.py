@@ -108,10 +108,13 @@ class SubwordVectors(WordVectors):
         return self._look_up(list(vocabulary))[0]
 
     def __contains__(self, word: object) -> bool:
-        return word in self.vocabulary or (isinstance(word, str) and len(self.subwords.rows(to_bytes(word))) > 0)
+        if not isinstance(word, str):
+            return False
+        (spelled,), ids = self._find([word])
+        return int(ids[0]) >= 0 or len(self.subwords.rows(to_bytes(spelled))) > 0
 
     def _look_up(self, words: Sequence[str]) -> tuple[Floats, NDArray[np.bool_]]:
-        ids = self.vocabulary.ids(words)
+        words, ids = self._find(list(words))
         runtime = self.runtime if len(words) > BLOCK else Runtime(1)
         rows, pointers, lengths = self.subwords.table(Vocabulary(words), runtime, first=len(self.vocabulary))
         rows[pointers[:-1]] = np.maximum(ids, 0)
@@ -133,7 +136,7 @@ class SubwordVectors(WordVectors):
         >>> [(share.ngram, round(share.share, 2)) for share in vectors.explain("tea")]
         [('tea', 0.01), ('<te', 0.39), ('tea', 0.34), ('ea>', 0.26)]
         """
-        size, id = len(self.vocabulary), self.vocabulary.find(word)
+        size, ((word,), (id, *_)) = len(self.vocabulary), self._find([word])
         pieces = [(ngram, row + size, False) for ngram, row in self.subwords.pairs(word)]
         if id >= 0:
             pieces.insert(0, (word, id, True))

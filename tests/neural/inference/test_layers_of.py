@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import numpy as np
-import pytest
 import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
-from firth.errors import OptionError
 from firth.neural.architecture import PRESETS
 from firth.neural.bilm import BiLM
 from firth.neural.inference.layers_of import (
@@ -18,7 +16,6 @@ from firth.neural.inference.layers_of import (
     layers_of,
     map_batches,
     run_batches,
-    to_word_lists,
 )
 
 SENTENCES = [["Rain"], [], ["A", "cup", "of", "tea"], ["the", "rain"]]
@@ -59,18 +56,3 @@ def test_each_distinct_token_is_encoded_once_with_the_marks_of_its_sentence() ->
     with torch.no_grad():
         expected = bilm.encoder(["<S>", "tea", "or", "tea", "</S>", "<S>", "</S>"])
     assert torch.allclose(encode_tokens(bilm, sentences), expected, atol=1e-6)
-
-
-@pytest.mark.parametrize(
-    "sentences, problem",
-    [
-        ("one text", r"write \[text\]"),
-        (b"bytes", r"write \[text\]"),
-        ([["tea"], 5], "sentence 1 is 5"),
-        ([["tea", None]], "sentence 0"),
-        ([b"tea"], "sentence 0"),
-    ],
-)
-def test_what_is_no_list_of_sentences_is_refused(sentences: object, problem: str) -> None:
-    with pytest.raises(OptionError, match=problem):
-        to_word_lists(sentences)  # type: ignore[arg-type]

@@ -21,10 +21,8 @@ from firth.neural.device import work_sizes
 from firth.neural.inference.layers_of import (
     LayerBatch,
     Precision,
-    Sentences,
     encode_tokens,
     run_batches,
-    to_word_lists,
 )
 from firth.neural.inference.sentence_arrays import (
     TOO_LARGE,
@@ -41,6 +39,7 @@ from firth.neural.inference.transfer import Arrive, PinnedTransfer, to_device
 from firth.neural.mix import ScalarMix
 from firth.neural.state import BiLMState
 from firth.progress import Progress, Report, silent
+from firth.text.model_tokenizer import Sentences
 
 if TYPE_CHECKING:
     from firth.neural.bilm import BiLM
@@ -136,7 +135,7 @@ def embed(
         raise OptionError("state is given, but stateful is False. Use stateful=True to start from a state")
     options = EmbeddingOptions(layers, pooling, batch_tokens, precision, dtype)
     check(bilm, options)
-    lists = to_word_lists(sentences)
+    lists = list(bilm.tokenizer.sentences(sentences))
     total, done, arrays = sum(map(len, lists)), 0, []
     for batch in start_batches(bilm, [lists], options):
         arrays = batch.arrays
@@ -167,7 +166,12 @@ def embed_blocks(
     """
     options = EmbeddingOptions(layers, pooling, batch_tokens, precision, dtype)
     check(bilm, options)
-    for batch in start_batches(bilm, map(to_word_lists, blocks), options):
+    tokenizer = bilm.tokenizer
+
+    def tokenize_block(block: Sentences) -> list[list[str]]:
+        return list(tokenizer.sentences(block))
+
+    for batch in start_batches(bilm, map(tokenize_block, blocks), options):
         finish(bilm, batch, options, shared=True)
         if batch.is_last:
             yield batch.arrays
@@ -240,7 +244,7 @@ def embed_in_turn(
     check(bilm, EmbeddingOptions(layers, pooling))
     if batch_size < 1:
         raise OptionError(f"batch_size is {batch_size}, but must be at least 1")
-    lists = to_word_lists(sentences)
+    lists = list(bilm.tokenizer.sentences(sentences))
     arrays: list[Floats] = []
     with torch.no_grad():
         state = bilm.blank(0) if state is None else state

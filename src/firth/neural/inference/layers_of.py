@@ -19,13 +19,11 @@ from firth.neural.device import work_sizes
 from firth.neural.inference.sentence_arrays import Numbers, word_rows
 from firth.neural.inference.transfer import to_device
 from firth.text.character_ids import BEGIN, END
-from firth.text.tokenize import Tokenizer
 
 if TYPE_CHECKING:
     from firth.neural.bilm import BiLM
 
 Precision = Literal["float32", "bfloat16", "int8"]
-Sentences = Iterable[str | Sequence[str]]
 Result = TypeVar("Result")
 
 
@@ -143,32 +141,3 @@ def add_marks(words: Numbers, lengths: Numbers, begin: int, end: int) -> Numbers
         tokens[places], is_word[places] = mark, False
     tokens[is_word] = words
     return tokens
-
-
-def to_word_lists(sentences: Sentences) -> list[list[str]]:
-    """Sentences as lists of words. A string is tokenized, as one sentence.
-
-    >>> to_word_lists(["It's late.", ["As", "it", "is."]])
-    [['It', "'s", 'late', '.'], ['As', 'it', 'is.']]
-    >>> to_word_lists("It's late.")
-    Traceback (most recent call last):
-    firth.errors.OptionError: the sentences are one string, but must be a list. For one sentence write [text]
-    """
-    if isinstance(sentences, (str, bytes)):
-        raise OptionError("the sentences are one string, but must be a list. For one sentence write [text]")
-    tokenizer = Tokenizer()
-    return [
-        tokenizer.words(sentence) if isinstance(sentence, str) else _check_words(sentence, place)
-        for place, sentence in enumerate(sentences)
-    ]
-
-
-def _check_words(sentence: object, place: int) -> list[str]:
-    try:
-        if isinstance(sentence, Iterable) and not isinstance(sentence, bytes):
-            words = list(sentence)
-            "".join(words)  # the fastest check that all of them are strings
-            return words
-    except TypeError:
-        pass
-    raise OptionError(f"sentence {place} is {sentence!r:.80}, but must be text or a list of words")

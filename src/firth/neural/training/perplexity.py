@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, replace
+from os import PathLike
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -20,6 +21,7 @@ from firth.neural.training.vocabulary import TrainingVocabulary
 from firth.progress import Progress, Report, silent
 from firth.runtime import Runtime
 from firth.text.corpus import Corpus
+from firth.text.model_tokenizer import Sentences
 from firth.text.tokenfile import TokenFile
 
 if TYPE_CHECKING:
@@ -124,7 +126,7 @@ class HeldOutText:
 
 def perplexity(
     bilm: BiLM,
-    text: Corpus | TokenFile,
+    text: Sentences | TokenFile,
     *,
     sentences: bool = True,
     rows: int = 32,
@@ -146,7 +148,11 @@ def perplexity(
     """
     head = LanguageModelHead(bilm)
     softmax = head.softmax if isinstance(head.softmax, AdaptiveSoftmax) else FullSoftmax(head.softmax)
-    tokens = text if isinstance(text, TokenFile) else text.tokens(report)
+    if not isinstance(text, (TokenFile, Corpus, PathLike)):
+        text = Corpus.of(list(bilm.tokenizer.sentences(text)))
+    if not isinstance(text, TokenFile):
+        text = Corpus.of(text, tokenizer=bilm.tokenizer.tokenizer).tokens(report)
+    tokens = text
     if rows < 1:
         raise OptionError(f"rows is {rows}, but must be at least 1")
     if not len(tokens):

@@ -17,6 +17,7 @@ from firth.tasks.coref.score import drop_singletons, score_clusters
 from firth.tasks.inputs import Sizes
 from firth.tasks.task import Labels, Task
 from firth.tasks.tokenization import split_sentences
+from firth.text.model_tokenizer import TextLike
 from firth.text.tokenize import Tokenizer
 
 Answer = Sequence[Sequence[Sequence[int]]]  # clusters of mentions, each [start, end]
@@ -94,7 +95,7 @@ class Coref(Task):
             return score_clusters(gold, predicted)
         return score_clusters(list(map(drop_singletons, gold)), list(map(drop_singletons, predicted)))
 
-    def ask(self, *texts: str) -> list[Document]:
+    def ask(self, *texts: TextLike) -> list[Document]:
         """A document for each text."""
         tokenizer = Tokenizer()
         return [Document(tuple(split_sentences([text], tokenizer)) or ((),)) for text in texts]

@@ -17,7 +17,8 @@ from firth.tasks.entailment.score import score_entailment
 from firth.tasks.inputs import Sizes
 from firth.tasks.labels import LabelTask
 from firth.tasks.task import Labels
-from firth.tasks.tokenization import Letters, make_tokenizer
+from firth.tasks.tokenization import Letters, make_tokenizer, split_words
+from firth.text.model_tokenizer import TextLike
 
 
 @dataclass(frozen=True)
@@ -74,11 +75,11 @@ class Entailment(LabelTask):
         """The share of right labels, the mean F1 of the labels, and the F1 of each label."""
         return score_entailment(examples, answers)
 
-    def ask(self, *texts: str) -> list[EntailmentExample]:
+    def ask(self, *texts: TextLike) -> list[EntailmentExample]:
         """One example from two texts, the premise and the hypothesis."""
         if len(texts) != 2:
             raise OptionError(f"entailment takes two texts, a premise and a hypothesis, but {len(texts)} were given")
-        premise, hypothesis = (tuple(make_tokenizer(self.letters).words(text)) for text in texts)
+        premise, hypothesis = (split_words(text, make_tokenizer(self.letters)) for text in texts)
         if not premise or not hypothesis:
             raise OptionError(f"the {'hypothesis' if premise else 'premise'} has no words")
         return [EntailmentExample(premise, hypothesis)]

@@ -18,6 +18,7 @@ from firth.tasks.ner.score import count_entities, score_entities
 from firth.tasks.tags import bracket_spans, decode_spans, describe_spans
 from firth.tasks.task import Labels, Task
 from firth.tasks.tokenization import Letters, make_tokenizer, split_sentences
+from firth.text.model_tokenizer import TextLike
 
 
 @dataclass(frozen=True)
@@ -74,7 +75,7 @@ class Ner(Task):
         """F1, precision and recall of each type of entity, and the numbers of gold and predicted ones."""
         return count_entities(examples, answers).by_label()
 
-    def ask(self, *texts: str) -> list[NerExample]:
+    def ask(self, *texts: TextLike) -> list[NerExample]:
         """An example for each sentence of the texts."""
         return [NerExample(words) for words in split_sentences(texts, make_tokenizer(self.letters))]
 

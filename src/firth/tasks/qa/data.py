@@ -10,12 +10,15 @@ from bisect import bisect_left, bisect_right
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from itertools import accumulate
 from operator import itemgetter
 from typing import Any, Literal
 
 from firth.errors import FormatError
 from firth.files import Name, read_json
 from firth.tasks.task import require_gold
+from firth.tasks.tokenization import split_words
+from firth.text.model_tokenizer import TextLike
 from firth.text.tokenize import Tokenizer
 
 WordSpan = tuple[int, int]  # the first and the last word
@@ -31,12 +34,16 @@ class Passage:
     places: tuple[tuple[int, int], ...] = field(repr=False)  # the characters of each word are text[start:end]
 
     @classmethod
-    def of(cls, text: str, tokenizer: Tokenizer) -> Passage:
-        """The passage of a text.
+    def of(cls, text: TextLike, tokenizer: Tokenizer) -> Passage:
+        """The passage of a text, or of its tokens, which are joined by spaces.
 
-        >>> Passage.of("It's late.", Tokenizer()).words
-        ('It', "'s", 'late', '.')
+        >>> Passage.of("It's late.", Tokenizer()).words, Passage.of(["It", "is"], Tokenizer()).places
+        (('It', "'s", 'late', '.'), ((0, 2), (3, 5)))
         """
+        if not isinstance(text, str):
+            words = split_words(text, tokenizer)
+            ends = list(accumulate(len(word) + 1 for word in words))
+            return cls(" ".join(words), words, tuple((end - 1 - len(word), end - 1) for word, end in zip(words, ends)))
         tokens = tokenizer.spans(text)
         return cls(text, tuple(token.text for token in tokens), tuple((token.start, token.end) for token in tokens))
 

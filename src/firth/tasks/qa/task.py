@@ -16,7 +16,8 @@ from firth.tasks.qa.data import Passage, QaExample, read_questions
 from firth.tasks.qa.network import QaNetwork
 from firth.tasks.qa.score import score_answers
 from firth.tasks.task import Labels, Task, require_gold
-from firth.tasks.tokenization import Letters, make_tokenizer
+from firth.tasks.tokenization import Letters, make_tokenizer, split_words
+from firth.text.model_tokenizer import TextLike
 
 
 @dataclass(frozen=True)
@@ -95,7 +96,7 @@ class Qa(Task):
         """
         return score_answers(examples, answers)
 
-    def ask(self, *texts: str) -> list[QaExample]:
+    def ask(self, *texts: TextLike) -> list[QaExample]:
         """Questions about a passage: the passage, then one question or more."""
         if len(texts) < 2:
             raise OptionError(f"qa takes a passage and a question, but {len(texts)} texts were given")
@@ -103,7 +104,7 @@ class Qa(Task):
         passage = Passage.of(texts[0], tokenizer)
         if not passage.words:
             raise OptionError("the passage has no words")
-        examples = [QaExample(passage, tuple(tokenizer.words(text))) for text in texts[1:]]
+        examples = [QaExample(passage, split_words(text, tokenizer)) for text in texts[1:]]
         if not all(example.words for example in examples):
             raise OptionError("the question has no words")
         return examples

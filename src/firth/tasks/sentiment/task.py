@@ -17,6 +17,8 @@ from firth.tasks.sentiment.data import GRADES, SentimentExample, read_texts
 from firth.tasks.sentiment.network import BiattentiveClassifier, FinalStateClassifier
 from firth.tasks.sentiment.score import score_sentiment
 from firth.tasks.task import Labels
+from firth.tasks.tokenization import split_words
+from firth.text.model_tokenizer import TextLike
 from firth.text.tokenize import Tokenizer
 
 
@@ -75,7 +77,7 @@ class Sentiment(LabelTask):
         """The share of texts whose likeliest label is right, and the mean F1 of the labels."""
         return score_sentiment(examples, answers)
 
-    def ask(self, *texts: str) -> list[SentimentExample]:
+    def ask(self, *texts: TextLike) -> list[SentimentExample]:
         """An example for each text."""
         tokenizer = Tokenizer()
-        return [SentimentExample(tuple(tokenizer.words(text))) for text in texts]
+        return [SentimentExample(split_words(text, tokenizer)) for text in texts]

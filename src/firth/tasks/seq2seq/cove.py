@@ -8,10 +8,12 @@ import torch
 
 from firth.errors import OptionError
 from firth.neural.device import CPU
-from firth.neural.inference.layers_of import Sentences, map_batches, to_word_lists
+from firth.neural.inference.layers_of import map_batches
 from firth.neural.inference.sentence_arrays import Floats, Pooling, pool
 from firth.tasks.model import TaskModel, evaluation_mode
 from firth.tasks.seq2seq.network import EncoderDecoder
+from firth.text.model_tokenizer import ModelTokenizer, Sentences
+from firth.text.tokenize import Tokenizer
 
 Layers = Literal["top", "all", "mix"] | int
 
@@ -46,7 +48,7 @@ class Cove:
         if layers not in ("top", "all", "mix", *range(1, self.layers + 1)) or isinstance(layers, bool):
             problem = f"layers is {layers!r}, but must be 'top', 'all', 'mix' or a number from 1 to {self.layers}"
             raise OptionError(problem)
-        lists = to_word_lists(sentences)
+        lists = list(ModelTokenizer(Tokenizer()).sentences(sentences))
 
         def embed_batch(batch: list[list[str]]) -> list[Floats]:
             states = torch.stack(self.network.states(self.model.inputs(batch)))  # (layers, batch, time, dim)

@@ -22,6 +22,8 @@ from firth.tasks.seq2seq.data import Kind, Seq2SeqExample, read_pairs
 from firth.tasks.seq2seq.network import MARKS, EncoderDecoder
 from firth.tasks.seq2seq.score import score_texts
 from firth.tasks.task import Labels, Task
+from firth.tasks.tokenization import split_words
+from firth.text.model_tokenizer import TextLike
 from firth.text.tokenize import Tokenizer
 from firth.text.vocabulary import Vocabulary
 
@@ -80,10 +82,10 @@ class Seq2Seq(Task):
         """BLEU, and the share of answers that equal their target."""
         return score_texts(examples, answers)
 
-    def ask(self, *texts: str) -> list[Seq2SeqExample]:
+    def ask(self, *texts: TextLike) -> list[Seq2SeqExample]:
         """An example for each text, its source."""
         tokenizer = Tokenizer(mode=self.tokens)
-        return [Seq2SeqExample(tuple(tokenizer.words(text)[: self.longest])) for text in texts]
+        return [Seq2SeqExample(split_words(text, tokenizer)[: self.longest]) for text in texts]
 
     def describe(self, example: Seq2SeqExample, answer: str) -> str:
         """The answer itself."""

@@ -18,6 +18,7 @@ from firth.tasks.srl.score import count_arguments, score_frames
 from firth.tasks.tags import bracket_spans, decode_spans, describe_spans
 from firth.tasks.task import Labels, Task
 from firth.tasks.tokenization import split_sentences
+from firth.text.model_tokenizer import TextLike
 from firth.text.tokenize import Tokenizer
 
 
@@ -76,7 +77,7 @@ class Srl(Task):
         """F1, precision and recall of each role, and the numbers of gold and predicted arguments."""
         return count_arguments(examples, answers).by_label()
 
-    def ask(self, *texts: str) -> list[SrlExample]:
+    def ask(self, *texts: TextLike) -> list[SrlExample]:
         """An example for each sentence of the texts; its predicates are to be found."""
         return [SrlExample(words) for words in split_sentences(texts, Tokenizer())]
 

@@ -1,0 +1,60 @@
+"""What a command must not overwrite: its inputs and, without `--force`, files that are not models.
+
+Every command that writes calls `check_outputs` before any work.
+"""
+
+import glob
+import os
+from collections.abc import Iterable
+from pathlib import Path
+
+from firth.errors import OptionError
+from firth.files import STDIN, expand
+from firth.formats.registry import is_binary_model
+from firth.pretrained import shipped
+
+
+def check_outputs(
+    outputs: Iterable[str | Path | None], inputs: Iterable[str | None], *, force: bool = False, models: bool = True
+) -> None:
+    """Raises an OptionError if an output is an input, contains one, or is a file that may not be replaced.
+
+    Inputs are paths, glob patterns or names of pretrained models. An existing file is replaced if it is a model in a
+    binary format, and any other with `force`. With `models=False` a model needs `force`, too. The library protects
+    folders: it replaces only those that it wrote.
+
+    >>> check_outputs(["README.md"], ["README.md"])
+    Traceback (most recent call last):
+    firth.errors.OptionError: README.md: is an input and cannot be the output. Choose another name
+    >>> check_outputs(["README.md"], [])
+    Traceback (most recent call last):
+    firth.errors.OptionError: README.md: the file exists. Choose another name, or replace it with --force
+    """
+    read = [path for name in inputs if name not in (None, STDIN) for path in find_files(str(name))]
+    for out in [os.fspath(one) for one in outputs if one is not None]:
+        if out == STDIN:
+            continue
+        check_inputs_remain(out, read)
+        if not os.path.exists(out) or os.path.isdir(out):
+            continue
+        if not os.path.isfile(out):
+            raise OptionError(f"{out}: is neither a file nor a folder. Choose another name")
+        if not force and not (models and is_binary_model(out)):
+            raise OptionError(f"{out}: the file exists. Choose another name, or replace it with --force")
+
+
+def find_files(name: str) -> list[str]:
+    """The files of an input. A missing input has none: the library reports it."""
+    path = os.fspath(shipped.locate(name))
+    return expand(path) if os.path.exists(path) or glob.glob(path, recursive=True) else []
+
+
+def check_inputs_remain(out: str, inputs: Iterable[str]) -> None:
+    """Raises an OptionError if the output is one of the inputs or a folder that contains one."""
+    target = Path(os.path.realpath(out))
+    for path in inputs:
+        source = Path(os.path.realpath(path))
+        if source == target or (target.is_file() and source.exists() and source.samefile(target)):
+            raise OptionError(f"{out}: is an input and cannot be the output. Choose another name")
+        if target in source.parents:
+            raise OptionError(f"{out}: contains the input {path} and cannot be the output. Choose another name")

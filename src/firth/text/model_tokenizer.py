@@ -1,0 +1,96 @@
+"""Texts that a user passes to a model, as words. One rule holds for all models.
+
+A string is text, and is tokenized as the text of the model was. A list of strings is tokens, which stay as they are.
+A `Path` is a file, whose text is tokenized. Anything else is an OptionError.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, replace
+from functools import cached_property
+from os import PathLike
+from typing import Any, Self
+
+from firth.text.corpus import Corpus, check_list, check_not_a_file, check_words
+from firth.text.normalize import Normalizer
+from firth.text.tokenize import Tokenizer
+from firth.text.vocabulary import Vocabulary
+
+TextLike = str | PathLike[str] | Iterable[str]
+Sentences = Corpus | str | PathLike[str] | Iterable[TextLike]
+
+
+@dataclass(frozen=True, eq=False)
+class ModelTokenizer:
+    """The tokenizer of a model, from its metadata. A model that names none has the standard tokenizer.
+
+    >>> split = ModelTokenizer.of({"tokenizer": Tokenizer(normalizer=Normalizer(fold_case=True)).as_dict()})
+    >>> split.words("Hot tea!"), split.words(["Hot", "tea!"])
+    (['hot', 'tea', '!'], ['Hot', 'tea!'])
+    >>> list(split.sentences("Hot tea. Cold rain.")), list(split.sentences(["Hot tea.", ["rain"]]))
+    ([['hot', 'tea', '.'], ['cold', 'rain', '.']], [['hot', 'tea', '.'], ['rain']])
+
+    A model of tokenized text (mode `whitespace`) does not know which program split it. It keeps the words between
+    blanks that are in its vocabulary and tokenizes the others.
+
+    >>> stored = {"tokenizer": Tokenizer(mode="whitespace").as_dict()}
+    >>> ModelTokenizer.of(stored, Vocabulary(["dr_pepper", "can't"])).words("dr_pepper can't wait.")
+    ['dr_pepper', "can't", 'wait', '.']
+    """
+
+    tokenizer: Tokenizer
+    vocabulary: Vocabulary | None = None
+
+    @classmethod
+    def of(cls, metadata: Mapping[str, Any], vocabulary: Vocabulary | None = None) -> Self:
+        """The tokenizer in the metadata of a model."""
+        return cls(Tokenizer.from_dict(metadata.get("tokenizer") or {}), vocabulary)
+
+    @property
+    def normalizer(self) -> Normalizer | None:
+        """The normalizer of the words of the model."""
+        return self.tokenizer.normalizer
+
+    @cached_property
+    def _running(self) -> Tokenizer:
+        """The tokenizer of running text."""
+        if self.tokenizer.mode == "running":
+            return self.tokenizer
+        return Tokenizer() if self.normalizer is None else replace(self.tokenizer, mode="running")
+
+    def words(self, text: TextLike) -> list[str]:
+        """The words of a text, or of one sentence; a list of tokens stays as it is."""
+        if isinstance(text, PathLike):
+            return self.words("\n".join(Corpus(text).texts()))
+        if not isinstance(text, str):
+            return check_words(text, "the text")
+        if self.tokenizer.mode == "running" or self.vocabulary is None:
+            return self._running.words(text)
+        pieces = self.tokenizer.words(text)
+        known = (self.vocabulary.ids(pieces) >= 0).tolist()
+        if all(known):
+            return pieces
+        words: list[str] = []
+        for piece, is_known in zip(pieces, known):
+            words += [piece] if is_known else self._running.words(piece)
+        return words
+
+    def sentences(self, source: Sentences) -> Iterator[list[str]]:
+        """The words of each sentence of a corpus, a file, a text, or a list whose items are texts or lists of tokens.
+
+        Each item of a list is one sentence.
+        """
+        if isinstance(source, Corpus):
+            yield from source.sentences()
+        elif isinstance(source, PathLike):
+            yield from Corpus(source, tokenizer=self.tokenizer).sentences()
+        elif isinstance(source, str):
+            check_not_a_file(source)
+            for tokens in self._running.sentences(source):
+                yield self.words(source[tokens[0].start : tokens[-1].end])
+        else:
+            check_list(source, "the sentences are")
+            for place, sentence in enumerate(source):
+                is_list = isinstance(sentence, (list, tuple)) or not isinstance(sentence, (str, PathLike))
+                yield check_words(sentence, "sentence", place) if is_list else self.words(sentence)
