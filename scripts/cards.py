@@ -18,19 +18,23 @@ TEXTS = {
     "en-01.txt.xz": "4,012 featured Wikipedia articles (2019) and 282 public-domain English novels",
     "en-02.txt.xz": "26,762 core Wikipedia articles (2015)",
     "fa-01.txt.xz": "50,107 Common Voice sentences, 4,175 news articles, classical poems",
+    "fa-02.txt.xz": "debates of the Assembly of Experts, articles of Persian Wikipedia, software manuals",
 }
+TREATED = (
+    "Whether numbers learned from a text are a work derived from it is not settled; we treat them as if they were, and "
+    "give them under CC BY-SA 4.0: use them for anything, say where they come from, and share models that you make by "
+    "changing them alike. What you compute with them (vectors of your text, scores, answers) is yours."
+)
 LICENCES = {
     "en": (
         "cc-by-sa-4.0",
-        "The text is from Wikipedia (CC BY-SA, by its contributors) and from novels in the public domain. Whether "
-        "numbers learnt from a text are a work derived from it is not settled; we treat them as if they were, and give "
-        "them under CC BY-SA 4.0: use them for anything, say where they come from, and share models that you make by "
-        "changing them alike. What you compute with them (vectors of your text, scores, answers) is yours.",
+        "The text is from Wikipedia (CC BY-SA, by its contributors) and from novels in the public domain. " + TREATED,
     ),
     "fa": (
-        "apache-2.0",
-        "The text is from Common Voice (CC0), from news articles (Apache-2.0, as their collection states) and from "
-        "classical poems in the public domain. The numbers are given under Apache-2.0, as firth itself.",
+        "cc-by-sa-4.0",
+        "The text is from Common Voice (CC0), from news articles (Apache-2.0, as their collection states), from "
+        "Persian Wikipedia (CC BY-SA, by its contributors), from software manuals (CC BY), and from debates and "
+        "classical poems in the public domain. " + TREATED,
     ),
 }
 CUT = {

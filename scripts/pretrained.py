@@ -79,7 +79,7 @@ PLANS = {
     # minn=2 gives every word an n-gram: a letter with the word boundary. In English it costs three points of
     # similarity, and without it only 2 % of unseen words (numbers and abbreviations) have no n-gram.
     "fasttext-fa": Plan(
-        ("fa-01.txt.xz",),
+        ("fa-01.txt.xz", "fa-02.txt.xz"),
         Tokenizer(normalizer=Normalizer.persian()),
         FastText(minn=2, maxn=5, buckets=300_000, window=8, min_count=3, epochs=25),
         12_000,
