@@ -21,7 +21,7 @@ from pathlib import Path
 
 from corpus_heldout import HELD_OUT_ENDS, read_end, text_of
 from firth import data
-from firth.formats.registry import save
+from firth.formats.registry import load, save
 from firth.models.elmo import Elmo
 from firth.neural.bilm import BiLM
 from firth.neural.training.vocabulary import select_softmax_words
@@ -131,6 +131,7 @@ def main() -> None:
     parser.add_argument(
         "--snapshots", type=float, nargs="*", default=[], help="Save the model after these minutes too."
     )
+    parser.add_argument("--teacher", help="A larger biLM to distill from. Its softmax must have the same first words.")
     parser.add_argument("--cache", help="Folder that keeps the tokens between runs.")
     parser.add_argument("--device", default="cuda", choices=("cuda", "cpu"), help="The device; default: cuda.")
     args = parser.parse_args()
@@ -150,6 +151,7 @@ def main() -> None:
         held_out=held_out,
         checkpoint=args.out.with_name(args.out.name + ".state"),
         callback=Snapshots(args.out, args.snapshots),
+        teacher=None if args.teacher is None else load(args.teacher),
     )
     save(bilm, args.out)
     print(bilm, bilm.metadata["perplexity"]["after"])

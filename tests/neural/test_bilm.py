@@ -129,12 +129,13 @@ def test_rows_go_on_from_their_own_state_and_idle_rows_keep_theirs() -> None:
     assert fourth.cell.shape[2] == 2
 
 
-def test_no_sentences_give_no_rows_and_a_bare_string_is_refused() -> None:
+def test_no_sentences_give_no_rows_and_a_string_is_a_text_of_sentences() -> None:
     layers, lengths, state = make_bilm(TINY)([])
     assert layers.shape == (3, 0, 0, 32)
     assert (len(lengths), state.cell.shape[2]) == (0, 0)
-    with pytest.raises(OptionError, match="one string"):
-        make_bilm(TINY)("She saw a play.")
+    assert make_bilm(TINY)("She saw a play. Then tea.")[1].tolist() == [7, 5]
+    with pytest.raises(OptionError, match="must be a text or a list of texts"):
+        make_bilm(TINY)(b"She saw a play.")  # type: ignore[arg-type]
 
 
 def test_a_blank_state_is_no_state() -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -127,3 +129,24 @@ def test_faiss_answers_behind_the_same_call() -> None:
     assert vectors.most_similar("w1", engine="faiss") == vectors.most_similar("w1")
     with pytest.raises(OptionError, match="engine"):
         vectors.most_similar("w1", engine="annoy")  # type: ignore[arg-type]
+
+
+def test_all_cosines_and_relative_cosines_are_those_of_gensim() -> None:
+    gensim = pytest.importorskip("gensim.models")
+    words = [f"w{i}" for i in range(50)]
+    matrix = np.random.default_rng(3).standard_normal((50, 10)).astype(np.float32)
+    ours, theirs = WordVectors(words, matrix), gensim.KeyedVectors(10)
+    theirs.add_vectors(words, matrix)
+    all_cosines = ours.most_similar(["w1", "w2"], ["w3"], topn=None)
+    np.testing.assert_allclose(all_cosines, theirs.most_similar(["w1", "w2"], ["w3"], topn=None), atol=1e-6)
+    expected = theirs.relative_cosine_similarity("w1", "w2", 5)
+    assert ours.relative_cosine_similarity("w1", "w2", 5) == pytest.approx(expected, rel=1e-5)
+    with pytest.raises(OptionError, match="topn=None gives the cosines of all words"):
+        ours.most_similar("w1", topn=None, restrict_vocab=5)  # type: ignore[call-overload]
+
+
+@pytest.mark.parametrize("query", [5, b"w1", [b"w1"], [None], np.ones((3, 1)), np.ones(2), np.array("w1"), [["w1"]]])
+def test_what_is_no_word_and_no_vector_is_refused(query: Any) -> None:
+    vectors = WordVectors(["w1", "w2"], np.eye(2, 3, dtype=np.float32))
+    with pytest.raises(OptionError, match=r"is no word and no vector.*Pass words, or vectors of shape \(3,\)"):
+        vectors.most_similar(query)

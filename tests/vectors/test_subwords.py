@@ -136,3 +136,10 @@ def test_an_unseen_word_is_normalized_before_its_ngrams_are_taken() -> None:
     assert vectors["TEAPOT"].tolist() == vectors["teapot"].tolist()
     assert [share.ngram for share in vectors.explain("Tea")] == ["tea", "<te", "tea", "ea>"]
     assert "Teapot" in vectors
+
+
+def test_vectors_for_all_composes_unseen_words() -> None:
+    vectors = subword_vectors()
+    some = vectors.vectors_for_all(["teapots", "tea"])
+    assert some.vocabulary.words == ("teapots", "tea")
+    np.testing.assert_array_equal(some["teapots"], vectors["teapots"])

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -143,3 +144,42 @@ def test_a_stored_tokenizer_is_saved_with_the_vectors(tmp_path: Path) -> None:
     fold = Tokenizer(normalizer=Normalizer(fold_case=True))
     save(WordVectors(["london"], [[1, 0]]).with_tokenizer(fold), tmp_path / "vectors")
     assert load(tmp_path / "vectors")["London"].tolist() == [1, 0]
+
+
+def test_an_array_of_the_vectors_is_their_matrix() -> None:
+    np.testing.assert_array_equal(np.asarray(ROYAL), ROYAL.matrix)
+    assert np.asarray(ROYAL) is ROYAL.matrix
+    assert np.array(ROYAL) is not ROYAL.matrix
+    assert np.asarray(ROYAL, np.float64).dtype == np.float64
+
+
+@pytest.mark.parametrize("query", [0, None, b"king", ["king", 5], [b"king"], 1.5])
+def test_what_is_no_word_is_refused(query: Any) -> None:
+    with pytest.raises(OptionError, match=r"the query is .*, but must be text or a list of words"):
+        ROYAL[query]
+
+
+def test_counts_of_words() -> None:
+    assert ROYAL.count("queen") == 4
+    with pytest.raises(UnknownWord):
+        ROYAL.count("duke")
+    with pytest.raises(OptionError, match="no counts"):
+        WordVectors(["tea"], [[1, 0]]).count("tea")
+
+
+def test_vectors_are_added_and_replaced_without_a_change_of_the_old_ones() -> None:
+    more = ROYAL.add(["tea", "duke", "duke"], [[1, 1, 1], [2, 2, 2], [3, 3, 3]])
+    assert more.vocabulary.words == (*ROYAL.vocabulary.words, "duke")
+    assert (more["tea"].tolist(), more["duke"].tolist(), more["king"].tolist()) == ([1, 1, 1], [3, 3, 3], [3, 2, 1])
+    assert ROYAL["tea"].tolist() == [0, -1, 4]
+    assert (more.count("king"), more.count("duke")) == (7, 0)
+    assert ROYAL.add([], np.zeros((0, 3))).matrix.tolist() == ROYAL.matrix.tolist()
+    for rows in ([[1, 2]], [[1, 2, 3], [1, 2, 3]], [["a", "b", "c"]]):
+        with pytest.raises(OptionError, match="the vectors"):
+            ROYAL.add(["duke"], rows)  # type: ignore[arg-type]
+
+
+def test_vectors_for_all_keep_the_order_of_the_words() -> None:
+    some = ROYAL.vectors_for_all(["tea", "duke", "king", "tea"])
+    assert some.vocabulary.words == ("tea", "king")
+    assert some.matrix.tolist() == ROYAL[["tea", "king"]].tolist()

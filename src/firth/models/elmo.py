@@ -95,6 +95,7 @@ class Elmo(PretrainingOptions, ModelOptions):
         held_out: Source | None = None,
         log: Name | None = None,
         callback: Callable[[BiLM, Mapping[str, float]], None] | None = None,
+        teacher: BiLM | None = None,
     ) -> BiLM:
         """Trains the biLM on a corpus.
 
@@ -103,6 +104,7 @@ class Elmo(PretrainingOptions, ModelOptions):
         perplexity on another text is measured during training, and the result has the weights with the lowest one.
         `log` is a file of JSON lines; with a checkpoint, it defaults to log.jsonl in that folder. `callback` is called
         after each evaluation on the held-out text, with the biLM and the step, tokens, seconds and perplexities.
+        With `teacher`, a larger biLM whose softmax begins with the same words, training is distillation.
         """
         runtime = runtime or Runtime.from_env()
         _require_torch()
@@ -116,10 +118,19 @@ class Elmo(PretrainingOptions, ModelOptions):
             held_out_tokens = Corpus.of(held_out, tokenizer=corpus.tokenizer).tokens(report)
         bilm = self.new(tokens) if start is None else self._extend(start, tokens)
         identity = self._identity(tokens, held_out_tokens, start) if checkpoint is not None else {}
+        if teacher is not None:
+            identity["teacher"] = fingerprint(teacher)
         runtime.join()
         with Monitor.open(identity, report=report, checkpoint=checkpoint, resume=resume, log=log) as monitor:
             training = Pretraining(
-                bilm, tokens, options, runtime, held_out=held_out_tokens, monitor=monitor, callback=callback
+                bilm,
+                tokens,
+                options,
+                runtime,
+                held_out=held_out_tokens,
+                monitor=monitor,
+                callback=callback,
+                teacher=teacher,
             )
             record = training.run()
             if training.stopped:

@@ -178,6 +178,23 @@ class NgramModel:
         """The length of the n-gram that gives each word, then the end, its probability."""
         return [int(length) for length in self._score_words(self.tokenizer.words(words))[1]]
 
+    def full_scores(self, words: TextLike, *, bos: bool = True, eos: bool = True) -> list[tuple[float, int, bool]]:
+        """For each word, then the end: log10 probability, length of the matched n-gram, whether the word is unknown.
+
+        The order of the values and the base are those of KenLM. Without `bos` the first word has no context; without
+        `eos` the end is not scored.
+
+        >>> from firth.models.ngram import Ngram
+        >>> model = Ngram(order=2).fit(Corpus.of(["strong tea", "strong coffee"]))
+        >>> [(length, unknown) for _, length, unknown in model.full_scores("strong rain")]
+        [(2, False), (1, True), (1, False)]
+        """
+        ids = self._table[self.vocabulary.ids(self.tokenizer.words(words))]
+        text = np.concatenate([[self.begin] * bos, ids, [self.end] * eos]).astype(np.uint32)
+        values, lengths = self._score_text(text)
+        scores = zip(values.tolist(), lengths.tolist(), (text == self.unknown).tolist())
+        return list(scores)[int(bos) :]
+
     def _score_words(self, words: Sequence[str]) -> tuple[Floats, NDArray[np.int32]]:
         ids = self._table[self.vocabulary.ids(words)]
         values, lengths = self._score_text(np.concatenate([[self.begin], ids, [self.end]]).astype(np.uint32))

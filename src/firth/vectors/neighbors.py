@@ -9,7 +9,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Sequence
 from functools import cached_property
-from typing import Any, Literal
+from typing import Any, Literal, overload
 
 import numpy as np
 from numpy.typing import NDArray
@@ -58,6 +58,11 @@ class Neighbors(ABC):
     def known(self) -> Rows:
         """The rows of the words of the vocabulary, by id."""
 
+    @property
+    @abstractmethod
+    def dim(self) -> int:
+        """The length of a vector."""
+
     @abstractmethod
     def ids(self, words: Iterable[str]) -> Ids:
         """The ids of words, -1 for a word that is not in the vocabulary."""
@@ -101,30 +106,52 @@ class Neighbors(ABC):
             return self.graph.search(queries, topn, exclude=exclude)
         return self.index.search(queries, topn, exclude=exclude, allowed=allowed, limit=limit)
 
+    @overload
+    def most_similar(
+        self,
+        positive: Query | None = ...,
+        negative: Query | None = ...,
+        topn: int = ...,
+        *,
+        restrict_vocab: int | None = ...,
+        allowed: Allowed | None = ...,
+        min_count: int | None = ...,
+        engine: Engine = ...,
+    ) -> Near: ...
+    @overload
+    def most_similar(self, positive: Query | None = ..., negative: Query | None = ..., *, topn: None) -> Floats: ...
     def most_similar(
         self,
         positive: Query | None = None,
         negative: Query | None = None,
-        topn: int = 10,
+        topn: int | None = 10,
         *,
         restrict_vocab: int | None = None,
         allowed: Allowed | None = None,
         min_count: int | None = None,
         engine: Engine = "exact",
-    ) -> Near:
+    ) -> Near | Floats:
         """The words nearest to the mean of the positive words less the negative ones, with their cosines.
 
         A term is a word or a vector, or a pair of one and its weight. Results can be restricted to the first
-        `restrict_vocab` words, to `allowed` words (a list or a predicate), to words that occur `min_count` times.
+        `restrict_vocab` words, to `allowed` words (a list or a predicate), to words that occur `min_count` times. With
+        `topn=None` the result is the cosine of every word, by id, as in gensim.
 
         >>> from firth.vectors.words import WordVectors
         >>> vectors = WordVectors(["tea", "coffee", "rain"], [[1, 0.1], [1, 0.2], [0, 1]])
+        >>> vectors.most_similar("tea", topn=None).round(3)
+        array([1.   , 0.995, 0.1  ], dtype=float32)
         >>> [(word, round(cosine, 3)) for word, cosine in vectors.most_similar("tea")]
         [('coffee', 0.995), ('rain', 0.1)]
         >>> [word for word, _ in vectors.most_similar("tea", allowed=lambda word: "a" in word)]
         ['rain']
         """
         query = as_terms(positive, 1.0) + as_terms(negative, -1.0)
+        if topn is None:
+            ids = np.arange(len(self.vocabulary))
+            if restrict_vocab is not None or allowed is not None or min_count is not None:
+                raise OptionError("topn=None gives the cosines of all words. Use a number with a restriction")
+            return self._cosines(self._mean(query), ids)
         return self.most_similar_each(
             [query], topn, restrict_vocab=restrict_vocab, allowed=allowed, min_count=min_count, engine=engine
         )[0]
@@ -165,12 +192,26 @@ class Neighbors(ABC):
         """The weighted mean of terms; the vectors of words are scaled to length 1 first, other vectors are not."""
         if not terms:
             raise OptionError(NO_WORDS)
-        vectors = [self.of([key])[0] if isinstance(key, str) else np.asarray(key, np.float32) for key, _ in terms]
+        vectors = [self._vector(key) for key, _ in terms]
         if unit:
             vectors = [unit_rows(v[None])[0] if isinstance(k, str) else v for v, (k, _) in zip(vectors, terms)]
         weights = np.array([weight for _, weight in terms])
         total = np.abs(weights).sum()
         return np.asarray(weights @ np.stack(vectors) / (total if total > 0 else 1), np.float32)
+
+    def _vector(self, key: Key) -> Floats:
+        """The vector of a word, or a vector itself."""
+        if isinstance(key, str):
+            return np.asarray(self.of([key])[0])
+        try:
+            vector = np.asarray(key, np.float32)
+        except (TypeError, ValueError):
+            vector = np.zeros(0, np.float32)
+        if vector.shape != (self.dim,):
+            shape = f" of shape {np.shape(key)}" if isinstance(key, np.ndarray) else ""
+            problem = f"{key!r:.60} is no word and no vector{shape}"
+            raise OptionError(f"{problem}. Pass words, or vectors of shape ({self.dim},)")
+        return vector
 
     def _allowed_ids(self, allowed: Allowed | None, min_count: int | None) -> Ids | None:
         ids: Ids | None = None
@@ -252,6 +293,13 @@ class Neighbors(ABC):
         units = unit_rows(self.of(words)).astype(np.float64)
         return np.asarray(units @ units.T, np.float32)
 
+    def relative_cosine_similarity(self, a: str, b: str, topn: int = 10) -> float:
+        """The cosine of two words over the sum of the cosines of a with its `topn` neighbors (Leeuwenberg et al. 2016).
+
+        A value above 1 / topn says that b is nearer to a than its neighbors are on average.
+        """
+        return self.similarity(a, b) / sum(cosine for _, cosine in self.most_similar(a, topn=topn))
+
     def n_similarity(self, first: Sequence[str], second: Sequence[str]) -> float:
         """The cosine of the means of two sets of words."""
         if not len(first) or not len(second):
@@ -264,7 +312,7 @@ class Neighbors(ABC):
 
     def distances(self, word: Key, others: Sequence[str] = ()) -> Floats:
         """1 - cosine of a word or vector with the others, or with every word of the vocabulary."""
-        vector = self.of([word])[0] if isinstance(word, str) else np.asarray(word, np.float32)
+        vector = self._vector(word)
         if len(others):
             return np.array([1 - cosine(vector, other) for other in self.of(others)], np.float32)
         return 1 - self._cosines(vector, np.arange(len(self.vocabulary)))
@@ -335,6 +383,8 @@ def as_terms(query: Query | None, weight: float) -> Terms:
     """
     if query is None:
         return []
-    if isinstance(query, str) or (isinstance(query, np.ndarray) and query.ndim == 1):
+    if isinstance(query, np.ndarray) and (query.ndim == 0 or (query.ndim == 1 and query.dtype.kind in "fiu")):
+        return [(query, weight)]
+    if isinstance(query, (str, bytes)) or not isinstance(query, Iterable):
         return [(query, weight)]
     return [(term[0], float(term[1])) if isinstance(term, tuple) else (term, weight) for term in query]

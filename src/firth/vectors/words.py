@@ -13,13 +13,14 @@ from functools import cached_property
 from typing import Any, Literal, Self
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import DTypeLike, NDArray
 
 from firth.errors import OptionError, UnknownWord
 from firth.serialization import Parts
 from firth.show import notebook
 from firth.show.numbers import format_bytes
-from firth.text.model_tokenizer import ModelTokenizer, Sentences
+from firth.text.corpus import check_words
+from firth.text.model_tokenizer import ModelTokenizer, Sentences, TextLike
 from firth.text.normalize import Normalizer
 from firth.text.tokenize import Tokenizer
 from firth.text.vocabulary import Vocabulary, make_printable
@@ -107,7 +108,11 @@ class WordVectors(Neighbors, notebook.FactSheet):
         if isinstance(words, str):
             row: Floats = self.of([words])[0]
             return row
-        return self.of(list(words))
+        return self.of(check_words(words, "the query"))
+
+    def __array__(self, dtype: DTypeLike | None = None, copy: bool | None = None) -> NDArray[Any]:
+        """All vectors as one array: `np.asarray(vectors)` is `vectors.matrix`."""
+        return np.array(self.matrix, dtype) if copy else np.asarray(self.matrix, dtype)
 
     def take(self, ids: Sequence[int] | Ids) -> Floats:
         """The vectors of the words with these ids."""
@@ -146,7 +151,11 @@ class WordVectors(Neighbors, notebook.FactSheet):
 
     def _find(self, words: list[str]) -> tuple[list[str], Ids]:
         """Words, those outside the vocabulary normalized, and their ids."""
-        ids = self.vocabulary.ids(words)
+        try:
+            ids = self.vocabulary.ids(words)
+        except (AttributeError, TypeError):
+            check_words(words, "the query")  # names what is not a word
+            raise
         if self.normalizer is None or (ids >= 0).all():
             return words, ids
         spelled = [word if id >= 0 else self.normalizer(word) for word, id in zip(words, ids.tolist())]
@@ -172,6 +181,19 @@ class WordVectors(Neighbors, notebook.FactSheet):
         vectors = np.zeros((len(ids), self.dim), np.float32)
         vectors[is_known] = self.rows.take(ids[is_known])
         return vectors, is_known
+
+    def count(self, word: str) -> int:
+        """How often a word occurs in the training text.
+
+        >>> WordVectors(Vocabulary(["the", "tea"], [9, 2]), [[1, 0], [0, 1]]).count("tea")
+        2
+        """
+        if self.vocabulary.counts is None:
+            raise OptionError("these vectors have no counts. Load a file that has them, such as a .bin of fastText")
+        id = int(self.ids([word])[0])
+        if id < 0:
+            raise UnknownWord(word, self.vocabulary.near(word))
+        return int(self.vocabulary.counts[id])
 
     def get_vector(self, word: str, norm: bool = False) -> Floats:
         """The vector of a word, as gensim names it; scaled to length 1 if `norm` is on."""
@@ -216,6 +238,57 @@ class WordVectors(Neighbors, notebook.FactSheet):
         ids = ids[ids >= 0]
         return WordVectors(self.vocabulary.take(ids), self.known.pick(ids), metadata=self.metadata)
 
+    def wmdistance(self, first: TextLike, second: TextLike, norm: bool = True) -> float:
+        """The word mover's distance of two texts: the least cost of moving the words of one to those of the other.
+
+        A text is a string or a list of words. Words without a vector do not count; a text without a known word is at
+        infinity. Vectors are scaled to length 1 first, unless `norm` is off.
+
+        >>> vectors = WordVectors(["tea", "coffee", "rain"], [[1, 0.1], [1, 0.2], [0, 1]])
+        >>> vectors.wmdistance("tea", "coffee") < vectors.wmdistance("tea", "rain")
+        True
+        """
+        from firth.vectors.word_mover import word_mover_distance  # scipy.optimize is slow to import
+
+        before, after = self.tokenizer.words(first), self.tokenizer.words(second)
+        unique = list(dict.fromkeys(before + after))
+        rows, is_known = self._look_up(unique)
+        table = {word: row for word, row, known in zip(unique, unit_rows(rows) if norm else rows, is_known) if known}
+        return word_mover_distance(before, after, table)
+
+    def vectors_for_all(self, words: Iterable[str]) -> WordVectors:
+        """The vectors of these words in this order, each once; words without a vector are skipped.
+
+        Unlike `restrict`, it composes subword vectors for words outside the vocabulary.
+
+        >>> WordVectors(["tea", "coffee", "rain"], np.eye(3)).vectors_for_all(["rain", "milk", "tea"]).vocabulary.words
+        ('rain', 'tea')
+        """
+        unique = list(dict.fromkeys(words))
+        rows, is_known = self._look_up(unique)
+        known = [word for word, known in zip(unique, is_known.tolist()) if known]
+        return WordVectors(known, rows[is_known], metadata=self.metadata)
+
+    def add(self, words: Sequence[str], rows: NDArray[Any] | Sequence[Sequence[float]]) -> WordVectors:
+        """These vectors with others: a known word gets the new vector, new words follow the old ones.
+
+        >>> more = WordVectors(["tea", "rain"], [[1, 0], [0, 1]]).add(["rain", "milk"], [[0, 2], [1, 1]])
+        >>> more.vocabulary.words, more["rain"].tolist()
+        (('tea', 'rain', 'milk'), [0.0, 2.0])
+        """
+        new = check_rows(rows, len(words), self.dim)
+        last = dict(zip(check_words(words, "the words"), new))  # the last vector of a word counts
+        ids = self.vocabulary.ids(list(last))
+        matrix = np.concatenate([self.matrix, np.stack(list(last.values()))[ids < 0]] if last else [self.matrix])
+        for id, row in zip(ids.tolist(), last.values()):
+            if id >= 0:
+                matrix[id] = row
+        more = [word for word, id in zip(last, ids.tolist()) if id < 0]
+        counts = self.vocabulary.counts
+        if counts is not None:
+            counts = np.append(counts, np.zeros(len(more), np.int64))
+        return WordVectors(Vocabulary([*self.vocabulary, *more], counts), matrix, metadata=self.metadata)
+
     def quantize(self, dtype: Literal["float16", "int8"]) -> WordVectors:
         """The same words with smaller rows; `metadata["quantized"]` has the worst cosine between old and new rows.
 
@@ -255,6 +328,22 @@ class WordVectors(Neighbors, notebook.FactSheet):
         facts = dict(self.facts())
         first = f": {facts['first']}" if len(self) else ""
         return f"{type(self).__name__}({facts['words']} words × {self.dim}, {facts['rows']}{first})"
+
+
+def check_rows(rows: NDArray[Any] | Sequence[Sequence[float]], count: int, dim: int) -> Floats:
+    """Vectors as float32 of shape (count, dim); another shape is an error.
+
+    >>> check_rows([[1, 2]], 1, 3)
+    Traceback (most recent call last):
+    firth.errors.OptionError: the vectors have the shape (1, 2), but must have (1, 3)
+    """
+    try:
+        array = np.asarray(rows, np.float32)
+    except (TypeError, ValueError) as error:
+        raise OptionError(f"the vectors are {rows!r:.80}, but must be {count} rows of {dim} numbers") from error
+    if array.shape != (count, dim):
+        raise OptionError(f"the vectors have the shape {array.shape}, but must have {(count, dim)}")
+    return array
 
 
 def quantize_vectors(rows: Rows, dtype: Literal["float16", "int8"]) -> Rows:

@@ -69,6 +69,12 @@ class PretrainingOptions(Recipe):
         minimum=0,
         maximum=1,
     )
+    distillation: float = option(
+        0.5,
+        "With a teacher: weight of its distributions in the loss, against the words of the text.",
+        minimum=0,
+        maximum=1,
+    )
     averaging: int = option(
         0,
         "Weight averaging: steps over which the weights are averaged exponentially; 0 disables it. The average is "

@@ -22,6 +22,7 @@ from firth.neural.bilm import BiLM
 from firth.neural.layers import WordEmbedding
 from firth.neural.softmax import FullSoftmax, SampledSoftmax, SampledWords, Softmax
 from firth.neural.state import BiLMState
+from firth.neural.training.distillation import Teacher
 from firth.neural.training.loop import Tensors, TrainingLoop, add_prefix, select_prefix
 from firth.neural.training.lstm import Dropout, LayerInputs, run_layers
 from firth.neural.training.optimizers import Kind, Optimizer, WarmupSchedule, all_reduce_gradients, clip_gradients
@@ -63,6 +64,7 @@ class Pretraining(TrainingLoop[CurveRecord]):
         held_out: TokenFile | None = None,
         monitor: Monitor | None = None,
         callback: Callback | None = None,
+        teacher: BiLM | None = None,
     ) -> None:
         super().__init__(CurveRecord(), runtime, monitor or Monitor())
         self.callback = callback
@@ -92,6 +94,12 @@ class Pretraining(TrainingLoop[CurveRecord]):
             parts=options.accumulation,
         )
         self.states = [bilm.blank(len(rows)) for rows in self.streams.shares]
+        self.teacher = None
+        if teacher is not None:
+            if isinstance(self.softmax, SampledSoftmax):
+                raise OptionError("a teacher's distributions are over all words. Use softmax='full'")
+            shares = [len(rows) for rows in self.streams.shares]
+            self.teacher = Teacher.of(teacher, bilm, tokens.vocabulary, shares)
         self.parameters = dict(bilm.named_parameters())
         self.average: list[Tensor] = []
         if options.averaging:
@@ -251,7 +259,12 @@ class Pretraining(TrainingLoop[CurveRecord]):
             forward_hidden, backward_hidden, self.states[part] = run_layers(self.bilm, inputs)
             hidden = torch.cat([forward_hidden, backward_hidden]).flatten(0, 1)
             share = len(rows) / options.batch
-            loss = self.softmax.loss(hidden, batch.targets, step, prepared.negatives) * share
+            loss = self.softmax.loss(hidden, batch.targets, step, prepared.negatives)
+            if self.teacher is not None and isinstance(self.softmax, FullSoftmax):
+                goal = self.teacher.read(part, batch, fresh, self.precision)
+                distilled = self.teacher.loss(hidden, self.softmax.linear, goal, batch.targets)
+                loss = (1 - options.distillation) * loss + options.distillation * distilled
+            loss = loss * share
             (loss * self.loss_scale).backward()  # type: ignore[no-untyped-call]
             total += loss.detach()
         return total
@@ -298,18 +311,24 @@ class Pretraining(TrainingLoop[CurveRecord]):
 
     def extra_tensors(self) -> Tensors:
         """The averaged weights, and the LSTM states of all rows; ranks gather theirs."""
-        states = add_prefix("average", dict(zip(self.parameters, self.average)))
-        for name in ("cell", "hidden"):
-            rows = torch.cat([getattr(state, name) for state in self.states], 2).movedim(2, 0).contiguous()
-            states[name] = torch.cat(self.runtime.gather(rows)).movedim(0, 2)
-        return states
+        tensors = add_prefix("average", dict(zip(self.parameters, self.average)))
+        for prefix, states in self._states().items():
+            for name in ("cell", "hidden"):
+                rows = torch.cat([getattr(state, name) for state in states], 2).movedim(2, 0).contiguous()
+                tensors[prefix + name] = torch.cat(self.runtime.gather(rows)).movedim(0, 2)
+        return tensors
 
     def load_extra_tensors(self, tensors: Tensors) -> None:
         averages = select_prefix("average", tensors)
         self.average = [averages[name].to(self.device) for name in self.parameters if name in averages]
-        for part, rows in enumerate(self.streams.shares):
-            own = (tensors[name][:, :, rows.start : rows.stop].to(self.device) for name in ("cell", "hidden"))
-            self.states[part] = BiLMState(*(tensor.contiguous() for tensor in own))
+        for prefix, states in self._states().items():
+            for part, rows in enumerate(self.streams.shares):
+                own = (tensors[prefix + name][:, :, rows.start : rows.stop] for name in ("cell", "hidden"))
+                states[part] = BiLMState(*(tensor.to(self.device).contiguous() for tensor in own))
+
+    def _states(self) -> dict[str, list[BiLMState]]:
+        """The LSTM states of the biLM and of its teacher, by the prefix of their names in a checkpoint."""
+        return {"": self.states} | ({} if self.teacher is None else {"teacher ": self.teacher.states})
 
 
 def build_softmax(bilm: BiLM, options: PretrainingOptions) -> Softmax:
