@@ -123,7 +123,7 @@ def run(arguments: Sequence[str] | None) -> None:
     build(command, lists_commands)(command, exit_on_error=False, print_error=False)
 
 
-def show_warning(message: Warning | str, *_: object) -> None:
+def show_warning(message: Warning | str, *_: object, **__: object) -> None:
     """Prints a warning in one line on standard error."""
     sys.stderr.write(f"firth: warning: {message}\n")
 
