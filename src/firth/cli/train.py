@@ -24,7 +24,7 @@ from firth.models.recipes import RECIPES
 from firth.progress import Progress, Report
 from firth.runtime import Runtime
 from firth.show import terminal
-from firth.show.cards import model_card, write_card
+from firth.show.cards import card_of, is_card, model_card, write_card
 from firth.show.curves import draw_curves
 from firth.training.checkpoints import CONFIG
 
@@ -61,6 +61,9 @@ def fit(
     """Trains a recipe on a corpus and writes the model, its card and its training curves."""
     check_target(out)
     check_outputs([out], [*inputs, start, held_out], force=force)
+    if Path(out).suffix:  # a file has its card beside it
+        beside = card_of(Path(out))
+        check_outputs([beside], [*inputs, start, held_out], force=force or is_card(beside))
     check_outputs([log], [*inputs, start, held_out], force=True)  # a log is appended to
     if isinstance(recipe, FastTextClassifier):
         reading = replace(reading, tokens="whitespace")  # labeled lines are split at white space, as fastText does
