@@ -206,3 +206,13 @@ def test_utf16_is_recognized_at_the_start_of_a_file_only() -> None:
         decode(data, "a")
     with pytest.raises(FormatError, match="Convert the file to UTF-8"):
         decode(data, "a", line=2)
+
+
+def test_a_folder_of_binary_files_has_no_text(tmp_path: Path) -> None:
+    (tmp_path / "photo.jpg").write_bytes(b"\xff\xd8\xff\xe0\x00\x10JFIF")
+    with pytest.warns(UserWarning, match="photo.jpg: is skipped"), pytest.raises(OptionError, match="contains no text"):
+        expand(tmp_path)
+    (tmp_path / "a.txt.gz").write_bytes(PACKERS["gz"](b"tea"))
+    (tmp_path / "b.txt").write_bytes("tea".encode("utf-16"))
+    with pytest.warns(UserWarning, match="photo.jpg"):
+        assert [Path(path).name for path in expand(tmp_path)] == ["a.txt.gz", "b.txt"]

@@ -79,6 +79,7 @@ MAY_IMPORT: dict[str, set[str]] = {
         *("pretrained", "probes", "progress", "runtime", "show", "tasks", "text", "training", "vectors"),
     },
 }
+MAY_IMPORT["compat"] = {"errors", "evaluate", "files", "formats", "models", "vectors"}
 MAY_IMPORT["tour"] = set(MAY_IMPORT)
 MAY_IMPORT["cli"] = set(MAY_IMPORT)
 MAY_IMPORT["__main__"] = {"cli"}

@@ -105,4 +105,4 @@ def test_the_command_line_trains_on_persian_text_and_shows_neighbors(
     capsys.readouterr()
     main(["neighbors", str(tmp_path / "fa.bin"), "می‌شود", "--json"])
     shown = json.loads(capsys.readouterr().out)
-    assert len(shown[0]["neighbors"]) == 10
+    assert len(shown["neighbors"]) == 10

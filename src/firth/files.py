@@ -18,6 +18,7 @@ import re
 import shutil
 import sys
 import tempfile
+import warnings
 import zlib
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
@@ -32,11 +33,15 @@ Name = str | os.PathLike[str]
 STDIN = "-"
 LONGEST_LINE = 1 << 28  # bytes
 MARK = re.compile(rb'"library"\s*:\s*"firth"')  # of the files that mark a folder as written by firth
+UTF_16 = b"\xff\xfe", b"\xfe\xff"  # byte order marks
+NO_TEXT = re.compile(rb"[\x00-\x08\x0e-\x19\x1c-\x1f]")  # control characters that no text contains
 COMPRESSIONS = {b"\x1f\x8b": "gz", b"BZh": "bz2", b"\xfd7zXZ\x00": "xz", b"\x28\xb5\x2f\xfd": "zst"}
 
 
 def expand(names: Name | Iterable[Name]) -> list[str]:
     """The files that names, folders, glob patterns and '-' stand for, in a stable order.
+
+    A binary file in a folder, such as a PDF document, is skipped with a warning that names it.
 
     >>> expand("-")
     ['-']
@@ -53,7 +58,12 @@ def expand(names: Name | Iterable[Name]) -> list[str]:
             inside = sorted(str(path) for path in Path(text).rglob("*") if path.is_file() and path.name[0] != ".")
             if not inside:
                 raise OptionError(f"{text}: the folder contains no files")
-            paths.extend(inside)
+            texts = [path for path in inside if not is_binary(path)]
+            for path in sorted(set(inside) - set(texts)):
+                warnings.warn(f"{path}: is skipped, because it is not text", stacklevel=1)
+            if not texts:
+                raise OptionError(f"{text}: the folder contains no text, only {len(inside):,} binary files")
+            paths.extend(texts)
         elif os.path.exists(text):  # a pipe or a device
             paths.append(text)
         else:
@@ -64,6 +74,19 @@ def expand(names: Name | Iterable[Name]) -> list[str]:
     if not paths:
         raise OptionError("no input: give a file, a folder, a pattern, or - for standard input")
     return paths
+
+
+def is_binary(path: Name) -> bool:
+    """Whether a file starts with bytes that no text contains. Compressed files and token files count as text.
+
+    >>> is_binary("README.md")
+    False
+    """
+    with open(path, "rb") as file:
+        head = file.read(4096)
+    if _compression_of(head) is not None or head.startswith((b"FIRTHTOK", *UTF_16)):
+        return False
+    return head.startswith(b"%PDF") or NO_TEXT.search(head) is not None
 
 
 def total_size(paths: Iterable[Name]) -> int | None:
@@ -168,7 +191,7 @@ Convert the file to UTF-8
         return data.decode("utf-8-sig" if is_start and offset is None else "utf-8", errors)
     except UnicodeDecodeError as error:
         data, place = error.object, error.start  # the object has no byte order mark
-        if is_start and data[:2] in (b"\xff\xfe", b"\xfe\xff"):
+        if is_start and data[:2] in UTF_16:
             cure = "The file looks like UTF-16: convert it to UTF-8"
         byte, problem = f"0x{data[place]:02x}", f"is not UTF-8 ({error.reason})"
         if offset is not None:

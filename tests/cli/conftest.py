@@ -17,14 +17,18 @@ Answer = Callable[..., Any]
 Mistake = Callable[..., str]
 
 
+LISTS = {"evaluate", "explain", "generate", "models", "neighbors", "predict", "score", "tour"}  # print a line each
+
+
 @pytest.fixture
 def answer(capsys: pytest.CaptureFixture[str]) -> Answer:
-    """Runs a command and returns the JSON that it prints."""
+    """Runs a command and returns the JSON that it prints; a list is printed as one line for each element."""
 
     def run(*arguments: str) -> Any:
         capsys.readouterr()
         main([*arguments, "--json"])
-        return json.loads(capsys.readouterr().out)
+        values = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
+        return values if arguments[0] in LISTS else values[0]
 
     return run
 

@@ -70,9 +70,51 @@ def test_what_follows_two_hyphens_is_text(
     main(["train", "ngram", str(tmp_path / "text.txt"), "--order", "2", "--out", model])
     capsys.readouterr()
     main(["score", model, "--tokens", "whitespace", "--json", "--", text])
-    assert json.loads(capsys.readouterr().out)[0]["words"] == text.split()
+    assert json.loads(capsys.readouterr().out)["words"] == text.split()
 
 
 @pytest.mark.parametrize("text", ["-5", "- Yes, she said.", "-"])
 def test_a_number_and_a_text_with_a_minus_sign_are_values(text: str) -> None:
     assert OPTION.fullmatch(text) is None
+
+
+def test_a_binary_file_in_a_folder_is_skipped_with_its_name(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    (tmp_path / "a.pdf").write_bytes(b"%PDF-1.7 binary")
+    (tmp_path / "b.png").write_bytes(b"\x89PNG\r\n\x1a\n\x00\x00")
+    (tmp_path / "c.txt").write_text("strong tea\n")
+    main(["tokens", str(tmp_path)])
+    shown = capsys.readouterr()
+    assert shown.out == "strong tea\n"
+    assert [line.split("/")[-1] for line in shown.err.splitlines()] == [
+        "a.pdf: is skipped, because it is not text",
+        "b.png: is skipped, because it is not text",
+    ]
+
+
+def test_errors_name_flags_and_not_arguments_of_python(
+    mistake: Callable[..., str], capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    text = tmp_path / "menu.txt"
+    text.write_bytes(b"caf\xe9\n" * 30)
+    assert "Use --errors replace" in mistake("vocab", str(text))
+    assert "format=" not in mistake("train", "word2vec", str(text), "--out", str(tmp_path / "a.doc"))
+    text.write_text("strong tea and coffee\n" * 30)
+    common = ("train", "word2vec", str(text), "--min-count", "1", "--epochs", "1", "--out", str(tmp_path / "out"))
+    main([*common, "--dim", "4", "--checkpoint", str(tmp_path / "state")])
+    capsys.readouterr()
+    message = mistake(*common, "--dim", "6", "--checkpoint", str(tmp_path / "state"))
+    assert "delete this one to start again" in message
+
+
+@pytest.mark.parametrize("flag", ["--top", "--topn", "-n"])
+def test_top_is_the_number_of_results_everywhere(answer: Callable[..., Any], vectors: str, flag: str) -> None:
+    assert len(answer("neighbors", vectors, "tea", flag, "1")[0]["neighbors"]) == 1
+
+
+def test_old_names_of_options_keep_working(capsys: pytest.CaptureFixture[str]) -> None:
+    names = {("generate",): ["--top", "--count"], ("task", "ner"): ["--language", "--letters"]}
+    names[("convert",)] = ["--precision", "--dtype"]
+    for command, flags in names.items():
+        main([*command, "--help"])
+        shown = capsys.readouterr().out
+        assert all(flag in shown for flag in flags)

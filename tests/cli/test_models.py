@@ -78,3 +78,14 @@ def test_a_card_tells_data_recipe_scores_licence_and_the_command(
 def test_a_model_without_a_card_has_one_made(answer: Callable[..., Any], tmp_path: Path) -> None:
     firth.save(WordVectors(["tea"], [[1.0]], metadata={"recipe": {"name": "word2vec"}}), tmp_path / "mine")
     assert "A word2vec model of 1 words" in answer("card", str(tmp_path / "mine"))["card"]
+
+
+def test_a_conversion_changes_the_precision_or_says_why_not(
+    answer: Callable[..., Any], mistake: Callable[..., str], tmp_path: Path
+) -> None:
+    half = str(tmp_path / "half")
+    assert answer("info", "word2vec-en")["dtype"] == "int8"
+    assert answer("convert", "word2vec-en", half, "--precision", "float16")["dtype"] == "float16"
+    assert answer("info", half)["dtype"] == "float16"
+    message = mistake("convert", "svd-en", str(tmp_path / "more"), "--precision", "float16")
+    assert "the rows are pq50x8, which is smaller than float16" in message

@@ -109,3 +109,10 @@ def test_a_pipe_is_no_output(tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "pipe")
     with pytest.raises(OptionError, match="neither a file nor a folder"):
         check_outputs([tmp_path / "pipe"], [], force=True)
+
+
+def test_a_card_beside_a_file_replaces_no_notes(mistake: Callable[..., str], book: Path) -> None:
+    out, notes = book.with_name("vectors.bin"), book.with_name("vectors.bin.md")
+    notes.write_text("my notes")
+    assert "vectors.bin.md: the file exists" in mistake("train", "word2vec", str(book), *SMALL, "--out", str(out))
+    assert notes.read_text() == "my notes"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -38,7 +39,7 @@ def test_a_task_is_learnt_saved_and_asked(
     [first, second] = answer("predict", str(folder / "model"), "a fine film", "A poor film.")
     assert (first["label"], second["label"]) == ("good", "bad")
     main(["predict", str(folder / "model"), "a fine film"])
-    assert "> good" in capsys.readouterr().out
+    assert capsys.readouterr().out.startswith("good\t0.")
     card = (folder / "model" / "README.md").read_text(encoding="utf-8")
     assert "| dev accuracy | `1.0` |" in card
 
@@ -66,12 +67,16 @@ def test_flags_reach_all_three_recipes(answer: Callable[..., Any], folder: Path,
     assert len((tmp_path / "log.jsonl").read_text().splitlines()) == 5  # four steps and an epoch
 
 
-def test_the_result_is_drawn(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_result_is_drawn_in_a_terminal(
+    folder: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(sys.stdout, "isatty", lambda: True, raising=False)
     lines = str(folder / "lines.tsv")
     main(["task", "sentiment", "--train", lines, "--dev", lines, *SMALL, *WORDS, "--epochs", "2"])
     shown = capsys.readouterr().out
     assert "epoch" in shown
     assert "best weights" in shown
+    assert "resumed" in shown
 
 
 def test_info_knows_a_task(answer: Callable[..., Any], folder: Path) -> None:

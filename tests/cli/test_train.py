@@ -75,3 +75,19 @@ def test_elmo_continues_from_an_elmo_model_only(
 ) -> None:
     flags = ("--start", vectors, "--out", str(tmp_path / "model"))
     assert "continues from an ELMo model" in mistake("train", "elmo", text, *flags)
+
+
+def test_a_training_ends_with_its_loss_time_speed_and_path(
+    capsys: pytest.CaptureFixture[str], text: str, tmp_path: Path
+) -> None:
+    out, state = str(tmp_path / "vectors"), str(tmp_path / "state")
+    command = ["train", "word2vec", text, "--dim", "4", "--min-count", "2", "--epochs", "2"]
+    ends = []
+    for _ in range(2):
+        main([*command, "--out", out, "--checkpoint", state])
+        ends.append(dict(line.split("\t") for line in capsys.readouterr().out.splitlines()))
+    assert [end["resumed"] for end in ends] == ["False", "True"]
+    assert {end["out"] for end in ends} == {out}
+    assert float(ends[0]["loss"]) > 0
+    assert 0 < float(ends[0]["words per second"]) < 1e9
+    assert float(ends[0]["seconds"]) > 0

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -18,9 +19,11 @@ def test_neighbors_are_ranked_by_cosine(answer: Callable[..., Any], vectors: str
 
 
 def test_the_picture_and_the_json_tell_the_same(
-    answer: Callable[..., Any], capsys: pytest.CaptureFixture[str], vectors: str
+    answer: Callable[..., Any], capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, vectors: str
 ) -> None:
+    monkeypatch.setattr(sys.stdout, "isatty", lambda: True, raising=False)
     main(["neighbors", vectors, "tea"])
+    monkeypatch.undo()
     picture = capsys.readouterr().out
     for near in answer("neighbors", vectors, "tea")[0]["neighbors"]:
         assert f"{near['cosine']:.4f}" in picture
@@ -49,7 +52,7 @@ def test_a_word_is_found_by_its_context(
     context = ("--context", "on a [play]", "--same-word")
     assert {one["word"] for one in answer("neighbors", bilm, "--index", index, *context)} == {"play"}
     main(["neighbors", index, *context])
-    assert "on a [play]" in capsys.readouterr().out
+    assert "a [play] on stage" in capsys.readouterr().out
 
 
 def test_the_wrong_words_or_model_are_mistakes(mistake: Callable[..., str], vectors: str) -> None:

@@ -9,6 +9,7 @@ import pytest
 from rich.console import Console, RenderableType
 
 from firth.progress import Progress
+from firth.show import terminal
 from firth.show.terminal import Bar, bar, bars, heat, progress, scatter, table
 
 
@@ -61,3 +62,15 @@ def test_progress_is_silent_outside_a_terminal(capsys: pytest.CaptureFixture[str
 
 def test_a_bar_object_prints_its_bar() -> None:
     assert "████" in render(Bar(1.0, 4))
+
+
+def test_progress_in_a_pipe_is_a_line_now_and_then(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    clock = iter([0.0, 1.0, 20.0, 21.0, 40.0])
+    monkeypatch.setattr(terminal.time, "monotonic", lambda: next(clock))
+    report = terminal.ProgressLog()
+    for done in (0, 1900, 2000, 3900):
+        report(Progress("training", done, 4000, "words", {"loss": 2.5}))
+    lines = capsys.readouterr().err.splitlines()
+    assert lines == ["training 48%  100 words/s  loss 2.5", "training 98%  100 words/s  loss 2.5"]

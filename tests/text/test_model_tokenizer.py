@@ -6,7 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from firth.errors import OptionError
+from firth.errors import OptionError, UnknownWord
+from firth.models.count_matrix import CountMatrix
 from firth.models.counts import Counts
 from firth.models.ngram import Ngram
 from firth.models.phrases import Phrases
@@ -120,3 +121,16 @@ def test_tasks_take_texts_and_tokens(book: Path) -> None:
     assert split_words(iter(["a", "b"]), Tokenizer()) == ("a", "b")
     with pytest.raises(OptionError, match="sentence 0 is 5"):
         split_sentences([5], Tokenizer())  # type: ignore[list-item]
+
+
+def test_folded_counts_and_ngrams_answer_in_any_case() -> None:
+    corpus = Corpus.of(["Strong tea. Strong coffee."], tokenizer=FOLD)
+    counts, model = Counts(kind="co-occurrence", window=1).fit(corpus), Ngram(order=2).fit(corpus)
+    assert isinstance(counts, CountMatrix)
+    assert (counts.value("STRONG", "Tea"), counts["Tea"].tolist(), "Tea" in counts) == (1, counts["tea"].tolist(), True)
+    assert "Rain" not in counts
+    with pytest.raises(UnknownWord, match="'Rain' is not in the vocabulary"):
+        counts["Rain"]
+    assert model.probability("Tea", ["STRONG"]) == model.probability("tea", ["strong"])
+    assert model.score(["Strong", "Tea"]).unknown == 0
+    assert model.perplexity([["Strong", "Tea"]]) == model.perplexity(["strong tea"])

@@ -67,7 +67,7 @@ def test_the_best_weights_outlive_checkpoints_until_better_ones_are_saved(tmp_pa
 
 def test_another_identity_is_refused_by_name_in_both_directions(tmp_path: Path):
     save_one(tmp_path)
-    message = r"another training: it differs in dim, window\. Choose another folder, or start again with resume=False"
+    message = r"another training: it differs in dim, window\. Choose another folder, or delete this one to start again"
     with pytest.raises(OptionError, match=message):
         Checkpoints(tmp_path, {"window": 5}).restore()
 

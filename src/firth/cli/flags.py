@@ -40,7 +40,7 @@ BilmDevice = Annotated[
     str | None, Parameter(help="Contextual models only: device to compute on, such as cpu, cuda or cuda:1.")
 ]
 Threads = Annotated[int | None, Parameter(help="Number of threads. Default: one per CPU core.")]
-Top = Annotated[int, Parameter(name=["--topn", "-n"], help="Number of results.")]
+Top = Annotated[int, Parameter(name=["--top", "--topn", "-n"], help="Number of results.")]
 Seed = Annotated[int, Parameter(help="Seed of the random numbers.")]
 Checkpoint = Annotated[
     str | None,

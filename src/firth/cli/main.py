@@ -3,6 +3,7 @@
 import errno
 import re
 import sys
+import warnings
 from collections.abc import Sequence
 from functools import partial
 
@@ -64,6 +65,7 @@ SECTIONS = {
 COMMANDS = {name: place for section in SECTIONS.values() for name, place in section.items()}
 GROUPS = ("train", "task", "study")  # have commands of their own; a group's description is the HELP of its file
 OPTION = re.compile(r"--?[A-Za-z][\w-]*(=.*)?", re.DOTALL)  # a number or a text such as "- Yes." is a value
+FLAGS = {'errors="replace"': "--errors replace", "format='native'": "--format native"}  # of arguments in errors
 EXTRAS = {"torch": "elmo", "h5py": "elmo"}  # modules that commands import, and the extras that install them
 
 
@@ -110,18 +112,33 @@ def check_values(line: list[str], app: App, commands: Sequence[str], arguments: 
             raise UnknownOptionError(token=token, argument_collection=arguments)
 
 
+def run(arguments: Sequence[str] | None) -> None:
+    """Parses a command line and runs its command."""
+    command = list(sys.argv[1:] if arguments is None else arguments)
+    if command[:1] == ["train"]:
+        from firth.cli.recipe_file import expand_labels, expand_recipe_file
+
+        command = expand_recipe_file(expand_labels(command))
+    lists_commands = not command or command[0].startswith("-")
+    build(command, lists_commands)(command, exit_on_error=False, print_error=False)
+
+
+def show_warning(message: Warning | str, *_: object, **__: object) -> None:
+    """Prints a warning in one line on standard error."""
+    sys.stderr.write(f"firth: warning: {message}\n")
+
+
 def main(arguments: Sequence[str] | None = None) -> None:
     """Runs one command. The exit code is 0 for success and 2 for an error that the user can fix."""
     try:
-        command = list(sys.argv[1:] if arguments is None else arguments)
-        if command[:1] == ["train"]:
-            from firth.cli.recipe_file import expand_labels, expand_recipe_file
-
-            command = expand_recipe_file(expand_labels(command))
-        lists_commands = not command or command[0].startswith("-")
-        build(command, lists_commands)(command, exit_on_error=False, print_error=False)
+        with warnings.catch_warnings():
+            warnings.showwarning = show_warning
+            run(arguments)
     except (FirthError, CycloptsError) as error:
-        fail(" ".join(str(error).split()))
+        message = " ".join(str(error).split())
+        for argument, flag in FLAGS.items():
+            message = message.replace(argument, flag)
+        fail(message)
     except ModuleNotFoundError as error:
         if error.name not in EXTRAS:
             raise

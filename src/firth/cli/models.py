@@ -57,7 +57,7 @@ def models(*, json: Json = False) -> None:
     available = [(name, shipped.kind(name), shipped.size(name), shipped.SHIPPED[name]) for name in shipped.available()]
     rows = [(name, kind, format_bytes(size), about) for name, kind, size, about in available]
     values = [dict(zip(columns, one)) for one in available]
-    answer(values, terminal.table("", ["name", "kind", "size", "description"], rows), json)
+    answer(values, terminal.table("", ["name", "kind", "size", "description"], rows), json, available)
 
 
 def card(model: Model, /, *, json: Json = False) -> None:
@@ -70,7 +70,8 @@ def card(model: Model, /, *, json: Json = False) -> None:
     """
     path = card_of(Path(shipped.locate(model)))
     page = path.read_text(encoding="utf-8") if path.is_file() else make_card(model)
-    answer({"model": model, "card": page}, Markdown(page.removeprefix("---\n").split("\n---\n", 1)[-1]), json)
+    body = Markdown(page.removeprefix("---\n").split("\n---\n", 1)[-1])
+    answer({"model": model, "card": page}, body, json, [(line,) for line in page.splitlines()])
 
 
 def make_card(path: str) -> str:
@@ -127,6 +128,9 @@ def convert(
         model = load(source, limit=limit, vocabulary=vocabulary)
         if precision is not None and isinstance(model, WordVectors):
             model = reduce_vectors(model, precision)
+            if model.rows.dtype_name != precision:
+                problem = f"the rows are {model.rows.dtype_name}, which is smaller than {precision}"
+                raise OptionError(f"{source}: {problem}. Convert it without --precision")
         save(model, target, format=format, precision=precision)
     answer({"from": source, "to": target, **describe(model)}, Text(f"{target}: {model!r}"), json)
 

@@ -9,7 +9,7 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from firth.errors import OptionError
-from firth.files import STDIN, expand
+from firth.files import STDIN
 from firth.formats.registry import is_binary_model
 from firth.pretrained import shipped
 
@@ -44,9 +44,11 @@ def check_outputs(
 
 
 def find_files(name: str) -> list[str]:
-    """The files of an input. A missing input has none: the library reports it."""
+    """The files of an input, and the folder that it is. A missing input has none: the library reports it."""
     path = os.fspath(shipped.locate(name))
-    return expand(path) if os.path.exists(path) or glob.glob(path, recursive=True) else []
+    if os.path.isdir(path):
+        return [path, *map(str, Path(path).rglob("*"))]
+    return [path] if os.path.exists(path) else glob.glob(path, recursive=True)
 
 
 def check_inputs_remain(out: str, inputs: Iterable[str]) -> None:

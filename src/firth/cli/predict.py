@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 
 from cyclopts import Parameter
 from rich.console import Group, RenderableType
+from rich.text import Text
 
 from firth.cli.flags import Device, Json, Texts, read_texts
 from firth.cli.loading import load_subwords
@@ -84,8 +85,24 @@ def predict_task(name: str, texts: list[str], options: PredictOptions, as_json: 
         value["warning"] for value in values if isinstance(value, dict) and "warning" in value
     ):
         sys.stderr.write(f"firth: warning: {warning}\n")
-    picture = () if as_json else (draw_answer(task, *pair) for pair in pairs)
-    answer(values, Group(*picture), as_json)
+    pictures = [] if as_json else [draw_answer(task, *pair) for pair in pairs]
+    rows = [[one.plain] if isinstance(one, Text) else flatten(value) for one, value in zip(pictures, values)]
+    answer(values, Group(*pictures), as_json, rows)
+
+
+def flatten(value: object) -> list[object]:
+    """The texts and numbers of an answer; the lines of a text stand apart.
+
+    >>> flatten({"label": "neutral", "probability": 0.5, "labels": {}}), flatten({"sentence": "one\\ntwo"})
+    (['neutral', 0.5], ['one', 'two'])
+    """
+    columns: list[object] = []
+    for one in value.values() if isinstance(value, dict) else [value]:
+        if isinstance(one, str):
+            columns += one.splitlines()
+        elif isinstance(one, (int, float)):
+            columns.append(one)
+    return columns
 
 
 def predict_labels(path: str, texts: list[str], options: PredictOptions, as_json: bool) -> None:
@@ -93,7 +110,8 @@ def predict_labels(path: str, texts: list[str], options: PredictOptions, as_json
     predictions = Classifier(load_subwords(path)).predict_all(texts, options.k, options.threshold)
     values = [{"text": text, "labels": dict(labels)} for text, labels in zip(texts, predictions)]
     tables = [terminal.bars(text, labels, header=("label", "probability")) for text, labels in zip(texts, predictions)]
-    answer(values, Group(*tables), as_json)
+    rows = [(text, *pair) for text, labels in zip(texts, predictions) for pair in labels]
+    answer(values, Group(*tables), as_json, rows)
 
 
 def score(

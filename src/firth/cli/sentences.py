@@ -125,7 +125,7 @@ def generate(
     prompt: Annotated[str, Parameter(help="First words of the text; for a seq2seq model, the source text.")] = "",
     /,
     *,
-    count: Annotated[int, Parameter(name=["--count", "-n"], help="Number of texts.")] = 5,
+    count: Annotated[int, Parameter(name=["--top", "--count", "-n"], help="Number of texts.")] = 5,
     length: Annotated[int, Parameter(help="Maximum number of words per text.")] = 40,
     temperature: Annotated[
         float, Parameter(help="Sampling temperature: below 1 favors likely words, above 1 flattens.")
@@ -142,9 +142,9 @@ def generate(
 
     For example:
 
-        firth generate model.arpa "The queen" --count 3
+        firth generate model.arpa "The queen" --top 3
         firth generate bilm/ "The queen" --temperature 0.8 --top-p 0.9
-        firth generate titles/ "We train a language model in both directions." --count 3
+        firth generate titles/ "We train a language model in both directions." --top 3
     """
     loaded = load(model)
     if getattr(loaded, "kind", None) == TASK:

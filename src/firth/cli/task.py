@@ -20,6 +20,7 @@ from firth.runtime import Runtime
 from firth.show import terminal
 from firth.show.cards import write_card
 from firth.tasks.registry import TASKS
+from firth.training.checkpoints import CONFIG
 
 if TYPE_CHECKING:
     from firth.tasks.model import TaskModel
@@ -70,6 +71,7 @@ def fit(
     inputs = Embedding(**options) if embedding == "none" else Embedding.of(embedding, **options)
     examples = {part: network.read(path) for part, path in (("train", train), ("dev", dev), ("test", test)) if path}
     runtime = Runtime.from_env(threads, device)
+    is_resumed = checkpoint is not None and Path(checkpoint, CONFIG).is_file()
     with terminal.progress() as report:
         model = task_training.fit(
             network,
@@ -87,7 +89,18 @@ def fit(
             model.to("cpu")
         if out is not None:
             save_with_card(model, Path(out))
-    answer({"out": out, "task": network.name, **describe(model)}, picture(model), json)
+    summary = {"out": out, **summarize(model), "resumed": is_resumed}
+    values = {"out": out, "task": network.name, "training": summary, **describe(model)}
+    ending = terminal.table("", ["", "value"], list(summary.items()))
+    answer(values, Group(picture(model), ending), json, summary.items())
+
+
+def summarize(model: "TaskModel") -> dict[str, Any]:
+    """The loss, time and speed of the last epoch, and the scores of the best weights."""
+    last = model.metadata["epochs"][-1]
+    summary = {"loss": last["loss"], "seconds": last["seconds"], "words per second": last["words_per_second"]}
+    parts = [(part, model.metadata[part]) for part in ("dev", "test") if model.metadata.get(part)]
+    return summary | {f"{part} {name}": value for part, scores in parts for name, value in scores.items()}
 
 
 def save_with_card(model: "TaskModel", folder: Path) -> None:
@@ -143,7 +156,7 @@ def make_command(name: str) -> Command:
     task = TASKS.find(name)
     embedding, training = (apply_defaults(task, recipe, {}) for recipe in (Embedding, Training))
     flags = {
-        "network": recipe_flags(task, "Network", aliases={"architecture": "network"}),
+        "network": recipe_flags(task, "Network", aliases={"architecture": "network", "letters": "language"}),
         "words": recipe_flags(Embedding, "Embedding", defaults=embedding, prefix="embedding-", hidden=SOURCES),
         "training": recipe_flags(Training, "Training", defaults=training),
     }

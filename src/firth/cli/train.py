@@ -1,12 +1,14 @@
 """`firth train RECIPE`: one command per recipe, whose flags are the recipe's fields."""
 
 import inspect
+import time
 from collections.abc import Mapping, Sized
 from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, Any
 
 from cyclopts import App, Parameter
+from rich.console import Group
 
 from firth.cli.flags import Checkpoint, CorpusOptions, Device, Force, Inputs, Json, Log, Read, Target
 from firth.cli.loading import is_bilm, load_vectors
@@ -19,10 +21,12 @@ from firth.formats.registry import check_target, load, save
 from firth.models.classifier import FastTextClassifier
 from firth.models.elmo import Elmo
 from firth.models.recipes import RECIPES
+from firth.progress import Progress, Report
 from firth.runtime import Runtime
 from firth.show import terminal
-from firth.show.cards import model_card, write_card
+from firth.show.cards import card_of, is_card, model_card, write_card
 from firth.show.curves import draw_curves
+from firth.training.checkpoints import CONFIG
 
 HELP = """Train a model on text.
 
@@ -57,6 +61,9 @@ def fit(
     """Trains a recipe on a corpus and writes the model, its card and its training curves."""
     check_target(out)
     check_outputs([out], [*inputs, start, held_out], force=force)
+    if Path(out).suffix:  # a file has its card beside it
+        beside = card_of(Path(out))
+        check_outputs([beside], [*inputs, start, held_out], force=force or is_card(beside))
     check_outputs([log], [*inputs, start, held_out], force=True)  # a log is appended to
     if isinstance(recipe, FastTextClassifier):
         reading = replace(reading, tokens="whitespace")  # labeled lines are split at white space, as fastText does
@@ -68,9 +75,10 @@ def fit(
         "log": log,
     }
     extras = {name: value for name, value in extras.items() if name in inspect.signature(recipe.fit).parameters}
+    is_resumed = checkpoint is not None and Path(checkpoint, CONFIG).is_file()
     with terminal.progress() as report:
-        runtime = Runtime.from_env(reading.threads, device)
-        artifact = recipe.fit(reading.corpus(inputs), runtime=runtime, report=report, **extras)
+        runtime, clock = Runtime.from_env(reading.threads, device), TrainingClock(report)
+        artifact = recipe.fit(reading.corpus(inputs), runtime=runtime, report=clock, **extras)
         if not runtime.is_main:
             return
         save(artifact, out)
@@ -79,8 +87,56 @@ def fit(
     card = write_card(Path(out), page)
     write_curves(Path(out), artifact.metadata)
     name = next(name for name, known in RECIPES.items() if type(recipe) is known)
-    values = {"out": out, "card": str(card), "model": name, "recipe": recipe.as_dict(), **describe(artifact)}
-    answer(values, artifact, json)
+    summary = {"loss": final_loss(artifact.metadata), **clock.summarize(is_resumed), "resumed": is_resumed}
+    values = {"out": out, "card": str(card), "model": name, "training": summary, "recipe": recipe.as_dict()}
+    values |= describe(artifact)
+    lines = {"out": out, **summary}
+    answer(values, Group(artifact, terminal.table("", ["", "value"], list(lines.items()))), json, lines.items())
+
+
+class TrainingClock:
+    """Passes reports on, and measures the time and the speed of the training."""
+
+    def __init__(self, report: Report) -> None:
+        self.report = report
+        self.begin = self.before = time.perf_counter()  # of everything, and of the training
+        self.reports: list[tuple[float, Progress]] = []  # the first and the last of the training, with their times
+
+    def __call__(self, now: Progress) -> None:
+        """Passes a report on."""
+        clock = time.perf_counter()
+        if now.step == "training":
+            self.reports = [*self.reports[:1], (clock, now)]
+        elif not self.reports:
+            self.before = clock
+        self.report(now)
+
+    def summarize(self, is_resumed: bool) -> dict[str, Any]:
+        """The seconds of everything, and the words, tokens or pairs per second of the training."""
+        summary: dict[str, Any] = {"seconds": round(time.perf_counter() - self.begin, 3)}
+        if not self.reports:
+            return summary
+        (start, first), (end, last) = self.reports[0], self.reports[-1]
+        done = last.done
+        if is_resumed:  # what was done before the first report is unknown
+            done -= first.done
+        else:
+            start = self.before
+        if done > 0 and end > start:
+            summary[f"{last.unit} per second"] = round(done / (end - start))
+        return summary
+
+
+def final_loss(metadata: Mapping[str, Any]) -> float | None:
+    """The training loss at the end, or None if the model has none.
+
+    >>> final_loss({"loss": [3.5, 2.5]}), final_loss({"curve": [{"loss": 4.0}]}), final_loss({})
+    (2.5, 4.0, None)
+    """
+    if metadata.get("loss"):
+        return float(metadata["loss"][-1])
+    curve = metadata.get("curve")
+    return float(curve[-1]["loss"]) if curve else None
 
 
 def load_bilm(path: str) -> Any:

@@ -1,5 +1,6 @@
 """Commands about words: neighbors, analogies, similarities and vectors."""
 
+import sys
 from dataclasses import asdict
 from typing import Annotated
 
@@ -68,7 +69,7 @@ def neighbors(
     results = [(" ".join(query), vectors.most_similar(query, negative, topn=topn)) for query in queries]
     values = [{"query": name, "neighbors": [{"word": w, "cosine": c} for w, c in near]} for name, near in results]
     tables = [terminal.bars(name, near, header=("neighbor", "cosine")) for name, near in results]
-    answer(values, Group(*tables), json)
+    answer(values, Group(*tables), json, [(name, *pair) for name, near in results for pair in near])
 
 
 def neighbors_in_context(
@@ -156,7 +157,7 @@ def vector(model: Model, words: Words, /, *, json: Json = False) -> None:
     if json:
         answer(values, "", True)
     else:
-        terminal.stdout().out("\n".join(lines))
+        sys.stdout.write("\n".join(lines) + "\n")
 
 
 def explain(model: Model, words: Words, /, *, json: Json = False) -> None:
@@ -170,7 +171,7 @@ def explain(model: Model, words: Words, /, *, json: Json = False) -> None:
     shares = {word: [(share.ngram, share.share) for share in vectors.explain(word)] for word in words}
     values = [{"word": word, "shares": [{"ngram": n, "share": s} for n, s in pairs]} for word, pairs in shares.items()]
     tables = [terminal.bars(word, pairs, header=("n-gram", "share")) for word, pairs in shares.items()]
-    answer(values, Group(*tables), json)
+    answer(values, Group(*tables), json, [(word, *pair) for word, pairs in shares.items() for pair in pairs])
 
 
 def ratio(

@@ -45,7 +45,7 @@ class RankedSentence:
 def rank_sentences(model: LanguageModel, sentences: Iterable[str | Sequence[str]]) -> list[RankedSentence]:
     """Sentences sorted by probability per word (the geometric mean), highest first; length does not matter.
 
-    A sentence is a list of words, or text with spaces between the words.
+    A sentence is a list of words, or text: an n-gram model tokenizes it, for other models it is split at spaces.
 
     >>> class Coin:
     ...     def log_probs(self, words):
@@ -55,6 +55,8 @@ def rank_sentences(model: LanguageModel, sentences: Iterable[str | Sequence[str]
     """
     ranked = []
     for sentence in sentences:
+        if isinstance(model, NgramModel):
+            sentence = model.tokenizer.words(sentence)
         words = tuple(sentence.split() if isinstance(sentence, str) else sentence)
         log_probs = model.log_probs(words)
         log_prob = float(log_probs.sum())

@@ -32,13 +32,13 @@ def check(precision: str) -> None:
 
 
 def reduce_vectors(vectors: WordVectors, precision: Precision) -> WordVectors:
-    """Word vectors in this precision; quantized rows are unchanged.
+    """Word vectors in this precision; product-quantized rows are unchanged, they are smaller than either.
 
     >>> reduce_vectors(WordVectors(["tea"], [[1.0, 0.5]]), "int8").rows.dtype_name
     'int8'
     """
     rows = vectors.rows
-    if not isinstance(rows, DenseRows) or (precision == "float16" and rows.array.dtype == np.float16):
+    if not isinstance(rows, (DenseRows, Int8Rows)) or rows.dtype_name == precision:
         return vectors
     return vectors.quantize(precision)
 

@@ -7,7 +7,6 @@
 from __future__ import annotations
 
 import os
-import re
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from functools import partial
@@ -15,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from firth.errors import FormatError, OptionError
-from firth.files import COMPRESSIONS, STDIN, Name, check_output
+from firth.files import COMPRESSIONS, NO_TEXT, STDIN, Name, check_output
 from firth.formats import (
     arpa,
     elmo,
@@ -77,8 +76,6 @@ FORMATS = {
     "elmo": Format("ELMo's options.json and weights.hdf5 in a folder", (), elmo.read, elmo_write.write, ("bilm",)),
 }
 
-
-NO_TEXT = re.compile(rb"[\x00-\x08\x0e-\x1a\x1c-\x1f]")  # control characters that no text contains
 
 # Kinds that can be saved with reduced precision.
 REDUCIBLE = WordVectors.kind, SubwordVectors.kind, native.BILM, native.TASK
@@ -246,5 +243,5 @@ def _format_for(artifact: Any, path: Name) -> str:
     known_endings = sorted({ending for format in FORMATS.values() for ending in format.endings})
     raise OptionError(
         f"{os.fspath(path)}: the ending {ending} names no format. Use {', '.join(known_endings)}, "
-        "no ending for a folder in firth's own format, or pass format="
+        "no ending for a folder in firth's own format, or name the format"
     )

@@ -230,6 +230,11 @@ class Classifier:
         parts = [self._probabilities(self._scores(self._hidden(self._encode(batch)))) for batch in _batches(texts)]
         return np.concatenate([np.zeros((0, len(self.labels)), np.float32), *parts])
 
+    def vectors(self, texts: Iterable[str | Sequence[str]]) -> Floats:
+        """The mean of the rows of each line, (lines, dim): the vector that its labels are predicted from."""
+        parts = [self._hidden(self._encode(batch)) for batch in _batches(texts)]
+        return np.concatenate([np.zeros((0, self.model.dim), np.float32), *parts])
+
     def test(self, source: Name | Iterable[str], k: int = 1, threshold: float = 0.0) -> ClassifierScore:
         """Precision and recall at k on labeled lines: a file, or lines of text.
 

@@ -79,16 +79,25 @@ class CountMatrix:
         return len(self.vocabulary)
 
     def __contains__(self, word: object) -> bool:
-        return word in self.vocabulary
+        return isinstance(word, str) and self._find(self.vocabulary, word) >= 0
+
+    def _find(self, names: Vocabulary, word: str) -> int:
+        """The id of a word, or -1; a word that is not found is normalized as the counted text was."""
+        return int(ModelTokenizer.of(self.metadata).find([word], names)[1][0])
+
+    def _id(self, names: Vocabulary, word: str) -> int:
+        id = self._find(names, word)
+        return id if id >= 0 else names.id(word)
 
     def __getitem__(self, word: str) -> Floats:
         """The values of a word as a dense array, one for each context or document."""
-        values = self.matrix[:, [self.columns.id(word)]] if self.by_document else self.matrix[[self.rows.id(word)]]
+        id = self._id(self.vocabulary, word)
+        values = self.matrix[:, [id]] if self.by_document else self.matrix[[id]]
         return np.asarray(values.toarray(), np.float64).ravel()
 
     def value(self, row: str, column: str) -> float:
         """The value of one cell; an empty cell is 0.0."""
-        return float(self.matrix[self.rows.id(row), self.columns.id(column)])
+        return float(self.matrix[self._id(self.rows, row), self._id(self.columns, column)])
 
     def top(self, word: str, n: int = 10) -> list[tuple[str, float]]:
         """The n contexts or documents with the largest values for a word; ties keep the order of the names."""
@@ -118,7 +127,7 @@ class CountMatrix:
         if contexts is None:
             return np.asarray(counts / total)
         names = [contexts] if isinstance(contexts, str) else contexts
-        return np.asarray(counts[[self.columns.id(name) for name in names]] / total)
+        return np.asarray(counts[[self._id(self.columns, name) for name in names]] / total)
 
     def ratio(self, first: str, second: str, probes: Sequence[str]) -> Ratios:
         """GloVe's table: P(k | first), P(k | second) and their ratio, for each probe word k.
@@ -128,7 +137,7 @@ class CountMatrix:
         p_first, p_second = self.probabilities(first), self.probabilities(second)
         lines = []
         for probe in probes:
-            id = self.columns.find(probe)
+            id = self._find(self.columns, probe)
             if id < 0:
                 lines.append(Ratio(probe, None, None, None, "not in the vocabulary"))
                 continue

@@ -244,7 +244,7 @@ class GloveTraining:
         if checkpoints is not None and record.step > epochs:
             raise OptionError(
                 f"{checkpoints.folder}: the checkpoint has {record.step} epochs, but epochs is {epochs}. "
-                "Use more epochs, or start again with resume=False"
+                "Use more epochs, or delete the checkpoint to start again"
             )
         for epoch in range(record.step, epochs):
             record.losses.append(self._epoch(epoch))

@@ -171,15 +171,32 @@ class NgramModel:
         """
         words = self.tokenizer.words(words)
         log_prob = float(self.log_probs(words).sum())
-        unknown = int(np.count_nonzero(self._table[self.vocabulary.ids(words)] == self.unknown))
+        unknown = int(np.count_nonzero(self._table[self._find(words)] == self.unknown))
         return SentenceScore(tuple(words), log_prob, unknown, math.exp(log_prob / (len(words) + 1)))
 
     def match_lengths(self, words: TextLike) -> list[int]:
         """The length of the n-gram that gives each word, then the end, its probability."""
         return [int(length) for length in self._score_words(self.tokenizer.words(words))[1]]
 
+    def full_scores(self, words: TextLike, *, bos: bool = True, eos: bool = True) -> list[tuple[float, int, bool]]:
+        """For each word, then the end: log10 probability, length of the matched n-gram, whether the word is unknown.
+
+        The order of the values and the base are those of KenLM. Without `bos` the first word has no context; without
+        `eos` the end is not scored.
+
+        >>> from firth.models.ngram import Ngram
+        >>> model = Ngram(order=2).fit(Corpus.of(["strong tea", "strong coffee"]))
+        >>> [(length, unknown) for _, length, unknown in model.full_scores("strong rain")]
+        [(2, False), (1, True), (1, False)]
+        """
+        ids = self._table[self._find(self.tokenizer.words(words))]
+        text = np.concatenate([[self.begin] * bos, ids, [self.end] * eos]).astype(np.uint32)
+        values, lengths = self._score_text(text)
+        scores = zip(values.tolist(), lengths.tolist(), (text == self.unknown).tolist())
+        return list(scores)[int(bos) :]
+
     def _score_words(self, words: Sequence[str]) -> tuple[Floats, NDArray[np.int32]]:
-        ids = self._table[self.vocabulary.ids(words)]
+        ids = self._table[self._find(words)]
         values, lengths = self._score_text(np.concatenate([[self.begin], ids, [self.end]]).astype(np.uint32))
         return values[1:], lengths[1:]
 
@@ -248,15 +265,21 @@ class NgramModel:
         if len(offsets) > 1:
             yield self._frame(self._find_ids(words), np.array(offsets), self._table)
 
+    def _find(self, words: Sequence[str]) -> NDArray[np.int64]:
+        """The ids of words, -1 for each unknown word."""
+        return self.tokenizer.find(words, self.vocabulary)[1]
+
     def _find_ids(self, words: list[str]) -> NDArray[np.int64]:
-        """As `vocabulary.ids`, but faster: the words are encoded as one text."""
+        """As `_find`, but faster: the words are encoded as one text."""
         try:
             blob = np.frombuffer("\n".join(words).encode("utf-8", "surrogateescape"), np.uint8)
         except UnicodeEncodeError:
-            return self.vocabulary.ids(words)
+            return self._find(words)
         ids, ours = np.empty(len(words), np.int64), self.vocabulary
         lines = kernel.find_lines(blob, ours.blob, ours.starts, ours.ends, ours.slots, ids)
-        return ids if lines == len(words) else ours.ids(words)  # a word may contain a newline
+        if lines == len(words) and (ids >= 0).all():
+            return ids
+        return self._find(words)  # an unknown word, or one with a newline
 
     def _frame(self, ids: NDArray[Any], offsets: NDArray[Any], table: NDArray[np.uint32]) -> NDArray[np.uint32]:
         text = np.empty(len(ids) + 2 * len(offsets) - 2, np.uint32)
@@ -265,7 +288,7 @@ class NgramModel:
     def _contexts(self, text: TextLike) -> list[int]:
         """The nodes of the last word, the last two, ... of a context, up to the order; NONE if unknown."""
         context = self.tokenizer.words(text)
-        ids = [int(self._id(word)) for word in context[max(0, len(context) - self.order + 1) :]]
+        ids = [self._id(word) for word in context[max(0, len(context) - self.order + 1) :]]
         nodes = []
         for size in range(1, len(ids) + 1):
             node = ids[-size]
@@ -277,6 +300,8 @@ class NgramModel:
 
     def _id(self, word: str) -> int:
         id = self.vocabulary.find(word)
+        if id < 0:
+            id = int(self._find([word])[0])
         if id >= 0:
             return id
         return {"<s>": self.begin, "</s>": self.end}.get(word, self.unknown)

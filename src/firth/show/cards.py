@@ -9,6 +9,8 @@ from typing import Any
 
 from firth.show.markdown import markdown_table
 
+LIBRARY = "library_name: firth"  # the line of a card that says who wrote it
+
 
 def model_card(name: str, words: int, dim: int | None, metadata: Mapping[str, Any]) -> str:
     """The card of a model, from its metadata. Sections without metadata are left out.
@@ -25,7 +27,7 @@ def model_card(name: str, words: int, dim: int | None, metadata: Mapping[str, An
     recipe = dict(metadata.get("recipe", {}))
     kind = str(recipe.get("name", "vectors"))
     parts = [
-        f"---\nlibrary_name: firth\ntags:\n- word-representations\n- {kind}\n---",
+        f"---\n{LIBRARY}\ntags:\n- word-representations\n- {kind}\n---",
         f"# {name}",
         f"A {kind} model of {words:,} words" + (f", {dim} numbers each." if dim else "."),
     ]
@@ -56,6 +58,15 @@ def card_of(path: Path) -> Path:
     'vectors.bin.md'
     """
     return path / "README.md" if path.is_dir() else path.with_name(path.name + ".md")
+
+
+def is_card(path: Path) -> bool:
+    """Whether a file is a card that firth wrote.
+
+    >>> is_card(Path("README.md"))
+    False
+    """
+    return path.is_file() and LIBRARY in path.read_text(encoding="utf-8", errors="replace")
 
 
 def write_card(path: Path, page: str) -> Path:

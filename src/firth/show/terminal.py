@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import re
 import sys
+import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -18,9 +20,10 @@ from rich.progress import ProgressColumn as Column
 from rich.table import Table
 from rich.text import Text
 
-from firth.progress import Progress, Report
+from firth.progress import Progress, Report, silent
 from firth.show.numbers import abbreviate
 
+LOG_SECONDS = 15.0
 EIGHTHS = " ▏▎▍▌▋▊▉█"
 
 
@@ -50,9 +53,16 @@ class Bar:
         return Measurement(self.width, self.width)
 
 
-def table(title: str, columns: Sequence[str], rows: Sequence[Sequence[object]]) -> Table:
+class DataTable(Table):
+    """A table that keeps its values, so that programs get them in full."""
+
+    records: list[tuple[object, ...]]
+
+
+def table(title: str, columns: Sequence[str], rows: Sequence[Sequence[object]]) -> DataTable:
     """A plain table: numbers are right-aligned, words left-aligned."""
     grid = _new_table(title)
+    grid.records = [tuple(value for value in row if not isinstance(value, Bar)) for row in rows]
     for i, name in enumerate(columns):
         numeric = bool(rows) and all(isinstance(row[i], (int, float, np.number)) for row in rows)
         grid.add_column(name, justify="right" if numeric else "left", overflow="fold")
@@ -61,8 +71,18 @@ def table(title: str, columns: Sequence[str], rows: Sequence[Sequence[object]]) 
     return grid
 
 
-def _new_table(title: str) -> Table:
-    return Table(title=title or None, box=box.SIMPLE_HEAD, title_justify="left", title_style="bold")
+def _new_table(title: str) -> DataTable:
+    return DataTable(title=title or None, box=box.SIMPLE_HEAD, title_justify="left", title_style="bold")
+
+
+def tab_separated(values: Sequence[object]) -> str:
+    r"""Values as a line with tabs between them: floats have six digits, None is empty, white space is a space.
+
+    >>> tab_separated(["tea\ttime", 1234567, 0.123456789, None])
+    'tea time\t1234567\t0.123457\t\n'
+    """
+    cells = [f"{value:.6g}" if isinstance(value, (float, np.floating)) else value for value in values]
+    return "\t".join("" if cell is None else re.sub(r"[\t\r\n]+", " ", str(cell).strip()) for cell in cells) + "\n"
 
 
 def cell_text(value: object) -> str:
@@ -89,16 +109,17 @@ def bars(
     *,
     header: tuple[str, str] = ("word", "value"),
     width: int = 24,
-) -> Table:
+) -> DataTable:
     """Words with their values and bars; the longest bar is the largest value."""
     largest = max((abs(value) for _, value in pairs), default=0.0) or 1.0
     return table(title, [*header, ""], [(word, value, Bar(abs(value) / largest, width)) for word, value in pairs])
 
 
-def heat(title: str, matrix: NDArray[np.floating], rows: Sequence[str], columns: Sequence[str]) -> Table:
+def heat(title: str, matrix: NDArray[np.floating], rows: Sequence[str], columns: Sequence[str]) -> DataTable:
     """A small matrix as a heat map: larger numbers have a stronger color."""
     largest = float(np.max(np.abs(matrix), initial=0.0)) or 1.0
     grid = _new_table(title)
+    grid.records = [(name, *line.tolist()) for name, line in zip(rows, matrix)]
     grid.add_column("")
     for name in columns:
         grid.add_column(Text(name), justify="right")
@@ -153,12 +174,36 @@ class _Values(Column):
         return Text("  ".join(f"{name} {abbreviate(value)}" for name, value in task.fields.get("values", {}).items()))
 
 
+class ProgressLog:
+    """Writes a line about the progress on standard error, at most one every `LOG_SECONDS`."""
+
+    def __init__(self) -> None:
+        self.written, self.starts = time.monotonic(), dict[str, tuple[float, float]]()
+
+    def __call__(self, now: Progress) -> None:
+        """Writes the progress if the last line is old enough."""
+        clock = time.monotonic()
+        begin, done = self.starts.setdefault(now.step, (clock, now.done))
+        if clock - self.written < LOG_SECONDS:
+            return
+        self.written = clock
+        share = "" if now.share is None else f" {now.share:.0%}"
+        speed = (now.done - done) / (clock - begin) if clock > begin else 0.0
+        parts = [f"{now.step}{share}", f"{abbreviate(speed)} {now.unit}/s" if speed else ""]
+        parts += [f"{name} {abbreviate(value)}" for name, value in now.values.items()]
+        sys.stderr.write("  ".join(filter(None, parts)) + "\n")
+        sys.stderr.flush()
+
+
 @contextmanager
 def progress(shown: bool = True) -> Iterator[Report]:
-    """Progress bars with rate and remaining time, on standard error and only in a terminal."""
+    """Progress on standard error: bars with rate and remaining time, or lines now and then if it is no terminal."""
     console = Console(stderr=True)
-    if not shown or not console.is_terminal:
-        yield lambda progress: None
+    if not shown:
+        yield silent
+        return
+    if not console.is_terminal:
+        yield ProgressLog()
         return
     columns = [TextColumn("{task.description}"), BarColumn(), TextColumn("{task.percentage:>3.0f} %"), _Rate()]
     with Bars(*columns, _Values(), TimeRemainingColumn(), console=console, transient=True) as drawn:

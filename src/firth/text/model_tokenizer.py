@@ -6,17 +6,21 @@ A `Path` is a file, whose text is tokenized. Anything else is an OptionError.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from os import PathLike
 from typing import Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
 
 from firth.text.corpus import Corpus, check_list, check_not_a_file, check_words
 from firth.text.normalize import Normalizer
 from firth.text.tokenize import Tokenizer
 from firth.text.vocabulary import Vocabulary
 
+Ids = NDArray[np.int64]
 TextLike = str | PathLike[str] | Iterable[str]
 Sentences = Corpus | str | PathLike[str] | Iterable[TextLike]
 
@@ -41,16 +45,29 @@ class ModelTokenizer:
 
     tokenizer: Tokenizer
     vocabulary: Vocabulary | None = None
+    is_stored: bool = True
 
     @classmethod
     def of(cls, metadata: Mapping[str, Any], vocabulary: Vocabulary | None = None) -> Self:
         """The tokenizer in the metadata of a model."""
-        return cls(Tokenizer.from_dict(metadata.get("tokenizer") or {}), vocabulary)
+        stored = metadata.get("tokenizer") or {}
+        return cls(Tokenizer.from_dict(stored), vocabulary, bool(stored))
 
     @property
     def normalizer(self) -> Normalizer | None:
-        """The normalizer of the words of the model."""
-        return self.tokenizer.normalizer
+        """The normalizer of the words of the model; None where no tokenizer is stored, as in files of other tools."""
+        return self.tokenizer.normalizer if self.is_stored else None
+
+    def find(self, words: Sequence[str], vocabulary: Vocabulary) -> tuple[Sequence[str], Ids]:
+        """The ids of words, -1 for each that is not in the vocabulary, and the words as they were found.
+
+        A word that is not found is looked up again as the training text was normalized.
+        """
+        ids = vocabulary.ids(words)
+        if self.normalizer is None or (ids >= 0).all():
+            return words, ids
+        spelled = [word if id >= 0 else self.normalizer(word) for word, id in zip(words, ids.tolist())]
+        return spelled, vocabulary.ids(spelled)
 
     @cached_property
     def _running(self) -> Tokenizer:

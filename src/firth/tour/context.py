@@ -82,7 +82,7 @@ def score_with_bilm(materials: Materials) -> TourStep:
             terminal.bars("", scores, header=("sentence", "probability per word")),
             Text(f"generated: {generated}", style="italic"),
         ),
-        f'firth score {name} {quoted} && firth generate {name} "{PROMPT}" --count 1 --length 30 --seed 0 '
+        f'firth score {name} {quoted} && firth generate {name} "{PROMPT}" --top 1 --length 30 --seed 0 '
         "--temperature 0.6 --top-k 20",
         {"scores": dict(scores), "generated": generated},
     )

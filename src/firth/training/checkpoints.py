@@ -101,7 +101,7 @@ class Checkpoints:
         if different:
             raise OptionError(
                 f"{self.folder}: the checkpoint is of another training: it differs in {', '.join(different)}. "
-                "Choose another folder, or start again with resume=False"
+                "Choose another folder, or delete this one to start again"
             )
         return config
 

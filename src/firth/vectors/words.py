@@ -131,10 +131,10 @@ class WordVectors(Neighbors, notebook.FactSheet):
         """Splits texts as the training text was split. Vectors of other tools have the standard tokenizer."""
         return ModelTokenizer.of(self.metadata, self.vocabulary)
 
-    @cached_property
+    @property
     def normalizer(self) -> Normalizer | None:
         """The normalizer of the words; None for vectors of other tools, whose words stay as they are."""
-        return self.tokenizer.normalizer if self.metadata.get("tokenizer") else None
+        return self.tokenizer.normalizer
 
     def ids(self, words: Iterable[str]) -> Ids:
         """The ids of words, -1 for a word that is not in the vocabulary.
@@ -149,17 +149,13 @@ class WordVectors(Neighbors, notebook.FactSheet):
         """
         return self._find(words if isinstance(words, list) else list(words))[1]
 
-    def _find(self, words: list[str]) -> tuple[list[str], Ids]:
+    def _find(self, words: list[str]) -> tuple[Sequence[str], Ids]:
         """Words, those outside the vocabulary normalized, and their ids."""
         try:
-            ids = self.vocabulary.ids(words)
+            return self.tokenizer.find(words, self.vocabulary)
         except (AttributeError, TypeError):
             check_words(words, "the query")  # names what is not a word
             raise
-        if self.normalizer is None or (ids >= 0).all():
-            return words, ids
-        spelled = [word if id >= 0 else self.normalizer(word) for word, id in zip(words, ids.tolist())]
-        return spelled, self.vocabulary.ids(spelled)
 
     def with_tokenizer(self, tokenizer: Tokenizer) -> Self:
         """The same vectors with the tokenizer of their training text, for files that do not name it.
@@ -167,8 +163,7 @@ class WordVectors(Neighbors, notebook.FactSheet):
         Texts are split by it, and words are normalized as it does.
         """
         vectors = copy(self)
-        for name in ("tokenizer", "normalizer"):
-            vectors.__dict__.pop(name, None)
+        vectors.__dict__.pop("tokenizer", None)
         vectors.metadata = {**self.metadata, "tokenizer": tokenizer.as_dict()}
         return vectors
 
