@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from contextlib import ExitStack
+from typing import Any
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -9,11 +12,11 @@ from hypothesis import strategies as st
 from scipy.sparse import csr_matrix
 
 from firth.errors import OptionError
+from firth.kernels.glove import row_bytes
 from firth.models import glove_cells
-from firth.models.glove import Glove
-from firth.models.glove_cells import MatrixCells, ShuffledCells, count_tiles
+from firth.models.glove_cells import MatrixCells, ShuffledCells, count_tiles, shuffle_cells
+from firth.progress import silent
 from firth.runtime import Runtime
-from firth.text.vocabulary import Vocabulary
 
 
 def random_counts(size: int, share: float = 0.3, seed: int = 0) -> csr_matrix:
@@ -37,9 +40,11 @@ def test_cells_keep_their_counts_through_tiles_and_pieces(monkeypatch):
     monkeypatch.setattr(glove_cells, "PIECE", 7)
     monkeypatch.setattr(glove_cells, "BATCH", 13)
     matrix = random_counts(50)
-    cells = Glove(x_max=10.0, alpha=0.5)._shuffle(
-        MatrixCells(matrix), Vocabulary(f"w{i}" for i in range(50)), None, Runtime(2), lambda p: None
-    )
+    chosen: dict[str, Any] = {"x_max": 10.0, "alpha": 0.5, "seed": 1, "memory_limit": 1 << 30, "folder": None}
+    with ExitStack() as stack:
+        cells = shuffle_cells(
+            MatrixCells(matrix), 50, row_bytes(50), **chosen, stack=stack, runtime=Runtime(2), report=silent
+        )
     rows, columns = cells.pairs.T.astype(np.int64)
     np.testing.assert_allclose(cells.targets[:, 0], np.log(np.asarray(matrix[rows, columns]).ravel()), atol=1e-6)
     weights = np.minimum(1.0, np.sqrt(np.exp(cells.targets[:, 0].astype(np.float64)) / 10))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -17,6 +18,7 @@ from firth.errors import FormatError, OptionError
 from firth.models import weighting
 from firth.serialization import Parts
 from firth.text.model_tokenizer import ModelTokenizer
+from firth.text.normalize import Normalizer
 from firth.text.tokenize import Tokenizer
 from firth.text.vocabulary import Vocabulary
 from firth.vectors.words import WordVectors
@@ -81,9 +83,19 @@ class CountMatrix:
     def __contains__(self, word: object) -> bool:
         return isinstance(word, str) and self._find(self.vocabulary, word) >= 0
 
+    @cached_property
+    def tokenizer(self) -> ModelTokenizer:
+        """The tokenizer of the counted corpus."""
+        return ModelTokenizer.of(self.metadata)
+
+    @property
+    def normalizer(self) -> Normalizer | None:
+        """The normalizer of the words; None where the counts name none."""
+        return self.tokenizer.normalizer
+
     def _find(self, names: Vocabulary, word: str) -> int:
         """The id of a word, or -1; a word that is not found is normalized as the counted text was."""
-        return int(ModelTokenizer.of(self.metadata).find([word], names)[1][0])
+        return int(self.tokenizer.find([word], names)[1][0])
 
     def _id(self, names: Vocabulary, word: str) -> int:
         id = self._find(names, word)

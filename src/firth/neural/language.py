@@ -101,6 +101,7 @@ def score(bilm: BiLM, sentences: Sentences) -> list[BiLMScore]:
     """The log probability of each sentence, forward, backward and both. The biLM needs a softmax.
 
     >>> from firth.neural.bilm import Architecture, BiLM
+    >>> from firth.text.vocabulary import Vocabulary
     >>> bilm = BiLM(Architecture.named("tiny"), vocabulary=Vocabulary(["<S>", "</S>", "<UNK>", "tea", "rain"]))
     >>> [score.unknown for score in bilm.score([["tea", "milk"], ["rain"]])]
     [1, 0]
