@@ -125,18 +125,18 @@ def read_wikitext(path: Path) -> Iterator[str]:
             yield line.strip()
 
 
-def read_end(path: Path, places: int) -> list[str]:
-    """The last sentences of a tokenized text, with so many words and sentence ends at least."""
+def split_end(path: Path, places: int) -> tuple[list[str], list[str]]:
+    """The sentences of a tokenized text, and apart the last ones: so many words and sentence ends at least."""
     lines = text_of(path).splitlines()
     start = len(lines)
     while start and places > 0:
         start -= 1
         places -= len(lines[start].split()) + 1
-    return lines[start:]
+    return lines[:start], lines[start:]
 
 
 def read_held_out_end(path: Path) -> Iterator[str]:
-    return iter(read_end(path, HELD_OUT_ENDS[path.name.partition(".")[0]]))
+    return iter(split_end(path, HELD_OUT_ENDS[path.name.partition(".")[0]])[1])
 
 
 def read_titles(path: Path) -> list[str]:

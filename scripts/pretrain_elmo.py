@@ -19,7 +19,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 
-from corpus_heldout import HELD_OUT_ENDS, read_end, text_of
+from corpus_heldout import HELD_OUT_ENDS, split_end
 from firth import data
 from firth.formats.registry import load, save
 from firth.models.elmo import Elmo
@@ -78,10 +78,9 @@ def prepare(corpus: Path) -> None:
     held_out: list[str] = []
     rest: list[str] = []
     for name, places in HELD_OUT_ENDS.items():
-        path = data.folder() / "data" / "corpora" / f"{name}.txt.xz"
-        end = read_end(path, places)
+        before, end = split_end(data.folder() / "data" / "corpora" / f"{name}.txt.xz", places)
+        rest += before
         held_out += end
-        rest += text_of(path).splitlines()[: -len(end)]
     (corpus / "held-out.txt").write_text("\n".join(held_out) + "\n", encoding="utf-8")
     tokens = Corpus.of(["\n".join(rest)], tokenizer=TOKENIZER).tokens()
     select_softmax_words(tokens.vocabulary, WORDS, 2).save(corpus / "words.vocab")

@@ -383,9 +383,9 @@ def test_a_shard_is_never_larger_than_asked(settings: corpus.Settings, monkeypat
 
 def test_the_end_of_a_text_has_so_many_words_and_sentence_ends(tmp_path: Path) -> None:
     (tmp_path / "en-01.txt").write_text("one two .\nthree .\nfour .\n")
-    assert heldout.read_end(tmp_path / "en-01.txt", 4) == ["three .", "four ."]
-    assert heldout.read_end(tmp_path / "en-01.txt", 3) == ["four ."]
-    assert len(heldout.read_end(tmp_path / "en-01.txt", 99)) == 3
+    assert heldout.split_end(tmp_path / "en-01.txt", 4) == (["one two ."], ["three .", "four ."])
+    assert heldout.split_end(tmp_path / "en-01.txt", 3)[1] == ["four ."]
+    assert len(heldout.split_end(tmp_path / "en-01.txt", 99)[1]) == 3
 
 
 def test_the_table_of_sources_names_repository_licence_and_commit() -> None:

@@ -178,7 +178,7 @@ class CountMatrix:
             kind = self.options.get("kind")
             raise OptionError(f"only document-term and tf-idf matrices transform documents, but this matrix is {kind}")
         if tokenizer is None:
-            tokenizer = Tokenizer.from_dict(self.metadata.get("tokenizer", {}))
+            tokenizer = self.tokenizer.tokenizer
         counts = count_words(tokenize_documents(documents, tokenizer), self.columns)
         options = self.options
         if self.idf is not None:

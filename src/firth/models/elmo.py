@@ -117,9 +117,7 @@ class Elmo(PretrainingOptions, ModelOptions):
         if held_out is not None:
             held_out_tokens = Corpus.of(held_out, tokenizer=corpus.tokenizer).tokens(report)
         bilm = self.new(tokens) if start is None else self._extend(start, tokens)
-        identity = self._identity(tokens, held_out_tokens, start) if checkpoint is not None else {}
-        if teacher is not None:
-            identity["teacher"] = fingerprint(teacher)
+        identity = self._identity(tokens, held_out_tokens, start, teacher) if checkpoint is not None else {}
         runtime.join()
         with Monitor.open(identity, report=report, checkpoint=checkpoint, resume=resume, log=log) as monitor:
             training = Pretraining(
@@ -210,11 +208,14 @@ class Elmo(PretrainingOptions, ModelOptions):
 
         return replace(architecture, cutoffs=default_cutoffs(len(vocabulary)) if self.softmax == "adaptive" else ())
 
-    def _identity(self, tokens: TokenFile, held_out: TokenFile | None, start: BiLM | None) -> dict[str, Any]:
+    def _identity(
+        self, tokens: TokenFile, held_out: TokenFile | None, start: BiLM | None, teacher: BiLM | None
+    ) -> dict[str, Any]:
         """What a checkpoint must agree with."""
         options = {name: value for name, value in self.as_dict().items() if name not in NOT_IN_IDENTITY}
         texts = {"corpus": tokens.fingerprint, "held_out": None if held_out is None else held_out.fingerprint}
-        return {"recipe": self.name, **options, **texts, "start": None if start is None else fingerprint(start)}
+        identity = {"recipe": self.name, **options, **texts, "start": None if start is None else fingerprint(start)}
+        return identity if teacher is None else identity | {"teacher": fingerprint(teacher)}
 
 
 def fingerprint(bilm: BiLM) -> str:

@@ -30,15 +30,16 @@ class Teacher:
 
     bilm: BiLM
     types: TrainingVocabulary
-    linear: nn.Linear
+    linear: nn.Linear  # the softmax of the teacher
+    student: nn.Linear  # the softmax of the biLM in training
     unknown: int  # id of <UNK>: it gets the probability of the words that the student's softmax lacks
     states: list[BiLMState]
 
     @classmethod
     def of(cls, bilm: BiLM, student: BiLM, words: Vocabulary, parts: Sequence[int]) -> Teacher:
         """A teacher of a text with these words. Its softmax must begin with the words of the student's softmax."""
-        linear, device = bilm.softmax, next(student.parameters()).device
-        if not isinstance(linear, nn.Linear) or not isinstance(student.softmax, nn.Linear):
+        linear, own, device = bilm.softmax, student.softmax, next(student.parameters()).device
+        if not isinstance(linear, nn.Linear) or not isinstance(own, nn.Linear):
             raise OptionError("distillation needs a teacher and a student with a plain softmax, not an adaptive one")
         shared = student.vocabulary.words if student.vocabulary is not None else ()
         if bilm.vocabulary is None or bilm.vocabulary.words[: len(shared)] != shared:
@@ -48,7 +49,7 @@ class Teacher:
             )
         unknown = find_mark(bilm.vocabulary, UNKNOWN)
         bilm = bilm.to(device)
-        return cls(bilm, TrainingVocabulary(bilm, words), linear, unknown, [bilm.blank(rows) for rows in parts])
+        return cls(bilm, TrainingVocabulary(bilm, words), linear, own, unknown, [bilm.blank(rows) for rows in parts])
 
     @torch.no_grad()
     def read(self, part: int, batch: StreamBatch, fresh: Tensor | None, precision: torch.dtype) -> Tensor:
@@ -59,13 +60,13 @@ class Teacher:
         forward_hidden, backward_hidden, self.states[part] = run_layers(self.bilm, inputs)
         return torch.cat([forward_hidden, backward_hidden]).flatten(0, 1)
 
-    def loss(self, hidden: Tensor, linear: nn.Linear, goal: Tensor, targets: Tensor) -> Tensor:
+    def loss(self, hidden: Tensor, goal: Tensor, targets: Tensor) -> Tensor:
         """The mean cross-entropy of the student with the teacher's distributions, where there is a target.
 
-        `hidden`, (n, dim), and `linear` are the student's hidden states and softmax, `goal` the teacher's states.
+        `hidden`, (n, dim), are the hidden states of the student, `goal` those of the teacher.
         """
-        student, teacher = ((one.weight, one.bias) for one in (linear, self.linear))
-        last = self.unknown, targets, needs_grad(hidden, linear.weight)
+        student, teacher = ((one.weight, one.bias) for one in (self.student, self.linear))
+        last = self.unknown, targets, needs_grad(hidden, self.student.weight)
         total: Tensor = DistillationLoss.apply(hidden, *student, goal, *teacher, *last)  # type: ignore[no-untyped-call]
         return total / count_targets(targets)
 

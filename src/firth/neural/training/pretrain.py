@@ -260,9 +260,9 @@ class Pretraining(TrainingLoop[CurveRecord]):
             hidden = torch.cat([forward_hidden, backward_hidden]).flatten(0, 1)
             share = len(rows) / options.batch
             loss = self.softmax.loss(hidden, batch.targets, step, prepared.negatives)
-            if self.teacher is not None and isinstance(self.softmax, FullSoftmax):
+            if self.teacher is not None:
                 goal = self.teacher.read(part, batch, fresh, self.precision)
-                distilled = self.teacher.loss(hidden, self.softmax.linear, goal, batch.targets)
+                distilled = self.teacher.loss(hidden, goal, batch.targets)
                 loss = (1 - options.distillation) * loss + options.distillation * distilled
             loss = loss * share
             (loss * self.loss_scale).backward()  # type: ignore[no-untyped-call]
