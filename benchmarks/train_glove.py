@@ -117,7 +117,7 @@ def measure_fit(corpus: Corpus, epochs: int, threads: int) -> dict[str, Any]:
         if progress.step != marks[-1][0] and progress.step in ("shuffling", "training"):
             marks.append((progress.step, time.perf_counter(), time.process_time()))
 
-    recipe = Glove(dim=DIM, window=WINDOW, min_count=MIN_COUNT, epochs=epochs)
+    recipe = Glove(dim=DIM, window=WINDOW, min_count=MIN_COUNT, epochs=epochs, x_max=100)
     vectors = recipe.fit(corpus, runtime=Runtime(threads), report=report)
     marks.append(("", time.perf_counter(), time.process_time()))
     steps = {name: (after[1] - wall, after[2] - cpu) for (name, wall, cpu), after in itertools.pairwise(marks)}
@@ -129,7 +129,7 @@ def compare_with_peer(corpus: Corpus) -> tuple[float, float, float]:
     """Pairs per CPU second on one thread of firth and of the plain loop, and the loop's CPU seconds of shuffling."""
     counts = Counts(window=WINDOW, weighting="harmonic", min_count=MIN_COUNT).fit(corpus)
     assert isinstance(counts, CountMatrix)
-    recipe, one, peer = Glove(dim=DIM), Runtime(1), Peer(counts)
+    recipe, one, peer = Glove(dim=DIM, x_max=100), Runtime(1), Peer(counts)
     speeds: list[float] = []
     peer_speeds: list[float] = []
     with ExitStack() as stack:

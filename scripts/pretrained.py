@@ -80,7 +80,8 @@ PLANS = {
     # similarity, and without it only 2 % of unseen words (numbers and abbreviations) have no n-gram.
     "fasttext-fa": Plan(
         ("fa-01.txt.xz", "fa-02.txt.xz"),
-        Tokenizer(normalizer=Normalizer.persian()),
+        # The rules of the first version, which the model that ships was trained with.
+        Tokenizer(normalizer=Normalizer.persian(heh_yeh="keep", half_spaces=False, latin_words="convert"), rules=1),
         FastText(minn=2, maxn=5, buckets=300_000, window=8, min_count=3, epochs=25),
         12_000,
         "product",

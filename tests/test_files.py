@@ -3,21 +3,37 @@
 from __future__ import annotations
 
 import bz2
+import contextlib
 import gzip
 import io
 import json
 import lzma
 import os
+import shutil
+import subprocess
 import sys
 import threading
+import zlib
+from collections.abc import Callable
 from pathlib import Path
-from typing import IO
+from typing import IO, Any
 
 import pytest
 import zstandard
 
 from firth.errors import FormatError, OptionError
-from firth.files import atomic_file, atomic_folder, compression, decode, expand, open_bytes, read_lines, write_bytes
+from firth.files import (
+    atomic_file,
+    atomic_folder,
+    compression,
+    decode,
+    exchange,
+    expand,
+    open_bytes,
+    read_lines,
+    recover_folder,
+    write_bytes,
+)
 
 TEXT = b"".join(b"line %d\n" % i for i in range(20_000))
 ZST = zstandard.ZstdCompressor(write_checksum=True)
@@ -99,7 +115,7 @@ def test_errors_of_the_reader_stay_what_they_are(tmp_path: Path) -> None:
         raise EOFError("mine")
 
 
-@pytest.mark.parametrize("content", [b"plain text", gzip.compress(b"plain text")])
+@pytest.mark.parametrize("content", [b"plain text", gzip.compress(b"plain text")], ids=["plain", "packed"])
 def test_a_pipe_loses_no_bytes(tmp_path: Path, content: bytes) -> None:
     os.mkfifo(tmp_path / "pipe")
     writer = threading.Thread(target=(tmp_path / "pipe").write_bytes, args=(content,))
@@ -216,3 +232,167 @@ def test_a_folder_of_binary_files_has_no_text(tmp_path: Path) -> None:
     (tmp_path / "b.txt").write_bytes("tea".encode("utf-16"))
     with pytest.warns(UserWarning, match="photo.jpg"):
         assert [Path(path).name for path in expand(tmp_path)] == ["a.txt.gz", "b.txt"]
+
+
+@pytest.mark.parametrize("how", PACKERS)
+def test_a_damaged_second_part_of_a_packed_file_is_an_error(tmp_path: Path, how: str) -> None:
+    second = bytearray(PACKERS[how](TEXT))
+    second[len(second) // 2 : len(second) // 2 + 9] = bytes(9)
+    (tmp_path / "a").write_bytes(PACKERS[how](b"first") + second)
+    with pytest.raises(FormatError, match=f"a: the {how} data is corrupt"):
+        read(tmp_path / "a")
+
+
+@pytest.mark.parametrize("how", PACKERS)
+@pytest.mark.parametrize("junk", [b"junk", b"\1" * 40, b"\0\0\0x"])
+def test_junk_between_or_after_packed_parts_is_an_error(tmp_path: Path, how: str, junk: bytes) -> None:
+    packed = PACKERS[how](b"text")
+    for content in (packed + junk, packed + junk + packed):
+        (tmp_path / "a").write_bytes(content)
+        with pytest.raises(FormatError, match=f"a: the {how} data is corrupt"):
+            read(tmp_path / "a")
+
+
+def test_zeros_after_a_part_are_legal_only_as_the_format_says(tmp_path: Path) -> None:
+    xz, bz = lzma.compress(b"text"), bz2.compress(b"text")
+    (tmp_path / "a").write_bytes(xz + bytes(8) + xz + bytes(4))  # padding of .xz: a multiple of four
+    assert read(tmp_path / "a") == b"texttext"
+    for content in (xz + bytes(7), xz + bytes(6) + xz, bz + bytes(8), bz + bytes(8) + bz):
+        (tmp_path / "a").write_bytes(content)
+        with pytest.raises(FormatError, match="data is corrupt"):
+            read(tmp_path / "a")
+
+
+@pytest.mark.parametrize("how", PACKERS)
+def test_data_that_expands_a_thousandfold_is_an_error(
+    tmp_path: Path, how: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "a").write_bytes(PACKERS[how](b" " * (1 << 20)))
+    assert len(read(tmp_path / "a")) == 1 << 20  # small enough to be trusted
+    monkeypatch.setattr("firth.files.TRUSTED_SIZE", 1 << 18)
+    with pytest.raises(FormatError, match="decompress to more than 100 times"):
+        read(tmp_path / "a")
+
+
+def test_an_xz_file_that_asks_for_a_huge_dictionary_is_an_error(tmp_path: Path) -> None:
+    filters = [{"id": lzma.FILTER_LZMA2, "preset": 0}]
+    packed = bytearray(lzma.compress(b"text", filters=filters))
+    at = packed.index(b"\x21\x01")  # the filter LZMA2, with one byte of properties: the size of the dictionary
+    packed[at + 2] = 40  # 4 GiB
+    header = slice(12, 12 + 4 * (packed[12] + 1) - 4)
+    packed[header.stop : header.stop + 4] = zlib.crc32(packed[header]).to_bytes(4, "little")
+    (tmp_path / "a").write_bytes(packed)
+    with pytest.raises(FormatError, match="the xz data is corrupt"):
+        read(tmp_path / "a")
+
+
+def make_model(path: Path, content: str) -> None:
+    with atomic_folder(path) as draft:
+        (draft / "config.json").write_text('{"library": "firth"}')
+        (draft / "content").write_text(content)
+
+
+HALF = """
+import os, signal, sys
+from pathlib import Path
+from firth.files import atomic_file, atomic_folder
+with (atomic_file if sys.argv[1] == "file" else atomic_folder)(sys.argv[2]) as draft:
+    Path(draft if sys.argv[1] == "file" else draft / "content").write_text("half")
+    os.kill(os.getpid(), signal.SIGKILL)
+"""
+
+
+@pytest.mark.parametrize("kind", ["file", "folder"])
+def test_what_a_killed_run_left_beside_its_output_is_removed_by_the_next_one(tmp_path: Path, kind: str) -> None:
+    path = tmp_path / "model"
+    subprocess.run([sys.executable, "-c", HALF, kind, path])
+    [left] = tmp_path.iterdir()
+    assert left.name.startswith(".model.")
+    other = tmp_path / ".model.of-mine.part"
+    other.mkdir()
+    if kind == "folder":
+        make_model(path, "whole")
+    else:
+        with atomic_file(path) as draft:
+            draft.write_text("whole")
+            with atomic_file(path) as second:  # two writers: the draft of the first one is in use and stays
+                second.write_text("other")
+    assert sorted(tmp_path.iterdir()) == [other, path]
+    assert (path if kind == "file" else path / "content").read_text() == "whole"
+
+
+def test_files_in_hidden_folders_are_no_text(tmp_path: Path) -> None:
+    """Such as those that another run is just writing."""
+    for name in ("a.txt", ".b.txt.x.part/b.txt", "c/.d", "c/e.txt"):
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        (tmp_path / name).write_text("tea")
+    assert expand(tmp_path) == [str(tmp_path / "a.txt"), str(tmp_path / "c" / "e.txt")]
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="only Linux exchanges two names in one call")
+def test_two_names_are_exchanged_in_one_call(tmp_path: Path) -> None:
+    make_model(tmp_path / "a", "one")
+    make_model(tmp_path / "b", "two")
+    assert exchange(tmp_path / "a", tmp_path / "b")
+    assert (tmp_path / "a" / "content").read_text() == "two"
+    assert not exchange(tmp_path / "a", tmp_path / "missing")
+
+
+class Killed(BaseException):
+    """Stands for the end of the process: nothing after it happens."""
+
+
+@pytest.mark.parametrize("can_exchange", [True, False])
+@pytest.mark.parametrize("place", range(4))
+def test_a_kill_between_any_two_calls_leaves_a_whole_folder_under_the_name(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, can_exchange: bool, place: int
+) -> None:
+    path = tmp_path / "model"
+    make_model(path, "old")
+    with monkeypatch.context() as patch:
+        calls = [0]
+
+        def count(real: Callable[..., Any]) -> Callable[..., Any]:
+            def call(*arguments: Any, **more: Any) -> Any:
+                if calls[0] >= place:
+                    raise Killed
+                calls[0] += 1
+                return real(*arguments, **more)
+
+            return call
+
+        patch.setattr("firth.files.os.replace", count(os.replace))
+        patch.setattr("firth.files.shutil.rmtree", count(shutil.rmtree))
+        patch.setattr("firth.files.exchange", count(exchange) if can_exchange else lambda *_: False)
+        with contextlib.suppress(Killed):
+            make_model(path, "new")
+    if not path.exists():
+        assert not can_exchange
+        assert recover_folder(path)
+    assert (path / "content").read_text() in ("old", "new")
+    make_model(path, "last")
+    assert (path / "content").read_text() == "last"
+    assert [one.name for one in tmp_path.iterdir()] == ["model"]
+
+
+def test_only_a_folder_of_firth_is_put_back(tmp_path: Path) -> None:
+    (tmp_path / ".model.x.old").mkdir()
+    (tmp_path / ".model.x.old" / "diary.txt").write_text("mine")
+    assert not recover_folder(tmp_path / "model")
+    assert not recover_folder(tmp_path)
+
+
+def test_a_link_as_an_output_stays_a_link(tmp_path: Path) -> None:
+    (tmp_path / "real").mkdir()
+    (tmp_path / "link").symlink_to(tmp_path / "real")
+    (tmp_path / "dangling").symlink_to(tmp_path / "later.txt")
+    for text in ("once", "twice"):
+        with atomic_folder(tmp_path / "link") as draft:
+            (draft / "config.json").write_text(f'{{"library": "firth", "text": "{text}"}}')
+        with atomic_file(tmp_path / "dangling") as file:
+            file.write_text(text)
+    assert (tmp_path / "link").is_symlink()
+    assert "twice" in (tmp_path / "real" / "config.json").read_text()
+    assert (tmp_path / "dangling").is_symlink()
+    assert (tmp_path / "later.txt").read_text() == "twice"
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["dangling", "later.txt", "link", "real"]

@@ -14,32 +14,54 @@ SOURCE = Path(__file__).resolve().parents[1] / "src" / "firth"
 
 MAY_IMPORT: dict[str, set[str]] = {
     "errors": set(),
+    "arguments": {"errors"},
     "progress": set(),
     "kernels": set(),
-    "data": {"errors"},
+    "catalog": set(),
+    "data": {"catalog", "errors"},
     "lazy": {"errors"},
-    "options": {"errors"},
-    "runtime": {"errors", "lazy"},
-    "files": {"errors", "lazy"},
+    "options": {"arguments", "errors"},
+    "runtime": {"arguments", "errors", "lazy"},
+    "locks": {"errors"},
+    "files": {"errors", "lazy", "locks"},
+    "pooling": {"arguments", "errors", "text"},
     "pretrained": {"errors"},
-    "text": {"errors", "files", "kernels", "options", "progress", "runtime"},
-    "serialization": {"text"},
+    "temporary": {"locks"},
+    "text": {"arguments", "errors", "files", "kernels", "options", "progress", "runtime", "temporary"},
+    "serialization": {"errors", "text"},
     "show": {"errors", "files", "lazy", "progress", "text"},
-    "training": {"errors", "files", "kernels", "progress", "runtime"},
-    "vectors": {"errors", "kernels", "runtime", "serialization", "show", "text"},
+    "training": {"errors", "files", "kernels", "locks", "progress", "runtime"},
+    "vectors": {"arguments", "errors", "kernels", "lazy", "pooling", "runtime", "serialization", "show", "text"},
     "neural": {
-        *("errors", "files", "kernels", "options", "progress", "runtime", "serialization", "show", "text", "training"),
+        *(
+            "arguments",
+            "errors",
+            "files",
+            "kernels",
+            "options",
+            "pooling",
+            "progress",
+            "runtime",
+            "serialization",
+            "show",
+            "text",
+            "training",
+        ),
     },
     "models": {
         *(
+            "arguments",
             "errors",
             "files",
             "kernels",
             "neural",
             "options",
+            "pooling",
             "progress",
             "runtime",
             "serialization",
+            "show",
+            "temporary",
             "text",
             "training",
         ),
@@ -47,6 +69,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     },
     "formats": {
         *(
+            "arguments",
             "errors",
             "files",
             "kernels",
@@ -57,17 +80,31 @@ MAY_IMPORT: dict[str, set[str]] = {
             "progress",
             "runtime",
             "serialization",
+            "temporary",
             "text",
         ),
         *("vectors",),
     },
     "bulk": {
-        *("errors", "files", "formats", "kernels", "lazy", "neural", "options", "pretrained", "progress"),
-        *("runtime", "text", "vectors"),
+        *("arguments", "errors", "files", "formats", "kernels", "lazy", "locks", "neural", "options"),
+        *("pretrained", "progress", "runtime", "serialization", "text", "vectors"),
     },
-    "evaluate": {"data", "errors", "files", "models", "progress", "runtime", "text", "vectors"},
+    "evaluate": {"arguments", "data", "errors", "files", "models", "progress", "runtime", "text", "vectors"},
+    "datasets": {"catalog", "data", "errors", "evaluate", "files", "temporary"},
     "tasks": {
-        *("errors", "files", "formats", "lazy", "models", "neural", "options", "pretrained", "progress", "runtime"),
+        *(
+            "arguments",
+            "errors",
+            "files",
+            "formats",
+            "lazy",
+            "models",
+            "neural",
+            "options",
+            "pretrained",
+            "progress",
+            "runtime",
+        ),
         *("serialization", "show", "text", "training", "vectors"),
     },
     "probes": {
@@ -75,19 +112,37 @@ MAY_IMPORT: dict[str, set[str]] = {
         *("runtime", "tasks", "text", "vectors"),
     },
     "studies": {
-        *("data", "errors", "evaluate", "files", "formats", "lazy", "models", "neural", "options"),
+        *("data", "errors", "evaluate", "files", "formats", "lazy", "locks", "models", "neural", "options"),
         *("pretrained", "probes", "progress", "runtime", "show", "tasks", "text", "training", "vectors"),
     },
 }
-MAY_IMPORT["compat"] = {"errors", "evaluate", "files", "formats", "models", "vectors"}
+MAY_IMPORT["maps"] = {"errors", "files", "formats", "kernels", "models", "options", "runtime", "text", "vectors"}
+MAY_IMPORT["maps"] |= {"data", "show"}
+MAY_IMPORT["compat"] = {"arguments", "errors", "evaluate", "files", "formats", "models"}
+MAY_IMPORT["compat"] |= {"runtime", "text", "vectors"}
+MAY_IMPORT["explorer"] = set(MAY_IMPORT) - {"compat"}
+MAY_IMPORT["server"] = set(MAY_IMPORT) - {"compat", "explorer"}
+MAY_IMPORT["opening"] = {"files", "formats", "models", "neural", "tasks", "text", "vectors"}
 MAY_IMPORT["tour"] = set(MAY_IMPORT)
 MAY_IMPORT["cli"] = set(MAY_IMPORT)
 MAY_IMPORT["__main__"] = {"cli"}
-MAY_IMPORT["__init__"] = set(MAY_IMPORT) - {"cli", "tour", "__main__"}
+MAY_IMPORT["__init__"] = set(MAY_IMPORT) - {"cli", "tour", "explorer", "server", "__main__"}
 
-ONLY_IN = {"numba": {"kernels"}, "llvmlite": {"kernels"}, "cyclopts": {"cli"}}
+ONLY_IN = {"numba": {"kernels"}, "llvmlite": {"kernels"}, "cyclopts": {"cli"}, "nicegui": {"explorer"}}
+ONLY_IN |= {"prometheus_client": {"server"}, "orjson": {"server"}}
 NEVER = {"pickle", "cPickle", "dill", "joblib", "marshal", "shelve"}
-LAZY_ONLY = {"torch", "matplotlib", "h5py", "pyarrow", "sklearn", "faiss", "zstandard", "gensim"}
+LAZY_ONLY = {
+    "torch",
+    "matplotlib",
+    "h5py",
+    "pyarrow",
+    "sklearn",
+    "faiss",
+    "zstandard",
+    "gensim",
+    "openTSNE",
+    "anywidget",
+}
 TORCH = {
     "neural",
     "tasks",
@@ -157,6 +212,20 @@ def test_importing_firth_brings_nothing_heavy() -> None:
         "assert not heavy, heavy; firth.load; firth.Counts; assert 'torch' not in sys.modules"
     )
     subprocess.run([sys.executable, "-c", code], check=True)
+
+
+def test_importing_firth_takes_less_than_150_ms_of_cpu_time() -> None:
+    code = "import time; start = time.process_time(); import firth; print(time.process_time() - start)"
+    seconds = [float(subprocess.run([sys.executable, "-c", code], capture_output=True).stdout) for _ in range(3)]
+    assert min(seconds) < 0.15
+
+
+def test_commands_that_read_import_no_compiler_and_no_scipy() -> None:
+    code = (
+        "import sys; from firth.cli.main import main; main(['--help']); main(['models']); main(['info', 'svd-en']);"
+        "heavy = {'numba', 'llvmlite', 'scipy', 'torch'} & set(sys.modules); assert not heavy, heavy"
+    )
+    subprocess.run([sys.executable, "-c", code], check=True, stdout=subprocess.DEVNULL)
 
 
 def test_every_public_name_can_be_reached() -> None:

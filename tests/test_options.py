@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import dataclasses
+import pydoc
 from dataclasses import FrozenInstanceError, dataclass
 from pathlib import Path
 from typing import Literal
@@ -9,6 +11,7 @@ from typing import Literal
 import pytest
 
 from firth.errors import FormatError, OptionError
+from firth.models.recipes import RECIPES
 from firth.options import Recipe, option
 
 
@@ -41,7 +44,7 @@ def test_broken_toml_names_the_file(tmp_path: Path) -> None:
     "values, message",
     [
         ({"hours": -1}, "hours is -1, but must be at least 0"),
-        ({"hours": float("nan")}, "hours is nan, but must be at least 0"),
+        ({"hours": float("nan")}, "hours is nan, but must be a finite number"),
         ({"hours": 49}, "must be at most 48"),
         ({"flour": "oat"}, "must be one of 'rye', 'wheat'"),
         ({"seeds": "poppy"}, "must be a list of text"),
@@ -58,3 +61,22 @@ def test_a_wrong_value_is_refused_with_the_legal_ones(values: dict[str, object],
 def test_a_recipe_cannot_be_changed() -> None:
     with pytest.raises(FrozenInstanceError):
         Bread().hours = 1  # type: ignore[misc]
+
+
+@pytest.mark.parametrize("name", RECIPES)
+def test_help_documents_every_option_of_a_recipe(name: str) -> None:
+    recipe = RECIPES[name]
+    page = recipe.__doc__ or ""
+    for field in dataclasses.fields(recipe):
+        entry = page.partition(f"\n{field.name} : ")[2]
+        assert entry.splitlines()[1].split()[:3] == field.metadata["help"].split()[:3]
+    assert page.count("Parameters\n----------\n") == 1
+    assert "Dimension" not in page or "dim : int" in pydoc.render_doc(recipe, renderer=pydoc.plaintext)
+
+
+def test_a_value_that_is_nested_too_deeply_is_an_error() -> None:
+    deep: object = "poppy"
+    for _ in range(5000):
+        deep = [deep]
+    with pytest.raises(OptionError, match="Bread: a value is nested too deeply"):
+        Bread.from_dict({"seeds": deep})

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import FrozenInstanceError
 
 import numpy as np
 import pytest
 
+from firth.errors import OptionError
 from firth.serialization import Parts
 from firth.vectors.words import WordVectors
 
@@ -29,3 +31,61 @@ def test_an_artifact_is_equal_after_it_was_taken_apart() -> None:
     assert again.vocabulary == vectors.vocabulary
     assert again.metadata == vectors.metadata
     assert np.array_equal(again.matrix, vectors.matrix)
+
+
+PARTS = Parts(
+    "tea",
+    {"size": 3, "wrong": "3", "metadata": {"tokenizer": {"mode": "whitespace"}}},
+    {"ids": np.array([0, 2, 1]), "pointers": np.array([0, 2, 2, 5]), "weights": np.float32([0.5, np.nan])},
+)
+
+
+def test_parts_that_fit_are_returned_as_they_are() -> None:
+    assert PARTS.number("size", 1, 3) == 3
+    assert PARTS.ids("ids", 3, below=3).tolist() == [0, 2, 1]
+    assert PARTS.pointers("pointers", 3, 5).tolist() == [0, 2, 2, 5]
+    assert PARTS.array("weights", "f", None).shape == (2,)
+    assert PARTS.metadata == {"tokenizer": {"mode": "whitespace"}}
+    assert PARTS.table("missing") == {}
+
+
+@pytest.mark.parametrize(
+    ("take", "problem"),
+    [
+        (lambda parts: parts.array("absent", "f", None), "'absent' is missing"),
+        (lambda parts: parts.array("ids", "f", None), "must have floating-point numbers, but has int64"),
+        (lambda parts: parts.array("ids", "iu", 4), "'ids' is 3, but must be 4"),
+        (lambda parts: parts.array("ids", "iu", None, 2), "'ids' is 3, but must be any × 2"),
+        (lambda parts: parts.ids("ids", 3, below=2), "from 0 to 1, but has 2"),
+        (lambda parts: parts.ids("pointers", 4, below=0), "from 0 to -1, but has 0"),
+        (lambda parts: parts.pointers("ids", 2, 1), "must never fall"),
+        (lambda parts: parts.pointers("pointers", 3, 6), "begin with 0 and end with 6"),
+        (lambda parts: parts.numbers("weights", 2, low=0, high=1), "but has nan"),
+        (lambda parts: parts.number("size", 4, 9), "a whole number from 4 to 9"),
+        (lambda parts: parts.number("wrong", 0, 9), "wrong is '3'"),
+        (lambda parts: parts.table("size"), "size is 3, but must be a table"),
+        (lambda parts: parts.vocabulary, "list of words is missing"),
+    ],
+)
+def test_parts_that_contradict_each_other_are_refused(take: Callable[[Parts], object], problem: str) -> None:
+    with pytest.raises(OptionError, match=problem):
+        take(PARTS)
+
+
+@pytest.mark.parametrize(
+    "metadata",
+    [5, [], {"tokenizer": 5}, {"tokenizer": {"mode": 7}}, {"tokenizer": {"no": 1}}, {"recipe": 1}, {"fasttext": [1]}],
+)
+def test_metadata_that_models_cannot_read_are_refused(metadata: object) -> None:
+    with pytest.raises(OptionError):
+        _ = Parts("tea", {"metadata": metadata}).metadata
+
+
+def test_arrays_are_checked_beyond_the_first_block(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("firth.serialization.BLOCK", 2)
+    for wrong in ([0, 1, 2, 3, 9, 5], [0, 1, 2, 3, 4, -1]):
+        with pytest.raises(OptionError):
+            Parts("tea", arrays={"ids": np.array(wrong)}).ids("ids", 6, below=6)
+    for wrong in ([0, 2, 1, 3, 5], [0, 1, 3, 2, 5]):
+        with pytest.raises(OptionError, match="must never fall"):
+            Parts("tea", arrays={"starts": np.array(wrong)}).pointers("starts", 4, 5)

@@ -15,24 +15,37 @@ from typing import TYPE_CHECKING
 from firth.lazy import import_name, lazy_attributes, read_imports
 
 if TYPE_CHECKING:
-    from firth import evaluate as evaluate
+    from firth.bulk.embed_file import embed_file as embed_file
     from firth.errors import FirthError as FirthError
-    from firth.formats.registry import load as load
+    from firth.evaluate.package import evaluate as evaluate
     from firth.formats.registry import save as save
     from firth.models.classifier import FastTextClassifier as FastTextClassifier
+    from firth.models.classifier_model import Classifier as Classifier
     from firth.models.count_matrix import CountMatrix as CountMatrix
     from firth.models.counts import Counts as Counts
+    from firth.models.doc2vec import Doc2Vec as Doc2Vec
+    from firth.models.doc2vec import DocumentVectors as DocumentVectors
     from firth.models.elmo import Elmo as Elmo
+    from firth.models.embedder import Embedder as Embedder
     from firth.models.estimator import CountsTransformer as CountsTransformer
     from firth.models.fasttext import FastText as FastText
     from firth.models.glove import Glove as Glove
     from firth.models.ngram import Ngram as Ngram
     from firth.models.ngram_model import NgramModel as NgramModel
     from firth.models.phrases import Phrases as Phrases
+    from firth.models.quantization import quantize as quantize
+    from firth.models.segmenter import Segmenter as Segmenter
+    from firth.models.segmenter import SegmenterModel as SegmenterModel
+    from firth.models.vector_map import VectorMap as VectorMap
+    from firth.models.vector_map import align as align
     from firth.models.word2vec import Word2Vec as Word2Vec
     from firth.neural.bilm import BiLM as BiLM
     from firth.neural.mix import ScalarMix as ScalarMix
+    from firth.opening import load as load
     from firth.runtime import Runtime as Runtime
+    from firth.tasks.elmo_embedding import ElmoEmbedding as ElmoEmbedding
+    from firth.tasks.elmo_embedding import batch_to_ids as batch_to_ids
+    from firth.tasks.model import open_task as open_task
     from firth.text.corpus import Corpus as Corpus
     from firth.text.normalize import Normalizer as Normalizer
     from firth.text.tokenize import Tokenizer as Tokenizer

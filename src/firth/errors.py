@@ -41,6 +41,22 @@ class FormatError(FirthError, ValueError):
         super().__init__(f"{place}: {problem}" + (f". {cure}" if cure else ""))
 
 
+class MissingFile(FirthError, FileNotFoundError):
+    """A file is not there.
+
+    >>> raise MissingFile("no/such/file.txt")
+    Traceback (most recent call last):
+    firth.errors.MissingFile: no/such/file.txt: no such file
+    """
+
+    def __init__(self, path: str | PathLike[str]) -> None:
+        super().__init__(f"{path}: no such file")
+        self.filename = str(path)
+
+    def __str__(self) -> str:
+        return str(self.args[0])  # OSError would print its number
+
+
 class UnknownWord(FirthError, KeyError):
     """A word is not in the vocabulary of a model. The message names similar spellings.
 

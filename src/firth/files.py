@@ -17,7 +17,6 @@ import os
 import re
 import shutil
 import sys
-import tempfile
 import warnings
 import zlib
 from collections.abc import Callable, Iterable, Iterator
@@ -26,16 +25,25 @@ from functools import partial
 from pathlib import Path
 from typing import IO, Any, Literal, cast
 
-from firth.errors import FormatError, OptionError
+from firth.errors import FormatError, MissingFile, OptionError
 from firth.lazy import import_name
+from firth.locks import make_locked_folder, remove_abandoned
 
 Name = str | os.PathLike[str]
 STDIN = "-"
+OLD, DRAFT = ".old", ".firth-part"  # the endings of a folder that is being replaced, and of one being written
+AT_FDCWD, RENAME_EXCHANGE = -100, 2  # of Linux
 LONGEST_LINE = 1 << 28  # bytes
+DISK_FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 MARK = re.compile(rb'"library"\s*:\s*"firth"')  # of the files that mark a folder as written by firth
 UTF_16 = b"\xff\xfe", b"\xfe\xff"  # byte order marks
 NO_TEXT = re.compile(rb"[\x00-\x08\x0e-\x19\x1c-\x1f]")  # control characters that no text contains
 COMPRESSIONS = {b"\x1f\x8b": "gz", b"BZh": "bz2", b"\xfd7zXZ\x00": "xz", b"\x28\xb5\x2f\xfd": "zst"}
+TRUSTED_SIZE = 1 << 20  # bytes; of data up to this size, the compression ratio is not checked
+TRUSTED_RATIO = 100  # text compresses two- to tenfold, a decompression bomb a thousandfold
+READ = 4 << 20  # bytes read at a time
+PIECE = 1 << 17  # bytes decompressed at a time
+XZ_MEMORY = 512 << 20  # most bytes of the dictionary that an .xz file may ask for
 
 
 def expand(names: Name | Iterable[Name]) -> list[str]:
@@ -51,11 +59,15 @@ def expand(names: Name | Iterable[Name]) -> list[str]:
     """
     paths: list[str] = []
     for name in [names] if isinstance(names, (str, os.PathLike)) else names:
+        if not isinstance(name, (str, os.PathLike)):
+            raise OptionError(f"{name!r:.80} is no name of a file. Give a text or a Path")
         text = os.fspath(name)
         if text == STDIN or os.path.isfile(text):
             paths.append(text)
         elif os.path.isdir(text):
-            inside = sorted(str(path) for path in Path(text).rglob("*") if path.is_file() and path.name[0] != ".")
+            inside = sorted(
+                str(path) for path in Path(text).rglob("*") if path.is_file() and not _is_hidden(path, text)
+            )
             if not inside:
                 raise OptionError(f"{text}: the folder contains no files")
             texts = [path for path in inside if not is_binary(path)]
@@ -74,6 +86,11 @@ def expand(names: Name | Iterable[Name]) -> list[str]:
     if not paths:
         raise OptionError("no input: give a file, a folder, a pattern, or - for standard input")
     return paths
+
+
+def _is_hidden(path: Path, above: str) -> bool:
+    """Whether the name of a file, or of a folder that it is in, begins with a period, up to the folder `above`."""
+    return any(part[0] == "." for part in path.relative_to(above).parts)
 
 
 def is_binary(path: Name) -> bool:
@@ -115,23 +132,45 @@ def open_bytes(path: Name) -> Iterator[IO[bytes]]:
 def read_bytes(path: Name, longest: int | None = None) -> bytes:
     """The decompressed bytes of a file; more than `longest` are an error, not a full memory."""
     with open_bytes(path) as file:
-        data = file.read(-1 if longest is None else longest + 1)
-    if longest is not None and len(data) > longest:
-        raise FormatError(path, f"has more than {longest:,} bytes, the limit for a file of its kind")
-    return data
+        pieces: list[bytes] = []
+        size = 0
+        while piece := file.read(READ):  # one call with a size would reserve that much memory at once
+            pieces.append(piece)
+            size += len(piece)
+            if longest is not None and size > longest:
+                raise FormatError(path, f"has more than {longest:,} bytes, the limit for a file of its kind")
+    return b"".join(pieces)
 
 
 def read_json(path: Name, longest: int | None = None) -> Any:
     """The value in a JSON file, compressed or not."""
-    data = read_bytes(path, longest)
+    return parse_json(read_bytes(path, longest), path)
+
+
+def parse_json(text: str | bytes, path: Name, *, line: int | None = None, cure: str = "") -> Any:
+    """The value of a JSON text from a file; anything else, also a text that is nested too deeply, is an error.
+
+    >>> parse_json('{"step": 1', "log.jsonl", line=7)
+    Traceback (most recent call last):
+    firth.errors.FormatError: log.jsonl:7: is not JSON: Expecting ',' delimiter: line 1 column 11 (char 10)
+    """
     try:
-        return json.loads(data)
+        return json.loads(text)
     except (ValueError, RecursionError) as error:
-        raise FormatError(path, f"is not JSON: {error}") from error
+        raise FormatError(path, f"is not JSON: {error}", line=line, cure=cure) from error
+
+
+def refuse_outer_link(path: Path) -> Path:
+    """The path of a file of a folder; a symbolic link that leads out of the folder is an error."""
+    if path.is_symlink() and path.resolve().parent != path.parent.resolve():
+        raise FormatError(path, "is a link out of the folder, which is not followed", cure="Copy the file there")
+    return path
 
 
 def map_file(path: Name) -> bytes | mmap.mmap:
     """The bytes of a file, memory-mapped."""
+    if not os.path.exists(path):
+        raise MissingFile(path)
     if os.path.getsize(path) == 0:
         return b""  # an empty file cannot be mapped
     with open(path, "rb") as file:
@@ -207,65 +246,111 @@ def open_with_position(path: Name) -> Iterator[tuple[IO[bytes], Callable[[], int
     The first bytes are peeked at, not read, so that pipes work.
     """
     is_stdin = os.fspath(path) == STDIN
-    raw: Any = sys.stdin.buffer if is_stdin else open(path, "rb")
+    try:
+        raw: Any = sys.stdin.buffer if is_stdin else open(path, "rb")
+    except FileNotFoundError as error:
+        raise MissingFile(path) from error
     if not hasattr(raw, "peek"):
         raw = io.BufferedReader(raw)
     try:
         kind = _compression_of(raw.peek(6)[:6])
         try:
-            yield raw if kind is None else _decompress(raw, kind), lambda: raw.tell() if raw.seekable() else None
+            yield raw if kind is None else _decompress(raw, kind, path), lambda: raw.tell() if raw.seekable() else None
         except (EOFError, gzip.BadGzipFile, lzma.LZMAError, zlib.error) as error:
             if kind is None:
                 raise
             raise FormatError(path, f"the {kind} data is corrupt or truncated ({error})") from error
-        except OSError as error:
-            if kind == "bz2" and error.errno is None:  # bz2 has no error class of its own
-                raise FormatError(path, f"the bz2 data is corrupt ({error})") from error
-            raise
     finally:
         if not is_stdin:
             raw.close()
 
 
-def _decompress(raw: IO[bytes], kind: str) -> IO[bytes]:
+def _decompress(raw: IO[bytes], kind: str, path: Name) -> IO[bytes]:
     if kind == "gz":
-        return cast(IO[bytes], gzip.GzipFile(fileobj=raw, mode="rb"))
-    if kind == "bz2":
-        return cast(IO[bytes], bz2.BZ2File(raw))
-    if kind == "xz":
-        return cast(IO[bytes], lzma.LZMAFile(raw))
-    return cast(IO[bytes], io.BufferedReader(_ZstStream(raw), 1 << 17))
+        stream: Any = gzip.GzipFile(fileobj=raw, mode="rb")
+    elif kind == "bz2":
+        stream = _Streams(raw, bz2.BZ2Decompressor, OSError)  # bz2 has no error class of its own
+    elif kind == "xz":
+        stream = _Streams(raw, partial(lzma.LZMADecompressor, lzma.FORMAT_XZ, XZ_MEMORY), lzma.LZMAError, padding=4)
+    else:
+        stream = _Streams(raw, *_zst_frames())
+    return cast(IO[bytes], io.BufferedReader(_Expansion(stream, raw, path), PIECE))
 
 
-class _ZstStream(io.RawIOBase):
-    """All frames of a .zst file, one after another. A truncated last frame is an EOFError."""
+class _Expansion(io.RawIOBase):
+    """Decompressed data; more than `TRUSTED_RATIO` times as much as the compressed data is an error."""
 
-    def __init__(self, compressed: IO[bytes]) -> None:
-        self._compressed = compressed
-        self._start_frame, self._error = _zst_frames()
-        self._frame: Any = None
-        self._rest, self._ready = b"", b""
+    def __init__(self, stream: Any, raw: IO[bytes], path: Name) -> None:
+        self._stream, self._raw, self._path = stream, raw, path
+        self._size, self._next_check = 0, TRUSTED_SIZE
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: Any) -> int:
+        count = int(self._stream.readinto(buffer))
+        self._size += count
+        if self._size > self._next_check:
+            self._next_check = self._size + TRUSTED_SIZE
+            if self._raw.seekable() and self._size > TRUSTED_RATIO * self._raw.tell():
+                problem = f"{self._raw.tell():,} bytes decompress to more than {TRUSTED_RATIO} times as many"
+                cure = "Real text and vectors do not. Decompress the file yourself if you trust it"
+                raise FormatError(self._path, problem, cure=cure)
+        return count
+
+
+class _Streams(io.RawIOBase):
+    """The decompressed data of a file: one stream (or frame) or several, one after another.
+
+    A stream without an end, or anything between streams but the padding that the format allows, is an EOFError.
+    `start` makes the decompressor of a stream, `error` is what it raises, and `padding` is the unit of the zero bytes
+    that may follow a stream (0: none).
+    """
+
+    def __init__(self, raw: IO[bytes], start: Callable[[], Any], error: type[Exception], *, padding: int = 0) -> None:
+        self._raw, self._start, self._error, self._padding = raw, start, error, padding
+        self._stream: Any = None
+        self._compressed, self._ready = b"", memoryview(b"")
 
     def readable(self) -> bool:
         return True
 
     def readinto(self, buffer: Any) -> int:
         while not self._ready:
-            compressed = self._rest or self._compressed.read(1 << 14)
-            if not compressed and self._frame is not None:
-                raise EOFError("the last frame has no end")
-            if not compressed:
-                return 0
-            self._frame = self._frame or self._start_frame()
+            if not self._compressed and (self._stream is None or self._stream.needs_input):
+                self._compressed = self._raw.read(PIECE)
+                if not self._compressed:
+                    if self._stream is not None:
+                        raise EOFError("the last stream has no end")
+                    return 0
+            if self._stream is None:
+                if self._skip_padding():
+                    continue
+                self._stream = self._start()
             try:
-                self._ready = self._frame.decompress(compressed)
+                self._ready = memoryview(self._stream.decompress(self._compressed, PIECE))
             except self._error as error:
                 raise EOFError(str(error)) from error
-            self._rest = self._frame.unused_data if self._frame.eof else b""
-            self._frame = None if self._frame.eof else self._frame
+            self._compressed = self._stream.unused_data if self._stream.eof else b""
+            self._stream = None if self._stream.eof else self._stream
         size = min(len(buffer), len(self._ready))
         buffer[:size], self._ready = self._ready[:size], self._ready[size:]
         return size
+
+    def _skip_padding(self) -> bool:
+        """Skips the zero bytes between streams; returns whether there were any."""
+        if not self._padding or self._compressed[0] != 0:
+            return False
+        zeros = 0
+        while self._compressed:
+            rest = self._compressed.lstrip(b"\0")
+            zeros += len(self._compressed) - len(rest)
+            self._compressed = rest or self._raw.read(PIECE)
+            if rest:
+                break
+        if zeros % self._padding:
+            raise EOFError(f"{zeros:,} zero bytes follow a stream")
+        return True
 
 
 def _zst_frames() -> tuple[Callable[[], Any], type[Exception]]:
@@ -275,7 +360,44 @@ def _zst_frames() -> tuple[Callable[[], Any], type[Exception]]:
 
         return zstd.ZstdDecompressor, zstd.ZstdError
     zstandard = _zstandard()
-    return lambda: zstandard.ZstdDecompressor().decompressobj(), zstandard.ZstdError
+    return partial(_ZstFrame, zstandard), zstandard.ZstdError
+
+
+class _ZstFrame:
+    """A frame of a .zst file with the interface of `bz2.BZ2Decompressor`.
+
+    zstandard returns all data of a piece at once, and four bytes may stand for 128 KiB: so it gets small pieces.
+    """
+
+    SMALL = 1 << 10
+
+    def __init__(self, zstandard: Any) -> None:
+        self._frame = zstandard.ZstdDecompressor().decompressobj()
+        self._left = memoryview(b"")
+
+    @property
+    def eof(self) -> bool:
+        return bool(self._frame.eof)
+
+    @property
+    def needs_input(self) -> bool:
+        return not self._left
+
+    @property
+    def unused_data(self) -> bytes:
+        return bytes(self._frame.unused_data) + bytes(self._left)
+
+    def decompress(self, data: bytes, max_length: int) -> bytes:
+        """Some of the data, at least `max_length` bytes unless the input ends."""
+        if data:
+            self._left = memoryview(bytes(self._left) + data)
+        pieces: list[bytes] = []
+        size = 0
+        while self._left and size < max_length and not self._frame.eof:
+            pieces.append(self._frame.decompress(self._left[: self.SMALL]))
+            self._left = self._left[self.SMALL :]
+            size += len(pieces[-1])
+        return b"".join(pieces)
 
 
 def _zstandard() -> Any:
@@ -310,46 +432,109 @@ def write_bytes(path: Name) -> Iterator[IO[bytes]]:
 
 @contextmanager
 def atomic_file(path: Name) -> Iterator[Path]:
-    """A temporary path beside `path`. It is renamed to `path` at the end, and removed on any failure."""
-    target = Path(path)
-    target.parent.mkdir(parents=True, exist_ok=True)
-    handle, name = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name}.", suffix=".part")
-    os.close(handle)
-    draft = Path(name)
-    try:
+    """A temporary path beside `path`. It is renamed to `path` at the end, and removed on any failure.
+
+    Where `path` is a symbolic link, the file that it points to is replaced, and the link stays.
+    """
+    target = follow_link(path)
+    if target.is_dir():
+        raise OptionError(f"{target}: is a folder, but the output is a file. Choose another name")
+    with _draft_folder(target) as folder:
+        draft = folder / target.name
         with name_in_errors(target):
             yield draft
         os.chmod(draft, 0o666 & ~_umask())
         os.replace(draft, target)
-    finally:
-        draft.unlink(missing_ok=True)
 
 
 @contextmanager
 def atomic_folder(path: Name) -> Iterator[Path]:
     """A temporary folder beside `path`. It replaces `path` at the end, and is removed on any failure.
 
-    An existing folder is replaced only if it is empty or firth wrote it: its config.json says so.
+    An existing folder is replaced only if it is empty or firth wrote it: its config.json says so. Where `path` is a
+    symbolic link, the folder that it points to is replaced, and the link stays.
     """
-    target = Path(path)
+    target = follow_link(path)
     if target.exists() and not target.is_dir():
         raise OptionError(f"{target}: is a file, but the output is a folder. Choose another name")
     check_output(target)
-    target.parent.mkdir(parents=True, exist_ok=True)
-    draft = Path(tempfile.mkdtemp(dir=target.parent, prefix=f".{target.name}.", suffix=".part"))
-    try:
+    with _draft_folder(target) as draft:
         with name_in_errors(target):
             yield draft
         os.chmod(draft, 0o777 & ~_umask())
-        if target.exists():
-            aside = draft.with_suffix(".old")
-            os.replace(target, aside)
-            os.replace(draft, target)
-            shutil.rmtree(aside)
-        else:
-            os.replace(draft, target)
+        replace_folder(draft, target)
+
+
+@contextmanager
+def _draft_folder(target: Path) -> Iterator[Path]:
+    """A locked folder beside `target` for what shall become it. Those that killed runs left are removed first."""
+    target.parent.mkdir(parents=True, exist_ok=True)
+    remove_drafts(target.parent, target.name)
+    draft, lock = make_locked_folder(target.parent, f".{target.name}.", DRAFT)
+    try:
+        yield draft
     finally:
-        shutil.rmtree(draft, ignore_errors=True)
+        try:
+            shutil.rmtree(draft, ignore_errors=True)
+        finally:
+            if lock is not None:
+                os.close(lock)
+
+
+def remove_drafts(folder: Path, name: str | None = None) -> None:
+    """Removes what killed runs left beside files and folders that they wrote: all in a folder, or those of one name."""
+    drafts = f".{'*' if name is None else glob.escape(name)}.{'?' * 8}{DRAFT}"
+    remove_abandoned(path for path in folder.glob(drafts) if path.is_dir() and not path.is_symlink())
+
+
+def replace_folder(draft: Path, target: Path) -> None:
+    """Moves a folder to `target`, where a folder may be; the old one is removed.
+
+    Where the system can exchange two names in one call, there is a complete folder under the name at every moment.
+    Elsewhere a kill between two calls leaves the old one beside it, and `recover_folder` finds it.
+    """
+    if target.exists() and exchange(draft, target):
+        shutil.rmtree(draft)  # now the old one
+    else:
+        if target.exists():
+            os.replace(target, draft.with_suffix(OLD))
+        os.replace(draft, target)
+    for aside in _asides(target):
+        shutil.rmtree(aside)
+
+
+def exchange(first: Name, second: Name) -> bool:
+    """Exchanges two names in one system call; returns False, and changes nothing, where the system cannot.
+
+    >>> exchange("no/such/name", "no/such/other")
+    False
+    """
+    if sys.platform != "linux":
+        return False
+    import ctypes
+
+    library = ctypes.CDLL(None, use_errno=True)
+    if not hasattr(library, "renameat2"):
+        return False
+    names = os.fsencode(first), os.fsencode(second)
+    return bool(library.renameat2(AT_FDCWD, names[0], AT_FDCWD, names[1], RENAME_EXCHANGE) == 0)
+
+
+def recover_folder(path: Name) -> bool:
+    """Puts back a folder that a killed run moved aside and did not replace; returns whether there was one."""
+    target = Path(path)
+    if os.path.exists(path) or not target.name or not os.path.isdir(target.parent):
+        return False
+    asides = _asides(target)
+    if asides:
+        os.replace(asides[-1], target)
+    return bool(asides)
+
+
+def _asides(target: Path) -> list[Path]:
+    """The folders of firth that were moved aside to be replaced, the newest last."""
+    found = target.parent.glob(f".{glob.escape(target.name)}.*{OLD}")
+    return sorted((path for path in found if _is_mark(path / "config.json")), key=os.path.getmtime)
 
 
 def check_output(path: Name, markers: Iterable[str] = ("config.json",)) -> None:
@@ -369,6 +554,11 @@ def check_output(path: Name, markers: Iterable[str] = ("config.json",)) -> None:
         raise OptionError(f"{target}: cannot be written, because {above} is not a writable folder")
 
 
+def follow_link(path: Name) -> Path:
+    """The path that a symbolic link points to, also if nothing is there yet; any other path as it is."""
+    return Path(os.path.realpath(path)) if os.path.islink(path) else Path(path)
+
+
 def _is_mark(path: Path) -> bool:
     if not path.is_file():
         return False
@@ -382,7 +572,7 @@ def name_in_errors(path: Name) -> Iterator[None]:
     try:
         yield
     except OSError as error:
-        if error.filename is not None or error.errno not in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG):
+        if error.filename is not None or error.errno not in DISK_FULL:
             raise
         raise OSError(error.errno, error.strerror, os.fspath(path)) from error
 

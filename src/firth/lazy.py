@@ -95,9 +95,8 @@ def read_imports(module: str) -> dict[str, str]:
     blocks = [node for node in _parse(module).body if isinstance(node, ast.If)]
     imports = [node for block in blocks for node in block.body if isinstance(node, ast.ImportFrom)]
     places: dict[str, str] = {}
-    for node in imports:  # a name that comes from the module itself is a submodule
-        mark = "." if node.module == module else ":"
-        places |= {alias.name: f"{node.module}{mark}{alias.name}" for alias in node.names}
+    for node in imports:
+        places |= {alias.name: f"{node.module}:{alias.name}" for alias in node.names}
     return places
 
 

@@ -7,15 +7,26 @@ TOML file. This module checks their values.
 from __future__ import annotations
 
 import dataclasses
+import inspect
+import math
+import re
+import textwrap
 import tomllib
-import types
 import typing
-from collections.abc import Mapping
+from collections.abc import Hashable, Mapping
+from functools import cache
+from numbers import Number
 from os import PathLike
 from pathlib import Path
-from typing import Any, ClassVar, Literal, Self
+from typing import Any, ClassVar, Self, cast
 
-from firth.errors import FormatError, OptionError, suggest
+from firth.arguments import checked, describe, fits
+from firth.errors import FormatError, MissingFile, OptionError, suggest
+
+LONGEST_TOML = 1 << 20  # bytes
+LARGEST = (1 << 31) - 1  # of a whole number whose option names no maximum
+HEADING = "Parameters\n----------"  # as numpydoc, which editors and notebooks read
+LITERAL = re.compile(r"Literal\[([^\]]*)\]")
 
 
 def option(default: Any, help: str, *, minimum: float | None = None, maximum: float | None = None) -> Any:
@@ -29,6 +40,7 @@ def redefine(recipe: type[Recipe], name: str, default: Any) -> Any:
     return dataclasses.field(default=default, metadata=recipe.__dataclass_fields__[name].metadata)
 
 
+@checked
 @dataclasses.dataclass(frozen=True)
 class Recipe:
     """A set of options as a value: checked when it is made, and never changed.
@@ -39,7 +51,7 @@ class Recipe:
     >>> @dataclasses.dataclass(frozen=True)
     ... class Tea(Recipe):
     ...     minutes: int = option(4, "Brewing time.", minimum=1)
-    ...     leaf: Literal["black", "green"] = option("black", "Kind of tea.")
+    ...     leaf: str = option("black", "Kind of tea.")
     >>> Tea(minutes=3).as_dict()
     {'minutes': 3, 'leaf': 'black'}
     >>> Tea(minutes=0)
@@ -53,10 +65,17 @@ class Recipe:
     commands: ClassVar[tuple[str, ...]] = ()
     on_gpu: ClassVar[bool] = False
 
+    def __init_subclass__(cls) -> None:
+        super().__init_subclass__()
+        checked(cls)
+        cls.__doc__ = document_options(cls)
+
     def __post_init__(self) -> None:
-        kinds = typing.get_type_hints(type(self))
+        kinds = _annotations(cast(Hashable, type(self)))
         for field in dataclasses.fields(self):
-            _check(type(self).__name__, field, kinds[field.name], getattr(self, field.name))
+            value = _convert(kinds[field.name], getattr(self, field.name))
+            object.__setattr__(self, field.name, value)
+            _check(type(self).__name__, field, kinds[field.name], value)
 
     def as_dict(self) -> dict[str, Any]:
         """The options by name."""
@@ -69,8 +88,11 @@ class Recipe:
         for name in values:
             if name not in names:
                 raise OptionError(f"{cls.__name__}: no option is called {name!r}. {suggest(name, names)}")
-        kinds = typing.get_type_hints(cls)
-        return cls(**{name: _restore(kinds[name], value) for name, value in values.items()})
+        kinds = _annotations(cast(Hashable, cls))
+        try:
+            return cls(**{name: _restore(kinds[name], value) for name, value in values.items()})
+        except RecursionError as error:
+            raise OptionError(f"{cls.__name__}: a value is nested too deeply") from error
 
     @classmethod
     def from_toml(cls, path: str | PathLike[str]) -> Self:
@@ -78,11 +100,50 @@ class Recipe:
         return cls.from_dict(read_toml(path))
 
 
+@cache
+def _annotations(recipe: Hashable) -> dict[str, Any]:
+    """The types of the options of a recipe class."""
+    return typing.get_type_hints(recipe)
+
+
+def document_options(recipe: type) -> str:
+    """The docstring of a class with its options below: name, type, default and help text of each.
+
+    >>> from firth.text.normalize import Normalizer
+    >>> print(*document_options(Normalizer).partition("Parameters")[2].splitlines()[2:4], sep="\\n")
+    fold_case : bool, default False
+        Apply full Unicode case folding.
+    """
+    text = inspect.cleandoc(recipe.__doc__ or "")
+    options: dict[str, dataclasses.Field[Any]] = {}
+    kinds: dict[str, str] = {}
+    for base in reversed(recipe.__mro__):  # the class itself is not yet a dataclass
+        annotations = vars(base).get("__annotations__", {})
+        for name, kind in annotations.items():
+            field = vars(base).get("__dataclass_fields__", vars(base)).get(name)
+            if isinstance(field, dataclasses.Field) and "help" in field.metadata:
+                options[name], kinds[name] = field, kind if isinstance(kind, str) else getattr(kind, "__name__", "")
+    if not options or HEADING in text:
+        return text
+    lines = [text, "", *HEADING.split("\n")]
+    for name, field in options.items():
+        kind = LITERAL.sub(r"{\1}", kinds[name])
+        lines.append(f"{name} : {kind}, default {field.default!r}")
+        lines += textwrap.wrap(field.metadata["help"], 100, initial_indent="    ", subsequent_indent="    ")
+    return "\n".join(lines) + "\n"
+
+
 def read_toml(path: str | PathLike[str]) -> dict[str, Any]:
     """The keys and values of a TOML file."""
+    if not Path(path).is_file():
+        raise MissingFile(path)
+    with open(path, "rb") as file:
+        data = file.read(LONGEST_TOML + 1)
+    if len(data) > LONGEST_TOML:
+        raise FormatError(path, f"has more than {LONGEST_TOML:,} bytes, so it is not a recipe in TOML")
     try:
-        return tomllib.loads(Path(path).read_text(encoding="utf-8"))
-    except (UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
+        return tomllib.loads(data.decode("utf-8"))
+    except (ValueError, RecursionError) as error:  # UnicodeDecodeError and TOMLDecodeError are kinds of ValueError
         raise FormatError(path, f"not a recipe in TOML: {error}") from error
 
 
@@ -94,43 +155,30 @@ def _restore(kind: Any, value: Any) -> Any:
     return recipes[0].from_dict(value) if recipes and isinstance(value, Mapping) else value
 
 
+def _convert(kind: Any, value: Any) -> Any:
+    """The value of an option as it is stored: a list as a tuple, a NumPy number as a number."""
+    if isinstance(value, (list, set, frozenset)) and any(_is_tuple(one) for one in (kind, *typing.get_args(kind))):
+        return tuple(value if isinstance(value, list) else sorted(value))
+    if type(value).__module__ == "numpy" and isinstance(value, Number):
+        return value.item()  # type: ignore[attr-defined]
+    return value
+
+
+def _is_tuple(kind: Any) -> bool:
+    return typing.get_origin(kind) is tuple
+
+
 def _check(recipe: str, field: dataclasses.Field[Any], kind: Any, value: Any) -> None:
-    if not _fits(kind, value):
-        raise OptionError(f"{recipe}: {field.name} is {value!r}, but must be {_in_words(kind)}")
+    if not fits(kind, value):
+        raise OptionError(f"{recipe}: {field.name} is {value!r:.80}, but must be {describe(kind)}")
     minimum, maximum = field.metadata.get("minimum"), field.metadata.get("maximum")
     if value is None or isinstance(value, (str, bool, tuple)):
         return
+    if isinstance(value, float) and not math.isfinite(value):
+        raise OptionError(f"{recipe}: {field.name} is {value!r}, but must be a finite number")
+    if maximum is None and isinstance(value, int):
+        maximum = LARGEST
     if minimum is not None and not value >= minimum:
         raise OptionError(f"{recipe}: {field.name} is {value!r}, but must be at least {minimum}")
     if maximum is not None and not value <= maximum:
         raise OptionError(f"{recipe}: {field.name} is {value!r}, but must be at most {maximum}")
-
-
-def _fits(kind: Any, value: Any) -> bool:
-    origin, arguments = typing.get_origin(kind), typing.get_args(kind)
-    if origin is Literal:
-        return value in arguments
-    if origin in (types.UnionType, typing.Union):
-        return any(_fits(one, value) for one in arguments)
-    if origin is tuple:
-        return isinstance(value, tuple) and all(_fits(arguments[0], item) for item in value)
-    if kind is float:
-        return isinstance(value, (int, float)) and not isinstance(value, bool)
-    if kind is int:
-        return isinstance(value, int) and not isinstance(value, bool)
-    if kind is type(None):
-        return value is None
-    return isinstance(value, kind)
-
-
-def _in_words(kind: Any) -> str:
-    origin, arguments = typing.get_origin(kind), typing.get_args(kind)
-    if origin is Literal:
-        return "one of " + ", ".join(map(repr, arguments))
-    if origin in (types.UnionType, typing.Union):
-        return " or ".join(_in_words(one) for one in arguments)
-    if origin is tuple:
-        return f"a list of {_in_words(arguments[0])}"
-    return {int: "a whole number", float: "a number", bool: "true or false", str: "text", type(None): "none"}.get(
-        kind, str(kind)
-    )

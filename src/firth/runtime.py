@@ -17,6 +17,7 @@ from dataclasses import dataclass, field
 from functools import cache
 from typing import TYPE_CHECKING, TypeVar, cast
 
+from firth.arguments import checked
 from firth.errors import OptionError
 from firth.lazy import import_name
 
@@ -51,6 +52,7 @@ def _check_gpu() -> None:
         )
 
 
+@checked
 @dataclass(frozen=True)
 class Runtime:
     """The device, the number of threads, and the rank among the processes of a job.
@@ -169,13 +171,15 @@ class Runtime:
         return float(received)
 
     def memory(self) -> int:
-        """The peak memory use so far in bytes: of the GPU, or of this process."""
+        """The peak memory use so far in bytes: of the GPU, or of this process; 0 where the system does not tell it."""
         if self.device == "cuda":
             import torch
 
             return int(torch.cuda.max_memory_allocated(self.place))
-        import resource
-
+        try:
+            import resource
+        except ImportError:  # Windows
+            return 0
         scale = 1 if sys.platform == "darwin" else 1024
         return scale * resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
 

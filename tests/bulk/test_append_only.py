@@ -78,3 +78,10 @@ def test_an_error_of_the_disk_is_told(tmp_path: Path, monkeypatch: pytest.Monkey
     monkeypatch.setattr(os, "pwrite", full)
     with pytest.raises(OSError, match="no space left"):
         grown(tmp_path / "file", [[2 * append_only.STAGE]])
+
+
+def test_a_system_without_writes_at_a_place_seeks_first(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("pwrite", "pwritev", "O_DIRECT"):  # as on Windows
+        monkeypatch.delattr(os, name, raising=False)
+    whole = grown(tmp_path / "file", [[append_only.LARGE + 5, 7], [3], [2 * append_only.LARGE]])
+    assert (tmp_path / "file").read_bytes() == whole

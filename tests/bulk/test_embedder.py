@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from itertools import pairwise
 from types import SimpleNamespace
 from typing import Any
 
@@ -14,6 +15,8 @@ from hypothesis import strategies as st
 
 from firth.bulk.embedder import Sentences, as_layers, embedder
 from firth.errors import OptionError
+from firth.neural.architecture import Architecture
+from firth.neural.bilm import BiLM
 from firth.neural.device import CPU, GPU
 from firth.vectors.words import WordVectors
 
@@ -106,3 +109,29 @@ def test_layers_are_words_or_whole_numbers(text: str) -> None:
     with pytest.raises(OptionError, match=f"layers is {text!r}, but must be mix, all, top or the number of a layer"):
         as_layers(text)
     assert [as_layers(str(number)) for number in (0, 12)] == [0, 12]
+
+
+def test_stateful_blocks_are_those_of_one_call_wherever_blocks_begin() -> None:
+    bilm = BiLM(Architecture.named("tiny"))
+    sentences = [["tea", "rain"][: number % 3] * (1 + number % 2) for number in range(11)]
+    expected, _ = bilm.embed(sentences, stateful=True, batch_size=4, layers="all")
+    alone = bilm.embed(sentences, layers="all")
+    assert np.abs(expected[5] - alone[5]).max() > 1e-4
+    for cuts in ([], [1], [4, 8], [3, 3, 10]):
+        edges = [0, *cuts, len(sentences)]
+        blocks = [sentences[start:end] for start, end in pairwise(edges)]
+        given = list(embedder(bilm, "all", stateful=True, batch_size=4).blocks(iter(blocks), "float32"))
+        assert [len(arrays) for arrays in given] == [len(block) for block in blocks]
+        for array, wanted in zip([array for arrays in given for array in arrays], expected, strict=True):
+            assert np.array_equal(array, wanted)
+    assert list(embedder(bilm, stateful=True).blocks(iter([]), "float32")) == []
+
+
+def test_settings_of_stateful_embedding_are_checked() -> None:
+    bilm = BiLM(Architecture.named("tiny"))
+    with pytest.raises(OptionError, match="batch_size is for stateful embedding"):
+        embedder(bilm, batch_size=4)
+    with pytest.raises(OptionError, match="runs in float32"):
+        embedder(bilm, stateful=True, precision="int8")
+    with pytest.raises(OptionError, match="stateful is for contextual models"):
+        embedder(VECTORS, stateful=True)

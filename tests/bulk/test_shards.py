@@ -15,6 +15,7 @@ from firth.bulk.journal import Journal
 from firth.bulk.lines import LineBlock
 from firth.bulk.shards import Shards, ShardWriter
 from firth.errors import FormatError
+from firth.formats import safetensors
 
 LENGTHS = [3, 0, 1, 4, 2, 0, 5, 1]
 ROW_BYTES = 3 * 4
@@ -138,3 +139,47 @@ def test_the_index_says_what_there_is(tmp_path: Path) -> None:
     about = json.loads((written(tmp_path / "out", arrays_of((2, 3)), (2, 3)) / "index.json").read_text())
     assert (about["sentences"], about["rows"], about["shape"], about["pooled"]) == (8, sum(LENGTHS), [2, 3], False)
     assert about["shards"] == [{"file": "embeddings-00001.safetensors", "first": 0, "rows": sum(LENGTHS)}]
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"sentences": 2**60},
+        {"sentences": 7},
+        {"rows": None},
+        {"rows": 10**20},
+        {"shape": [0]},
+        {"shape": 3},
+        {"dtype": "object"},
+        {"pooled": 1},
+        {"pooled": True},
+        {"shards": {}},
+        {"shards": [7]},
+        {"shards": [{"file": "embeddings-00001.safetensors", "first": 0, "rows": 2}]},
+        {"shards": [{"file": "embeddings-00001.safetensors", "first": 3, "rows": sum(LENGTHS)}]},
+        {"shards": [{"file": "../embeddings-00001.safetensors", "first": 0, "rows": sum(LENGTHS)}]},
+        {"shards": [{"file": "/etc/passwd", "first": 0, "rows": sum(LENGTHS)}]},
+    ],
+    ids=str,
+)
+def test_an_index_that_contradicts_its_files_or_leads_elsewhere_is_refused(tmp_path: Path, change: Any) -> None:
+    out = written(tmp_path / "out", arrays_of((3,)), (3,))
+    index = json.loads((out / "index.json").read_text())
+    (out / "index.json").write_text(json.dumps(index | change))
+    with pytest.raises(FormatError):
+        Shards(out)[0]
+
+
+def test_starts_that_fall_and_vectors_of_another_shape_are_refused(tmp_path: Path) -> None:
+    out = written(tmp_path / "out", arrays_of((3,)), (3,))
+    starts = safetensors.read(out / "starts.safetensors")["starts"].copy()
+    safetensors.write({"starts": starts[::-1].copy()}, out / "starts.safetensors")
+    with pytest.raises(FormatError, match=r"starts\.safetensors: the array 'starts' must begin with 0"):
+        Shards(out)
+    safetensors.write({"starts": starts}, out / "starts.safetensors")
+    safetensors.write({"vectors": np.zeros((2, 3), np.float32)}, out / "embeddings-00001.safetensors")
+    with pytest.raises(FormatError, match=r"embeddings-00001\.safetensors: the array 'vectors' is 2 × 3"):
+        Shards(out)[0]
+    safetensors.write({"rows": np.zeros((2, 3), np.float32)}, out / "embeddings-00001.safetensors")
+    with pytest.raises(FormatError, match="the array 'vectors' is missing"):
+        Shards(out)[0]

@@ -17,7 +17,18 @@ Answer = Callable[..., Any]
 Mistake = Callable[..., str]
 
 
-LISTS = {"evaluate", "explain", "generate", "models", "neighbors", "predict", "score", "tour"}  # print a line each
+LISTS = {
+    "data",
+    "evaluate",
+    "explain",
+    "generate",
+    "identify",
+    "models",
+    "neighbors",
+    "predict",
+    "score",
+    "tour",
+}  # print a line each
 
 
 @pytest.fixture

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import h5py
 import numpy as np
 
 import firth
@@ -47,3 +48,32 @@ def test_mistakes_are_one_line(
     wrong_precision = mistake("embed", vectors, three_lines, "--out", out, "--precision", "int8")
     assert "precision is for contextual models" in wrong_precision
     assert "layers is 7" in mistake("embed", bilm, three_lines, "--out", out, "--layers", "7")
+
+
+def test_a_stateful_run_gives_the_numbers_of_the_original_programs_every_time(
+    answer: Callable[..., Any], mistake: Callable[..., str], three_lines: str, bilm: str, tmp_path: Path
+) -> None:
+    sentences = [line.split() for line in Path(three_lines).read_text().splitlines()]
+    wanted, _ = firth.load(bilm).embed(sentences, stateful=True, batch_size=1)
+    out = str(tmp_path / "out.safetensors")
+    for _ in range(2):  # the second run starts again from a blank state
+        values = answer("embed", bilm, three_lines, "--out", out, "--stateful", "--batch-size", "1", "--force")
+        assert values["resumed"] == 0
+        assert all(np.array_equal(a, b) for a, b in zip(Shards(out), wanted, strict=True))
+    assert "batch_size is for stateful" in mistake("embed", bilm, three_lines, "--out", out, "--batch-size", "1")
+
+
+def test_the_vectors_of_a_vocabulary_are_written_as_bilm_tf_does(
+    answer: Callable[..., Any], mistake: Callable[..., str], vectors: str, bilm: str, tmp_path: Path
+) -> None:
+    (tmp_path / "vocab.txt").write_text("<S>\n</S>\n<UNK>\nplay\n")
+    out = str(tmp_path / "vocab.hdf5")
+    values = answer("embed", bilm, str(tmp_path / "vocab.txt"), "--out", out, "--token-embeddings")
+    assert (values["words"], values["dim"]) == (4, 16)
+    with h5py.File(out) as file:
+        assert list(file) == ["embedding"]
+        found = file["embedding"][()]
+    [array] = firth.load(bilm).embed([["play"]], layers=0)
+    assert np.abs(found[3] - array[0, :16]).max() <= 1e-6
+    wrong = mistake("embed", vectors, str(tmp_path / "vocab.txt"), "--out", out, "--token-embeddings", "--force")
+    assert "is for ELMo models" in wrong

@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
+import os
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
+from cyclopts import App
 
-from firth.cli.main import COMMANDS, GROUPS, OPTION, main
+from firth.cli.main import COMMANDS, GROUPS, OPTION, build, main
 
 
 @pytest.mark.parametrize(
@@ -52,6 +56,18 @@ def test_the_list_of_commands_describes_each_in_one_sentence(
     lines = [line.strip("│ ").split(maxsplit=1) for line in shown.splitlines()]
     described = {words[0]: words[1] for words in lines if len(words) == 2}
     assert all(described[name].endswith((".", "?")) for name in COMMANDS)
+
+
+def test_completion_is_installed_by_one_command(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("HOME", str(tmp_path))
+    main(["--install-completion", "--shell", "bash"])
+    assert "Completion script installed" in capsys.readouterr().out
+    [script] = [path for path in tmp_path.rglob("firth") if path.is_file()]
+    text = script.read_text()
+    assert all(name in text for name in COMMANDS)
+    assert "--fold-case" in text
 
 
 def test_the_name_of_a_task_is_the_name_of_its_model(answer: Callable[..., Any], mistake: Callable[..., str]) -> None:
@@ -97,6 +113,8 @@ def test_errors_name_flags_and_not_arguments_of_python(
     text = tmp_path / "menu.txt"
     text.write_bytes(b"caf\xe9\n" * 30)
     assert "Use --errors replace" in mistake("vocab", str(text))
+    labeled = ("train", "classifier", str(text), "--errors", "replace", "--tokens", "running", "--out", "x.bin")
+    assert "Tokenizer(" not in mistake(*labeled)
     assert "format=" not in mistake("train", "word2vec", str(text), "--out", str(tmp_path / "a.doc"))
     text.write_text("strong tea and coffee\n" * 30)
     common = ("train", "word2vec", str(text), "--min-count", "1", "--epochs", "1", "--out", str(tmp_path / "out"))
@@ -118,3 +136,84 @@ def test_old_names_of_options_keep_working(capsys: pytest.CaptureFixture[str]) -
         main([*command, "--help"])
         shown = capsys.readouterr().out
         assert all(flag in shown for flag in flags)
+
+
+def run_shell(command: str, **variables: str) -> subprocess.CompletedProcess[bytes]:
+    environment = {**os.environ, "PYTHON": sys.executable, **variables}
+    return subprocess.run(["sh", "-c", command], env=environment, capture_output=True, stdin=subprocess.DEVNULL)
+
+
+def test_closed_streams_do_not_stop_a_command() -> None:
+    assert run_shell('"$PYTHON" -m firth models >&-').returncode == 0
+    assert run_shell('"$PYTHON" -m firth models <&- >&- 2>&-').returncode == 0
+    assert run_shell('"$PYTHON" -m firth models --nonsense >&-').returncode == 2
+
+
+def test_characters_that_the_terminal_does_not_have_are_escaped() -> None:
+    run = run_shell('"$PYTHON" -m firth neighbors fasttext-fa کتاب --top 1', PYTHONIOENCODING="ascii")
+    assert (run.returncode, run.stderr) == (0, b"")
+    assert run.stdout.startswith("کتاب\t".encode("ascii", "backslashreplace"))
+
+
+def test_the_name_of_an_output_need_not_be_utf_8(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / "text.txt").write_text("strong tea and strong coffee\n" * 20)
+    out = os.fsdecode(bytes(tmp_path) + b"/caf\xe9")
+    main(
+        [
+            "train",
+            "word2vec",
+            str(tmp_path / "text.txt"),
+            "--dim",
+            "4",
+            "--min-count",
+            "1",
+            "--subsample",
+            "0",
+            "--out",
+            out,
+        ]
+    )
+    assert "caf\\udce9" in Path(out, "README.md").read_text(encoding="utf-8")
+
+
+def flags(app: App, path: tuple[str, ...] = ()) -> Iterator[tuple[str, list[str]]]:
+    """(command, names of a flag, the first of which the help shows) for every flag of every command."""
+    commands = [name for name in app if not name.startswith("-")]
+    for name in commands:
+        yield from flags(app[name], (*path, name))
+    if not commands:
+        for argument in app.assemble_argument_collection():
+            names = [name for name in argument.names if name.startswith("--")]
+            if names:
+                yield " ".join(path), names
+
+
+OLD_NAMES = {"--topn": "--top", "--count": "--top", "--letters": "--language"}
+
+
+def test_one_thing_has_one_name_in_all_commands() -> None:
+    """Old names are accepted, and only there. `embed` and `index` compute with --precision and store as --dtype."""
+    every = list(flags(build([])))
+    assert [(command, names) for command, names in every if names[0] in OLD_NAMES] == []
+    assert all(names[0] == OLD_NAMES[old] for _, names in every for old in names if old in OLD_NAMES)
+    accepted = {(command, name) for command, names in every for name in names[1:]}
+    for command, old in (("neighbors", "--topn"), ("analogy", "--topn"), ("generate", "--count")):
+        assert (command, old) in accepted
+    assert {("task ner", "--letters"), ("convert", "--dtype")} <= accepted
+    both = {command for command, names in every if names[0] == "--dtype"}
+    assert both == {command for command, names in every if names[0] == "--precision"} & both == {"embed", "index"}
+
+
+def test_control_c_at_the_end_of_a_kernel_is_one_line(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Python then raises a SystemError because of the KeyboardInterrupt: the kernel returned a result with it."""
+
+    def run_kernel(_: Any) -> None:
+        raise SystemError("returned a result with an exception set") from KeyboardInterrupt()
+
+    monkeypatch.setattr("firth.cli.main.run", run_kernel)
+    with pytest.raises(SystemExit) as stop:
+        main([])
+    assert stop.value.code == 130
+    assert capsys.readouterr().err == "firth: interrupted\n"

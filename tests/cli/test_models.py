@@ -89,3 +89,7 @@ def test_a_conversion_changes_the_precision_or_says_why_not(
     assert answer("info", half)["dtype"] == "float16"
     message = mistake("convert", "svd-en", str(tmp_path / "more"), "--precision", "float16")
     assert "the rows are pq50x8, which is smaller than float16" in message
+    for name in ("vectors.bin", "vectors.txt"):  # formats that have one precision
+        message = mistake("convert", "word2vec-en", str(tmp_path / name), "--precision", "float16")
+        assert "does not store float16" in message
+        assert not (tmp_path / name).exists()

@@ -71,6 +71,20 @@ def test_an_output_that_contains_an_input_is_refused(mistake: Callable[..., str]
     assert book.read_text() == BOOK
 
 
+@pytest.mark.parametrize("out", ["model", "new/deep/model", "vectors.txt"])
+def test_an_output_inside_of_a_folder_of_texts_is_refused(mistake: Callable[..., str], book: Path, out: str) -> None:
+    """The next run would read it as text."""
+    out = str(book.parent / out)
+    assert "lies in the input" in mistake("train", "word2vec", str(book.parent), *SMALL, "--out", out)
+    assert "lies in the input" in mistake("tokens", str(book.parent), "--out", out)
+    assert os.listdir(book.parent) == ["book.txt"]
+
+
+def test_a_report_may_lie_in_the_folder_of_its_model(book: Path) -> None:
+    firth.save(WordVectors(["tea", "rain"], [[1.0, 2.0], [2.0, 1.0]]), book.parent / "model")
+    check_outputs([book.parent / "model" / "report.html"], [str(book.parent / "model")])
+
+
 def test_another_name_of_an_input_is_that_input(book: Path) -> None:
     link, hard = book.with_name("link.txt"), book.with_name("hard.txt")
     link.symlink_to(book)

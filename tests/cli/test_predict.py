@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import io
+import json
+import re
 import subprocess
 import sys
 from collections.abc import Callable
@@ -26,7 +28,7 @@ def test_a_classifier_is_trained_tested_asked_and_made_small(
     assert answer("test", model, str(lines))["precision"] == 1.0
     monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(b"milk tea\n\nhot sun\n")))
     found = answer("predict", model, "-")
-    assert [max(one["labels"], key=one["labels"].get) for one in found] == ["__label__drink", "__label__sky"]
+    assert [list(one["labels"]) for one in found] == [["__label__drink"], [], ["__label__sky"]]
     small = answer("quantize", model, str(tmp_path / "c.ftz"))
     assert answer("info", str(tmp_path / "c.ftz"))["words"] == small["words"]
 
@@ -36,7 +38,58 @@ def test_a_command_in_a_bare_folder_answers(tmp_path: Path) -> None:
     code = "import sys; from firth.cli.main import main; main(sys.argv[1:])"
     command = [sys.executable, "-c", code, "predict", "ner", "Elon Musk founded SpaceX."]
     done = subprocess.run(command, capture_output=True, text=True, cwd=tmp_path, check=True)
-    assert done.stdout == "[Elon Musk PER] founded [SpaceX ORG] .\n"
+    rows = [line.split("\t") for line in done.stdout.splitlines()]
+    assert [row[:-1] for row in rows] == [
+        ["0", "0", "PER", "Elon Musk", "0", "9", "0", "2"],
+        ["0", "0", "ORG", "SpaceX", "18", "24", "3", "4"],
+    ]
+    assert all(0.5 < float(row[-1]) <= 1 for row in rows)
+
+
+def read_from(monkeypatch: pytest.MonkeyPatch, text: str) -> None:
+    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(text.encode())))
+
+
+def test_every_line_of_standard_input_has_an_answer_with_its_number(
+    answer: Callable[..., Any], monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    lines = "\nAnn  left. Paul 😀 saw Rome.\n\n"
+    read_from(monkeypatch, lines)
+    found = answer("predict", "ner", "-")
+    assert [(one["input"], one["sentence"], len(one["tokens"])) for one in found] == [
+        (0, 0, 0),
+        (1, 0, 3),
+        (1, 1, 5),
+        (2, 0, 0),
+    ]
+    for one in found:
+        line = lines.split("\n")[one["input"]]
+        assert one["text"] == line[one["start"] : one["end"]]
+        assert all(line[span["start"] : span["end"]] == span["text"] for span in one["entities"])
+    read_from(monkeypatch, lines)
+    main(["predict", "ner", "-"])
+    rows = [line.split("\t") for line in capsys.readouterr().out.splitlines()]
+    assert {len(row) for row in rows} == {9}
+    assert [row[0] for row in rows if not row[2]] == ["0", "2"]
+    spans = {(row[3], row[4], row[5]) for row in rows if row[2]}
+    assert spans == {(one["text"], str(one["start"]), str(one["end"])) for told in found for one in told["entities"]}
+
+
+def test_the_answers_to_a_long_text_are_not_longer_than_the_text_times_a_constant(answer: Callable[..., Any]) -> None:
+    sizes = [len(json.dumps(answer("predict", "ner", "Ann met Paul in Rome. " * count))) for count in (2, 40)]
+    assert sizes[1] < 20.5 * sizes[0]
+
+
+def test_a_terminal_shows_the_places_below_the_drawing(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(sys.stdout, "isatty", lambda: True)
+    monkeypatch.setenv("COLUMNS", "80")
+    main(["predict", "ner", "Elon Musk founded SpaceX."])
+    drawing, *table = capsys.readouterr().out.splitlines()
+    assert re.sub(r"\x1b\[[\d;]*m", "", drawing) == "[Elon Musk PER] founded [SpaceX ORG] ."
+    assert any("characters" in line for line in table)
+    assert any(" SpaceX " in line and " 18:24 " in line and " 3:4 " in line for line in table)
 
 
 def test_text_in_another_script_gets_one_warning_beside_the_answers(capsys: pytest.CaptureFixture[str]) -> None:
@@ -81,3 +134,23 @@ def test_a_task_without_a_model_says_how_to_learn_one(capsys: pytest.CaptureFixt
     with pytest.raises(SystemExit):
         main(["predict", "seq2seq", "a b"])
     assert "firth task seq2seq --train" in capsys.readouterr().err
+
+
+def test_the_language_of_texts_is_identified(
+    answer: Callable[..., Any], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    lines = tmp_path / "languages.txt"
+    lines.write_text("__label__de das ist ein satz\n__label__en this is a sentence\n" * 20)
+    model = str(tmp_path / "lid.bin")
+    answer(*f"train classifier {lines} --dim 8 --learning-rate 0.5 --buckets 0 --out {model}".split())
+    read_from(monkeypatch, "das ist\tsatz\n\nthis sentence\n")
+    found = answer("identify", "-", "--model", model)
+    assert [list(one["languages"]) for one in found] == [["de"], [], ["en"]]
+    assert len(answer("identify", "das ist", "--model", model, "--top", "2")[0]["languages"]) == 2
+
+
+def test_tokenized_texts_are_not_tokenized_again(answer: Callable[..., Any]) -> None:
+    text = "Elon Musk can't wait ."
+    running, tokenized = answer("predict", "ner", text)[0], answer("predict", "ner", text, "--tokens", "whitespace")[0]
+    assert running["tokens"] == ["Elon", "Musk", "ca", "n't", "wait", "."]
+    assert tokenized["tokens"] == ["Elon", "Musk", "can't", "wait", "."]

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import inspect
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
 
+import pytest
 from cyclopts import App
 
+from firth.cli.main import main
 from firth.cli.recipe_command import command_help, recipe_command, recipe_flags
 from firth.options import Recipe, option
 
@@ -64,3 +67,22 @@ def test_angle_brackets_survive_in_help(capsys: Any) -> None:
     app, _ = make_app()
     app(["--help"])
     assert "<unk>" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    ("command", "shown"),
+    [
+        ("train glove", "Add the word <unk>,"),
+        ("train ngram", "by <unk>."),
+        ("task seq2seq", "or keep <unk>."),
+        ("neighbors", "one [word] in brackets"),
+        ("study play", "the word in [brackets];"),
+    ],
+)
+def test_help_texts_keep_what_stands_in_brackets(
+    command: str, shown: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("COLUMNS", "200")
+    with suppress(SystemExit):
+        main([*command.split(), "--help"])
+    assert shown in " ".join(capsys.readouterr().out.split())

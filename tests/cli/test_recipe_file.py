@@ -43,6 +43,8 @@ def test_the_recipe_is_kept_with_the_model_and_told_on_its_card(
     [
         ('name = "counts"\nwindw = 3', "Did you mean 'window'"),
         ("dim = 3", "names no recipe"),
+        ('name = ["counts"]', "names no recipe"),
+        (f'name = "counts"\nwindow{".a" * 2000} = 1', "nested too deeply|must be a whole number"),
         ('name = "ngram"', "is a recipe for ngram, but the command is counts"),
     ],
 )

@@ -39,7 +39,7 @@ def test_a_task_is_learnt_saved_and_asked(
     [first, second] = answer("predict", str(folder / "model"), "a fine film", "A poor film.")
     assert (first["label"], second["label"]) == ("good", "bad")
     main(["predict", str(folder / "model"), "a fine film"])
-    assert capsys.readouterr().out.startswith("good\t0.")
+    assert capsys.readouterr().out.startswith("0\tgood\t0.")
     card = (folder / "model" / "README.md").read_text(encoding="utf-8")
     assert "| dev accuracy | `1.0` |" in card
 
@@ -89,7 +89,7 @@ def test_mistakes_are_one_line(mistake: Callable[..., str], folder: Path) -> Non
     problem = mistake("task", "sentiment", "--train", lines, "--embedding", "none", *SMALL)
     assert "the network's input has no vectors" in problem
     assert "hidden is 0" in mistake("task", "sentiment", "--train", lines, *WORDS, "--hidden", "0")
-    assert "No such file" in mistake("task", "sentiment", "--train", "gone.txt", *WORDS, *SMALL)
+    assert "no such file" in mistake("task", "sentiment", "--train", "gone.txt", *WORDS, *SMALL)
 
 
 def test_every_task_explains_itself(capsys: pytest.CaptureFixture[str]) -> None:

@@ -44,3 +44,15 @@ def test_phrases_are_found_and_joined(answer: Callable[..., Any], tmp_path: Path
     answer("train", "phrases", str(text), "--threshold", "2", "--delta", "2", "--out", found)
     answer("phrases", found, str(text), "--out", str(tmp_path / "joined.txt"))
     assert "the new_york times" in (tmp_path / "joined.txt").read_text()
+
+
+def test_a_segmenter_is_trained_and_used_by_the_name_of_its_folder(answer: Callable[..., Any], tmp_path: Path) -> None:
+    text = tmp_path / "text.txt"
+    text.write_text("我爱北京。\n北京很大，他在北京！\n我去南京\n东北很冷\n" * 5)
+    words = str(tmp_path / "words")
+    values = answer("train", "segmenter", str(text), "--out", words)
+    assert values["model"] == "segmenter"
+    assert (tmp_path / "words" / "README.md").is_file()
+    assert "北京" in {one["word"] for one in answer("vocab", str(text), "--segment", words)["words"]}
+    main(["tokens", str(text), "--segment", words, "--out", str(tmp_path / "tokens.txt")])
+    assert (tmp_path / "tokens.txt").read_text().startswith("我爱 北京 。\n北京 ")

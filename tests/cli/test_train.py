@@ -37,6 +37,35 @@ def test_word2vec_and_glove_are_trained_from_the_command_line(
         assert answer("info", out)["dim"] == 10
 
 
+def test_the_lines_of_a_file_become_documents_with_neighbors(
+    answer: Callable[..., Any], mistake: Callable[..., str], tmp_path: Path
+) -> None:
+    lines = ["tea,hot\thot tea with milk", "rain\tcold rain and wind"] * 20
+    (tmp_path / "tagged.tsv").write_text("\n".join(lines), encoding="utf-8")
+    (tmp_path / "lines.txt").write_text("\n".join(line.split("\t")[1] for line in lines), encoding="utf-8")
+    out, flags = str(tmp_path / "documents"), ("--dim", "8", "--min-count", "1", "--architecture", "pv-dbow")
+    values = answer("train", "doc2vec", str(tmp_path / "lines.txt"), *flags, "--out", out)
+    assert (values["kind"], values["tags"], values["words"], values["dim"]) == ("DocumentVectors", 40, 8, 8)
+    flags += ("--documents", "tagged-line", "--epochs", "40", "--subsample", "0")
+    answer("train", "doc2vec", str(tmp_path / "tagged.tsv"), *flags, "--out", out)
+    [near] = answer("neighbors", out, "tea")
+    assert [one["word"] for one in near["neighbors"]] == ["hot", "rain"]
+    [near] = answer("neighbors", out, "--text", "rain and wind", "--top", "1")
+    assert near["neighbors"][0]["word"] == "rain"
+    assert "A doc2vec model of 3 tags, 8 numbers each." in (tmp_path / "documents" / "README.md").read_text()
+    assert "needs word vectors" in mistake("evaluate", out)
+    (tmp_path / "tagged.tsv").write_text("tea\thot\nno tab\n", encoding="utf-8")
+    problem = mistake("train", "doc2vec", str(tmp_path / "tagged.tsv"), *flags, "--out", out)
+    assert "tagged.tsv:2: has no tab after the tags" in problem
+
+
+def test_the_words_to_train_can_be_in_a_file(answer: Callable[..., Any], tmp_path: Path) -> None:
+    (tmp_path / "text.txt").write_text("tea and milk and rain\n" * 20, encoding="utf-8")
+    (tmp_path / "words.txt").write_text("tea\t90\nmilk\t7\n", encoding="utf-8")
+    flags = "--dim", "4", "--vocabulary", str(tmp_path / "words.txt"), "--out", str(tmp_path / "vectors")
+    assert answer("train", "word2vec", str(tmp_path / "text.txt"), *flags)["words"] == 2
+
+
 def test_a_gpu_is_used_or_missed_in_one_line(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     text, out = tmp_path / "text.txt", tmp_path / "vectors"
     text.write_text("a b c d e f\n" * 100, encoding="utf-8")
@@ -52,6 +81,23 @@ def test_a_gpu_is_used_or_missed_in_one_line(tmp_path: Path, capsys: pytest.Capt
     else:
         main(asked)
         assert out.exists()
+
+
+def test_labeled_lines_are_split_at_white_space_and_other_tokens_are_refused(
+    answer: Callable[..., Any], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    text, out = tmp_path / "labeled.txt", str(tmp_path / "model.bin")
+    text.write_text("__label__a tea.\n__label__b Rain!\n" * 20, encoding="utf-8")
+    asked = "train", "classifier", str(text), "--dim", "4", "--out", out
+    with pytest.raises(SystemExit) as stop:
+        main([*asked, "--tokens", "running"])
+    assert stop.value.code == 2
+    assert 'Invalid value "running" for --tokens. Choose from: "whitespace"' in capsys.readouterr().err
+    assert answer(*asked, "--fold-case")["words"] == 3
+    tuned = answer(*asked, "--autotune-validation", str(text), "--autotune-trials", "1", "--force")
+    assert tuned["training"]["metric"] == "f1"
+    assert tuned["training"]["score"] == tuned["metadata"]["autotune"]["score"]
+    assert answer("predict", out, "rain!", "-k", "-1")[0]["labels"].keys() == {"__label__a", "__label__b"}
 
 
 def test_a_recipe_without_a_twin_on_the_gpu_has_no_flag(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

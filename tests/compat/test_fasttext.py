@@ -1,4 +1,4 @@
-"""Ported fastText code: the formulas of its methods, from the rows of the model."""
+"""Ported fastText code: models are loaded and trained under its names."""
 
 from __future__ import annotations
 
@@ -7,62 +7,58 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from firth.compat.fasttext import FastTextModel, load_model
+from firth.compat.fasttext import load_model, tokenize, train_supervised, train_unsupervised
 from firth.errors import OptionError
 from firth.formats.registry import save
 from firth.models.classifier import FastTextClassifier
-from firth.models.classifier_model import Classifier
-from firth.text.subwords import Subwords
-from firth.vectors.subwords import SubwordVectors
+from firth.runtime import Runtime
 from firth.vectors.words import WordVectors
 
-ROWS = np.random.default_rng(5).standard_normal((53, 4)).astype(np.float32)
-VECTORS = SubwordVectors(["tea", "rain", "sun"], ROWS, Subwords(3, 4, 50))
-MODEL = FastTextModel(VECTORS)
+LINES = ["__label__drink hot tea", "__label__sky hot sun", "__label__drink cold milk"] * 20
 
 
-@pytest.mark.parametrize("word", ["rain", "rainy"])
-def test_the_mean_of_the_rows_of_the_subwords_is_the_vector_of_the_word(word: str) -> None:
-    pieces, rows = MODEL.get_subwords(word)
-    assert (pieces[0] == word) == (word == "rain")
-    assert len(pieces) == len(rows)
-    np.testing.assert_allclose(ROWS[rows].mean(axis=0), MODEL.get_word_vector(word), rtol=1e-5)
+def test_a_classifier_is_trained_under_the_names_of_fasttext(tmp_path: Path) -> None:
+    (tmp_path / "train.txt").write_text("\n".join(LINES) + "\n")
+    model = train_supervised(
+        input=str(tmp_path / "train.txt"), lr=0.5, dim=8, epoch=5, minCountLabel=0, thread=1, verbose=0, loss="softmax"
+    )
+    assert model.test(str(tmp_path / "train.txt")) == (60, 1.0, 1.0)
+    expected = FastTextClassifier(dim=8, learning_rate=0.5).fit(LINES, runtime=Runtime(1))
+    np.testing.assert_allclose(model.get_word_vector("tea"), expected.get_word_vector("tea"), atol=1e-5)
+    save(model, tmp_path / "model.bin")
+    assert load_model(tmp_path / "model.bin").predict("cold milk")[0] == ("__label__drink",)
 
 
-def test_a_sentence_is_the_mean_of_the_unit_vectors_of_its_words() -> None:
-    words = ["tea", "rainy", "sun"]
-    units = [VECTORS[word] / np.linalg.norm(VECTORS[word]) for word in words]
-    np.testing.assert_allclose(MODEL.get_sentence_vector("tea  rainy sun"), np.mean(units, axis=0), rtol=1e-5)
-    assert MODEL.get_sentence_vector("").tolist() == [0, 0, 0, 0]
-    with pytest.raises(OptionError, match="must be one line"):
-        MODEL.get_sentence_vector("tea\nrain")
+def test_pretrained_vectors_start_a_classifier(tmp_path: Path) -> None:
+    (tmp_path / "train.txt").write_text("\n".join(LINES) + "\n")
+    save(WordVectors(["tea", "cocoa"], np.eye(2, 3, dtype=np.float32)), tmp_path / "vectors.vec")
+    options = {"pretrainedVectors": str(tmp_path / "vectors.vec"), "epoch": 1, "thread": 1}
+    model = train_supervised(str(tmp_path / "train.txt"), **options)
+    assert model.dim == 3
+    assert "cocoa" in model.words
 
 
-def test_neighbors_and_analogies_have_the_cosine_first() -> None:
-    assert MODEL.get_nearest_neighbors("tea", 2) == [(c, w) for w, c in VECTORS.most_similar("tea", topn=2)]
-    assert MODEL.get_analogies("tea", "rain", "sun") == [
-        (c, w) for w, c in VECTORS.most_similar(["tea", "sun"], "rain")
-    ]
-    assert (MODEL.get_words(), MODEL.get_labels()) == (["tea", "rain", "sun"], ["tea", "rain", "sun"])
-    assert (MODEL.get_dimension(), MODEL.get_word_id("rain"), MODEL.get_word_id("snow")) == (4, 1, -1)
+def test_word_vectors_are_trained_under_the_names_of_fasttext(tmp_path: Path) -> None:
+    (tmp_path / "train.txt").write_text("hot tea and cold milk\n" * 30)
+    options = {"minCount": 1, "dim": 4, "bucket": 100, "t": 1.0, "epoch": 1, "ws": 2}
+    model = train_unsupervised(str(tmp_path / "train.txt"), model="cbow", **options)
+    assert (len(model), model.dim, model.subwords.buckets) == (5, 4, 100)
+    assert model.output is not None
+    assert model.output.model == "cbow"
+    with pytest.raises(OptionError, match="model is 'glove'"):
+        train_unsupervised(str(tmp_path / "train.txt"), model="glove")
 
 
-def test_a_classifier_predicts_and_is_tested(tmp_path: Path) -> None:
-    lines = ["__label__drink hot tea", "__label__sky hot sun", "__label__drink cold milk"] * 20
-    vectors = FastTextClassifier(dim=8, learning_rate=0.5).fit(lines)
-    save(vectors, tmp_path / "model.bin")
-    (tmp_path / "test.txt").write_text("\n".join(lines) + "\n")
-    model, classifier = load_model(tmp_path / "model.bin"), Classifier(vectors)
-    labels, probabilities = model.predict("milk tea", k=-1)
-    assert sorted(labels) == sorted(model.labels) == ["__label__drink", "__label__sky"]
-    assert dict(zip(labels, probabilities)) == pytest.approx(dict(classifier.predict("milk tea", k=2)))
-    assert [best[0][0] for best in model.predict(["milk tea", "sun"])] == ["__label__drink", "__label__sky"]
-    assert model.test(tmp_path / "test.txt") == (60, 1.0, 1.0)
-    rows = vectors.rows.take([vectors.vocabulary.id(word) for word in ("milk", "tea", "</s>")])
-    np.testing.assert_allclose(model.get_sentence_vector("milk tea"), rows.mean(axis=0), rtol=1e-5)
+def test_lines_are_split_as_fasttext_splits_them() -> None:
+    assert tokenize("hot\ttea\0with milk\nmore") == ["hot", "tea", "with", "milk", "</s>", "more"]
+    assert tokenize(" ") == []
 
 
-def test_other_models_are_refused(tmp_path: Path) -> None:
+def test_unknown_options_and_other_models_are_refused(tmp_path: Path) -> None:
     save(WordVectors(["tea", "rain"], np.eye(2, dtype=np.float32)), tmp_path / "vectors.txt")
     with pytest.raises(OptionError, match="holds no fastText model but a WordVectors"):
         load_model(tmp_path / "vectors.txt")
+    with pytest.raises(OptionError, match=r"no option is called 'epochs'\. Did you mean 'epoch'"):
+        train_supervised("train.txt", epochs=3)
+    with pytest.raises(OptionError, match="loss is 'mse'"):
+        train_supervised("train.txt", loss="mse")

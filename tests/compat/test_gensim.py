@@ -84,3 +84,18 @@ def test_p_values_at_the_edges() -> None:
     assert with_p_value(1.0, 10) == (1.0, 0.0)
     assert with_p_value(0.5, 2) == (0.5, 1.0)
     assert np.isnan(with_p_value(None, 0)).all()
+
+
+def test_word2vec_files_are_read_and_written_under_gensims_names(tmp_path: Path) -> None:
+    vectors = KeyedVectors(2)
+    vectors.add_vectors(["tea", "coffee"], [[1, 0.5], [0.25, 2]])
+    for binary in (True, False):
+        vectors.save_word2vec_format(tmp_path / "vectors", binary=binary)
+        read = KeyedVectors.load_word2vec_format(tmp_path / "vectors", binary=binary)
+        assert np.array_equal(read.vectors, vectors.vectors)
+    assert len(KeyedVectors.load_word2vec_format(tmp_path / "vectors", limit=1)) == 1
+
+
+def test_the_nearest_of_some_words_is_found() -> None:
+    vectors = KeyedVectors(WordVectors(["tea", "coffee", "rain"], [[1, 0.1], [1, 0.2], [0, 1]]))
+    assert vectors.most_similar_to_given("tea", ["rain", "coffee"]) == "coffee"

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from firth.data import SETS
 from firth.errors import FormatError, OptionError
 from firth.evaluate import questions
 from firth.evaluate.questions import (
@@ -211,3 +212,68 @@ def test_the_persian_categories_are_read_with_the_category_first(data: Path, mon
     members = read_categories("fa/categories-sbu")
     assert len({member.category for member in members}) == 93
     assert members[0] == Member("ورزش", "دو")
+
+
+def test_a_relation_table_gives_the_questions_of_every_two_pairs(tmp_path: Path) -> None:
+    file = tmp_path / "relations.txt"
+    file.write_text(": family\nman woman\nking queen\nboy girl lad\n")
+    with pytest.raises(FormatError, match=r":2: expected four words, found 2"):
+        read_analogies(file)
+    file.write_text(": family\nman woman\nking queen\nboy girl\n: gram1\ncat cats\ndog dogs\nhound dogs\n")
+    read = read_analogies(file)
+    assert {name: len(section) for name, section in read.items()} == {"family": 6, "gram1": 4}
+    assert read["family"][0] == AnalogyQuestion("man", "woman", "king", "queen")
+    assert all(one.expected not in one[:3] for one in read["gram1"])
+
+
+def test_a_single_pair_is_no_question(tmp_path: Path) -> None:
+    file = tmp_path / "relations.txt"
+    file.write_text(": family\nman woman\n")
+    with pytest.raises(FormatError, match="needs at least two pairs"):
+        read_analogies(file)
+
+
+OWN = {
+    "firth-similarity-en": (read_pairs, 200),
+    "firth-similarity-fa": (read_pairs, 200),
+    "firth-categories-en": (read_categories, 150),
+    "firth-categories-fa": (read_categories, 150),
+}
+
+
+@pytest.mark.parametrize("name", OWN)
+def test_the_sets_that_ship_are_read_whole_without_duplicates(name: str) -> None:
+    read, least = OWN[name]
+    items = read(name)
+    assert len(items) == SETS[name].size >= least
+    assert len({frozenset(item[:2]) for item in items}) == len(items)
+    if name.startswith("firth-similarity"):
+        assert {0, 5, 9} <= {int(item.score) for item in items}
+        assert all(0 <= item.score <= 10 for item in items)
+    else:
+        assert len({item.category for item in items}) >= 15
+
+
+@pytest.mark.parametrize("language", ["en", "fa"])
+def test_the_analogies_that_ship_have_sections_of_both_groups(language: str) -> None:
+    sections = read_analogies(f"firth-analogy-{language}")
+    questions = [question for section in sections.values() for question in section]
+    assert len(questions) == SETS[f"firth-analogy-{language}"].size >= 300
+    assert {name.startswith("gram") for name in sections} == {True, False}
+    assert len(set(questions)) == len(questions)
+
+
+def test_a_line_that_is_not_csv_is_split_at_its_commas(tmp_path: Path) -> None:
+    pairs = read_pairs(write(tmp_path, "tea,cof\rfee,7\nsun,rain,2\n"))
+    assert [pair.second for pair in pairs] == ["cof\rfee", "rain"]
+
+
+def test_a_colon_that_is_no_title_is_a_wrong_line(tmp_path: Path) -> None:
+    with pytest.raises(FormatError, match=r"set\.txt:2: expected four words, found 1"):
+        read_analogies(write(tmp_path, "Rome Italy Paris France\n\t: \n"))
+
+
+def test_a_relation_table_cannot_fill_the_memory(tmp_path: Path) -> None:
+    text = "".join(f"a{number} b{number}\n" for number in range(1001))
+    with pytest.raises(FormatError, match="over 1,000,000"):
+        read_analogies(write(tmp_path, text))

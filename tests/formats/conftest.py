@@ -5,17 +5,19 @@ from __future__ import annotations
 import contextlib
 from collections.abc import Callable
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-import h5py
 import numpy as np
 import pytest
-import torch
 
 from firth.errors import FirthError
 from firth.formats.registry import load, save
-from firth.neural.architecture import PRESETS
-from firth.neural.bilm import BiLM
 from firth.vectors.words import WordVectors
+
+if TYPE_CHECKING:
+    from torch import Tensor
+
+    from firth.neural.bilm import BiLM
 
 SENTENCES = [["The", "first", "sentence", "."], ["Naïve"], []]
 
@@ -23,15 +25,20 @@ SENTENCES = [["The", "first", "sentence", "."], ["Naïve"], []]
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
     """A tiny biLM in ELMo's official layout."""
+    pytest.importorskip("torch")
+    from firth.neural.architecture import PRESETS
+    from firth.neural.bilm import BiLM
+
     save(BiLM(PRESETS["tiny"]), tmp_path / "model", format="elmo")
     return tmp_path / "model"
 
 
 @pytest.fixture(scope="session")
-def embed() -> Callable[[BiLM], torch.Tensor]:
+def embed() -> Callable[[BiLM], Tensor]:
     """All layers of a biLM on a few sentences."""
+    torch = pytest.importorskip("torch")
 
-    def run(bilm: BiLM) -> torch.Tensor:
+    def run(bilm: BiLM) -> Tensor:
         with torch.no_grad():
             return bilm(SENTENCES)[0]
 
@@ -41,6 +48,7 @@ def embed() -> Callable[[BiLM], torch.Tensor]:
 @pytest.fixture(scope="session")
 def read_tensors() -> Callable[[Path], dict[str, np.ndarray]]:
     """The tensors of an HDF5 file by name."""
+    h5py = pytest.importorskip("h5py")
 
     def read(path: Path) -> dict[str, np.ndarray]:
         tensors: dict[str, np.ndarray] = {}

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as some
 
-from firth.errors import FormatError
+from firth.errors import FirthError, FormatError
 from firth.formats import arpa
 from firth.models.ngram import Ngram
 from firth.models.ngram_model import NgramModel
@@ -208,3 +208,39 @@ def test_numbers_that_are_hard_to_read_are_read(tmp_path):
 def test_an_empty_last_order_is_left_out(tmp_path):
     text = TEA.replace("3=1", "3=0").replace("-0.1\tstrong tea </s>\n", "")
     assert arpa.read(written(tmp_path, text)).order == 2
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "problem"),
+    [
+        ("-0.75	tea	-0.125", "-1 tea 1e-400 x", "a number is too long or too small"),  # once read for ever
+        ("-0.75	tea	-0.125", "\x0b", "expected a log10 probability"),
+        ("-0.75	tea	-0.125", "-0.75	tea	1e30", "is not an n-gram model: .* the array 'backoffs'"),
+        ("-0.5	<s> strong", "\x0b", "expected a log10 probability"),
+    ],
+)
+def test_lines_that_once_broke_the_reader_are_named(tmp_path, old, new, problem):
+    with pytest.raises(FormatError, match=problem):
+        arpa.read(written(tmp_path, TEA.replace(old, new)))
+
+
+def test_many_numbers_with_tiny_exponents_are_read_in_time(tmp_path):
+    count = 20_000  # a copy of the rest of the block for each line took minutes
+    lines = "".join(f"-0.{'3' * 40}\tw{i}\t1e-400\n" for i in range(count))
+    text = f"\\data\\\nngram 1={count + 2}\n\n\\1-grams:\n-99\t<s>\n-1\t</s>\n{lines}\n\\end\\\n"
+    model = arpa.read(written(tmp_path, text))
+    assert model.log10[5] == np.float32(-1 / 3)
+    assert model.levels == (count + 3,)
+
+
+def test_a_model_without_any_probability_says_so_when_it_shall_write(tmp_path):
+    text = (
+        TEA.replace("-0.75\ttea", "-99999\ttea")
+        .replace("-1\tstrong", "-99999\tstrong")
+        .replace("-0.5\t</s>", "-99999\t</s>")
+    )
+    model = arpa.read(written(tmp_path, text))
+    with pytest.raises(FirthError, match="no word can follow"):
+        model.sample(["x"])
+    assert model.perplexity([["tea", "tea"]]).value == np.inf
+    assert model.score(["tea"]).per_word == 0

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -15,11 +16,12 @@ import torch
 
 from firth.errors import FirthError, FormatError, MissingExtra
 from firth.formats import elmo
-from firth.formats.elmo_files import ElmoFiles, find_files, read_vocabulary
+from firth.formats.elmo_files import ElmoFiles, find_files
 from firth.formats.registry import load, save
 from firth.neural.architecture import PRESETS, Architecture
 from firth.neural.bilm import BiLM
 from firth.text.vocabulary import Vocabulary
+from firth.text.vocabulary_file import read_vocabulary
 
 TINY = PRESETS["tiny"]
 
@@ -189,3 +191,75 @@ def test_without_torch_or_h5py_the_extra_is_named(
 def test_files_may_lie_apart(folder: Path, tmp_path: Path) -> None:
     (folder / "weights.hdf5").rename(tmp_path / "elsewhere.h5")
     assert elmo.read_files(ElmoFiles(folder / "options.json", tmp_path / "elsewhere.h5")).architecture == TINY
+
+
+BIAS = "CNN/b_cnn_0"
+
+
+def replace_bias(folder: Path, make: Callable[[h5py.File, tuple[int, ...]], object]) -> None:
+    with h5py.File(folder / "weights.hdf5", "r+") as file:
+        shape = file[BIAS].shape
+        del file[BIAS]
+        make(file, shape)
+
+
+def make_external(file: h5py.File, shape: tuple[int, ...]) -> None:
+    secret = Path(file.filename).parent / "secret"
+    secret.write_bytes(bytes(64))
+    file.create_dataset(BIAS, shape, "f4", external=[(str(secret), 0, 64)])
+
+
+def make_virtual(file: h5py.File, shape: tuple[int, ...]) -> None:
+    other = Path(file.filename).parent / "other"
+    with h5py.File(other, "w") as inner:
+        inner["x"] = np.zeros(shape, np.float32)
+    layout = h5py.VirtualLayout(shape, "f4")
+    layout[:] = h5py.VirtualSource(str(other), "x", shape)
+    file.create_virtual_dataset(BIAS, layout)
+
+
+def make_link(file: h5py.File, shape: tuple[int, ...]) -> None:
+    file["elsewhere"] = np.zeros(shape, np.float32)
+    file[BIAS] = h5py.SoftLink("/elsewhere")
+
+
+def make_outer_link(file: h5py.File, shape: tuple[int, ...]) -> None:
+    other = Path(file.filename).parent / "other"
+    with h5py.File(other, "w") as inner:
+        inner["x"] = np.zeros(shape, np.float32)
+    file[BIAS] = h5py.ExternalLink(str(other), "/x")
+
+
+@pytest.mark.parametrize("make", [make_external, make_virtual, make_link, make_outer_link])
+def test_numbers_outside_of_the_file_are_never_read(
+    folder: Path, make: Callable[[h5py.File, tuple[int, ...]], Any]
+) -> None:
+    replace_bias(folder, make)
+    with pytest.raises(FormatError, match=r"is a link, which is not followed|in other files, which are not opened"):
+        load(folder)
+
+
+def test_a_group_that_is_a_link_is_not_followed(folder: Path) -> None:
+    with h5py.File(folder / "weights.hdf5", "r+") as file:
+        file.move("CNN", "elsewhere")
+        file["CNN"] = h5py.SoftLink("/elsewhere")
+    with pytest.raises(FormatError, match="is a link, which is not followed"):
+        load(folder)
+
+
+def test_a_hollow_tensor_is_refused(folder: Path) -> None:
+    """Chunks that were never written need no room in the file, but the whole tensor would need memory."""
+    with h5py.File(folder / "weights.hdf5", "r+") as file:
+        file.create_dataset("softmax/W", (3_000_000, TINY.dim), "f4", chunks=(1000, TINY.dim))
+        file["softmax/b"] = np.zeros(1, np.float32)
+    with pytest.raises(FormatError, match="but only 0 are stored"):
+        load(folder)
+
+
+def test_a_pipe_in_place_of_a_file_does_not_hang(folder: Path) -> None:
+    (folder / "options.json").unlink()
+    os.mkfifo(folder / "options.json")
+    with pytest.raises(FirthError):
+        load(folder)
+    with pytest.raises(FirthError, match=r"no options\.json here"):
+        load(folder / "weights.hdf5")

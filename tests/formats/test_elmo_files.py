@@ -8,10 +8,11 @@ from pathlib import Path
 import pytest
 
 from firth.errors import FormatError, OptionError
-from firth.formats.elmo_files import find_files, read_number, read_vocabulary
+from firth.formats.elmo_files import find_files, read_number
 from firth.formats.registry import detect, load, save
 from firth.neural.architecture import PRESETS
 from firth.neural.bilm import BiLM
+from firth.text.vocabulary_file import read_vocabulary
 
 TINY = PRESETS["tiny"]
 

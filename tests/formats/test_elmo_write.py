@@ -13,6 +13,9 @@ import pytest
 import torch
 
 from firth.errors import FormatError, OptionError
+from firth.formats import elmo
+from firth.formats.elmo_files import find_files
+from firth.formats.elmo_write import dump_token_embeddings
 from firth.formats.registry import load, save
 from firth.neural.architecture import PRESETS
 from firth.neural.bilm import BiLM
@@ -123,3 +126,16 @@ def test_what_the_layout_cannot_hold_is_refused_before_anything_is_written(tmp_p
     with pytest.raises(OptionError, match="a BiLM cannot be written as vec, only as native, elmo"):
         save(odd[0], tmp_path / "model.vec")
     assert not list(tmp_path.iterdir())
+
+
+def test_dumped_token_embeddings_are_read_in_place_of_the_characters(folder: Path, tmp_path: Path) -> None:
+    bilm = load(folder)
+    words = ["<S>", "</S>", "<UNK>", "tea", "Naïve"]
+    (folder / "vocab.txt").write_text("\n".join(words) + "\n", encoding="utf-8")
+    dump_token_embeddings(bilm, words, tmp_path / "tokens.hdf5")
+    looked_up = elmo.read_files(find_files(folder), token_vectors=tmp_path / "tokens.hdf5")
+    assert looked_up.words is not None
+    assert looked_up.words.words == tuple(words)
+    sentences = [["tea", "Naïve", "unlisted"], []]
+    for one, other in zip(bilm.embed(sentences, layers="all"), looked_up.embed(sentences, layers="all")):
+        assert np.abs(one - other).max(initial=0) <= 1e-6

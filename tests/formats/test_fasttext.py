@@ -12,6 +12,7 @@ import pytest
 
 from firth.errors import FormatError
 from firth.formats.registry import load, save
+from firth.models.classifier_model import Classifier
 from firth.text.subwords import Subwords
 from firth.text.vocabulary import Vocabulary
 from firth.vectors.rows import DenseRows
@@ -108,7 +109,7 @@ def test_a_false_header_is_refused(tmp_path: Path, place: int, value: bytes, pro
 
 def test_a_matrix_that_is_too_small_or_followed_by_more_is_refused(tmp_path: Path) -> None:
     save_model(tmp_path / "a.bin", input_rows=12)
-    with pytest.raises(FormatError, match="has 12 rows, but 13 are needed"):
+    with pytest.raises(FormatError, match="need 13 rows, but there are 12"):
         load(tmp_path / "a.bin")
     save_model(tmp_path / "a.bin")
     with open(tmp_path / "a.bin", "ab") as file:
@@ -123,3 +124,29 @@ def test_a_damaged_model_loads_or_raises_our_error(
 ) -> None:
     path = data / "fixtures" / "vectors" / name
     check_damaged(path.read_bytes())
+
+
+def test_buckets_of_word_ngrams_need_rows_even_without_character_ngrams(tmp_path: Path) -> None:
+    save_model(tmp_path / "a.bin")
+    raw = bytearray((tmp_path / "a.bin").read_bytes())
+    struct.pack_into("<i", raw, 8 + 4 * 5, 2)  # wordNgrams
+    struct.pack_into("<3i", raw, 8 + 4 * 8, 10**9, 0, 0)  # bucket, minn, maxn
+    (tmp_path / "a.bin").write_bytes(raw)
+    with pytest.raises(FormatError, match="do not fit together"):
+        load(tmp_path / "a.bin")
+    struct.pack_into("<i", raw, 8 + 4 * 5, 1)  # without word n-grams the buckets are not used
+    (tmp_path / "a.bin").write_bytes(raw)
+    assert Classifier(load(tmp_path / "a.bin")).predict("tea rain")
+
+
+def test_a_pruned_model_with_a_huge_table_of_buckets_is_refused(tmp_path: Path) -> None:
+    rows = np.ones((5, 2), np.float32)
+    output = Output(DenseRows(rows[:2]), LABELS, "supervised", "softmax")
+    subwords = Subwords(2, 3, 100, pruned={bucket: bucket % 3 for bucket in range(100)})
+    save(SubwordVectors(["tea", "rain"], rows, subwords, output=output), tmp_path / "a.bin")
+    assert "teapot" in load(tmp_path / "a.bin")
+    raw = bytearray((tmp_path / "a.bin").read_bytes())
+    struct.pack_into("<i", raw, 8 + 4 * 8, 50_000_000)
+    (tmp_path / "a.bin").write_bytes(raw)
+    with pytest.raises(FormatError, match="pruned index names buckets"):
+        load(tmp_path / "a.bin")

@@ -113,6 +113,13 @@ def test_plain_vectors_become_a_model_without_ngrams(tmp_path: Path) -> None:
     assert np.array_equal(opened.matrix, plain.matrix)
 
 
+def test_ngrams_without_buckets_are_not_written(tmp_path: Path) -> None:
+    made = SubwordVectors(["tea"], [[1.0]], Subwords(3, 6, 0), metadata={"fasttext": {"wordNgrams": 2}})
+    save(made, tmp_path / "a.bin")
+    written = load(tmp_path / "a.bin").metadata["fasttext"]  # fastText would divide by zero buckets
+    assert (written["maxn"], written["wordNgrams"], written["bucket"]) == (0, 1, 0)
+
+
 def test_rows_that_are_not_quantized_are_no_ftz(tmp_path: Path) -> None:
     with pytest.raises(FormatError, match="product-quantized"):
         save(build_model(dense_rows(13), dense_rows(2)), tmp_path / "a.ftz")

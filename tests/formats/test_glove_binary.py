@@ -65,7 +65,7 @@ def test_records_come_in_blocks_as_often_as_they_are_asked_for(tmp_path, monkeyp
 )
 @settings(deadline=None, max_examples=30)
 def test_a_round_trip_changes_no_bit(tmp_path_factory, cells):
-    words = Vocabulary("abcdef")
+    words = Vocabulary(list("abcdef"))
     rows, columns = zip(*cells)
     matrix = csr_matrix((list(cells.values()), (rows, columns)), shape=(6, 6))
     path = tmp_path_factory.mktemp("round") / "c.bin"
@@ -151,3 +151,26 @@ def test_a_word_that_stands_twice_is_refused(tmp_path):
 def test_a_word_with_a_blank_cannot_be_listed(tmp_path):
     with pytest.raises(FormatError, match="'New York'"):
         glove_binary.write_words(Vocabulary(["New York"]), tmp_path / "vocab.txt")
+
+
+def test_raw_parameters_are_doubles_of_all_words_and_then_of_all_contexts(tmp_path):
+    numbers = np.arange(18, dtype=np.float64).reshape(6, 3)  # three words of dim 2 with a bias, twice
+    (tmp_path / "vectors.bin").write_bytes(numbers.tobytes())
+    found = glove_binary.read_parameters(tmp_path / "vectors.bin", WORDS)
+    np.testing.assert_array_equal(found.words, numbers[:3])
+    np.testing.assert_array_equal(found.contexts, numbers[3:])
+    glove_binary.write_parameters(found, tmp_path / "again.bin")
+    assert (tmp_path / "again.bin").read_bytes() == numbers.tobytes()
+    vectors = glove_binary.read_vectors(tmp_path / "vectors.bin", WORDS)
+    np.testing.assert_array_equal(vectors["steam"], (numbers[1] + numbers[4])[:2])
+    with pytest.raises(FormatError, match="144 bytes are not two rows of float64 for each of 5 words"):
+        glove_binary.read_parameters(tmp_path / "vectors.bin", Vocabulary(list("abcde")))
+    (tmp_path / "nan.bin").write_bytes(np.full(18, np.nan).tobytes())
+    with pytest.raises(FormatError, match="not finite"):
+        glove_binary.read_parameters(tmp_path / "nan.bin", WORDS)
+
+
+def test_a_vocabulary_without_words_fits_no_parameters(tmp_path):
+    (tmp_path / "vectors.bin").write_bytes(bytes(64))
+    with pytest.raises(FormatError, match="has no words"):
+        glove_binary.read_parameters(tmp_path / "vectors.bin", Vocabulary([]))

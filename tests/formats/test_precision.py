@@ -119,7 +119,7 @@ def test_rows_that_are_smaller_already_stay_as_they_are(tmp_path: Path) -> None:
 
 
 def test_other_formats_and_kinds_say_what_they_cannot(tmp_path: Path) -> None:
-    with pytest.raises(OptionError, match="precision is 'int4', but must be 'float16' or 'int8'"):
+    with pytest.raises(OptionError, match="precision is 'int4', but must be one of 'float16', 'int8' or none"):
         save(WordVectors(["tea"], [[1.0]]), tmp_path / "a", precision="int4")  # type: ignore[arg-type]
     save(WordVectors(["tea"], [[1.0, 0.3]]), tmp_path / "a.bin", precision="int8")
     assert load(tmp_path / "a.bin")["tea"].tolist() == pytest.approx([1.0, 38 / 127])

@@ -181,3 +181,13 @@ def test_every_golden_file_is_known_or_refused_with_a_reason(data: Path) -> None
         "crime-and-punishment.txt": "refused",
         "toy-data.txt": "refused",
     }
+
+
+def test_words_in_another_encoding_are_read_as_they_were_meant(tmp_path: Path) -> None:
+    (tmp_path / "a.txt").write_bytes("2 2\ncafé 1 2\nthé 3 4\n".encode("latin-1"))
+    assert load(tmp_path / "a.txt", encoding="latin-1")["café"].tolist() == [1, 2]
+    assert "café" not in load(tmp_path / "a.txt")
+    with pytest.raises(OptionError, match="the words cannot be decoded as 'utf-8'"):
+        load(tmp_path / "a.txt", encoding="utf-8")
+    with pytest.raises(OptionError, match="cannot be decoded as 'poem'"):
+        load(tmp_path / "a.txt", encoding="poem")

@@ -57,10 +57,19 @@ def build_entry(**change: object) -> dict[str, object]:
         json.dumps(build_entry(data_offsets=[-84, 0])).encode(),
         json.dumps(build_entry(data_offsets=[0])).encode(),
         b"[" * 100000,
+        json.dumps(build_entry(shape=[7, 3, *[1] * 70])).encode(),
+        json.dumps(build_entry(dtype=["F32"])).encode(),
+        json.dumps(build_entry(data_offsets=[4, 88])).encode(),
+        json.dumps(
+            build_entry() | {"empty": {"dtype": "U8", "shape": [0, 1 << 61], "data_offsets": [84, 84]}}
+        ).encode(),
+        json.dumps(build_entry() | {"again": {"dtype": "U8", "shape": [84], "data_offsets": [0, 84]}}).encode(),
+        json.dumps(build_entry(shape=[20], data_offsets=[0, 80])).encode(),
+        json.dumps({"flags": {"dtype": "BOOL", "shape": [84], "data_offsets": [0, 84]}}).encode(),
     ],
 )
 def test_a_header_of_arrays_that_is_wrong_is_refused(tmp_path: Path, header: bytes) -> None:
-    (tmp_path / "file").write_bytes(struct.pack("<Q", len(header)) + header + bytes(84))
+    (tmp_path / "file").write_bytes(struct.pack("<Q", len(header)) + header + bytes([2] * 84))
     with pytest.raises(FormatError):
         safetensors.read(tmp_path / "file")
 

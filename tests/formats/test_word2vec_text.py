@@ -133,3 +133,16 @@ def test_a_first_word_that_looks_like_a_compressed_file_is_refused(tmp_path: Pat
     vectors = WordVectors([b"(\xb5/\xfd".decode("utf-8", "surrogateescape"), "tea"], np.eye(2, dtype=np.float32))
     with pytest.raises(FormatError, match="begin like a compressed one"):
         save(vectors, tmp_path / "file", format="glove")
+
+
+@pytest.mark.parametrize("numbers", [2, 4, 6])
+def test_the_header_of_glove_counts_neither_its_unknown_word_nor_second_vectors(tmp_path: Path, numbers: int) -> None:
+    lines = [f"{word} " + " ".join(str(i + at) for i in range(numbers)) for at, word in enumerate(["a", "b", "<unk>"])]
+    (tmp_path / "vectors.txt").write_text("2 2\n" + "\n".join(lines) + "\n")
+    found = load(tmp_path / "vectors.txt")
+    assert (found.vocabulary.words, found.dim) == (("a", "b", "<unk>"), numbers)
+    assert found["b"].tolist() == [1 + i for i in range(numbers)]
+    assert len(load(tmp_path / "vectors.txt", vocabulary=["a"])) == 1
+    (tmp_path / "more.txt").write_text("1 2\n" + "\n".join(lines) + "\n")
+    with pytest.raises(FormatError, match="promises 1 rows, but there are 3"):
+        load(tmp_path / "more.txt")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from firth.kernels import addresses
 from firth.text.character_classes import character_classes
-from firth.text.tokenize import code_points
+from firth.text.code_points import code_points
 
 
 def test_addresses_end_before_the_punctuation_around_them():

@@ -7,7 +7,7 @@ import numpy as np
 from firth.kernels import characters, sentences
 from firth.text.abbreviations import abbreviation_table
 from firth.text.character_classes import character_classes
-from firth.text.tokenize import code_points
+from firth.text.code_points import code_points
 
 
 def test_every_class_that_is_white_space_is_what_python_takes_for_it():

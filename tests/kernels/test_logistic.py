@@ -34,7 +34,7 @@ def test_a_step_of_many_rows(count):
     rows, start, other = np.array([2, 0, 6, 8, 3], np.uint32)[:count], inputs.copy(), outputs.copy()
     loss, gradients = differentiate(inputs[rows], outputs, TARGETS)
     scratch = np.zeros((count + 1, 8), np.float32)
-    found = kernel.step_rows(inputs, rows, count, outputs, TARGETS, lanes, 0, RATE, scratch)
+    found = kernel.step_rows(inputs, rows, count, outputs, TARGETS, lanes, 0, RATE, scratch, None)
     assert found == pytest.approx(loss, rel=1e-5)
     np.testing.assert_allclose(inputs[rows] - start[rows], gradients @ other[TARGETS], atol=1e-6)
     np.testing.assert_allclose(outputs[TARGETS] - other[TARGETS], gradients.T @ start[rows], atol=1e-6)

@@ -8,13 +8,17 @@ import pytest
 from firth.kernels import sentences
 from firth.text.abbreviations import abbreviation_table
 from firth.text.character_classes import character_classes
-from firth.text.tokenize import code_points
+from firth.text.code_points import code_points
+from firth.text.languages import language_rules
+
+ENGLISH = language_rules("english")
 
 
 @pytest.mark.parametrize("text, kept", [("Mr. Tea", True), ("tea. The", False), ("U.S. Tea", True), ("No. 5", True)])
 def test_a_period_belongs_to_an_abbreviation_and_not_to_a_word(text, kept):
     codes, stop = code_points(text), text.index(" ")
-    assert sentences.keeps_period(codes, character_classes(), *abbreviation_table(), 0, stop - 1, stop, False) == kept
+    arrays = codes, character_classes(), *abbreviation_table(), ENGLISH
+    assert sentences.keeps_period(*arrays, 0, stop - 1, stop, False) == kept
 
 
 def test_an_acronym_is_single_letters_with_periods_between_them():
@@ -36,5 +40,5 @@ def test_an_acronym_is_single_letters_with_periods_between_them():
 def test_a_sentence_ends_at_a_stop_that_a_capital_or_a_starter_follows(text, pieces, ends):
     stops = np.cumsum([len(piece) for piece in pieces])
     starts = stops - [len(piece) for piece in pieces]
-    arrays = code_points(text), character_classes(), *abbreviation_table(), starts, stops
+    arrays = code_points(text), character_classes(), *abbreviation_table(), ENGLISH, starts, stops
     assert sentences.closes_sentence(*arrays, 0, len(pieces), int(stops[-1]), False, False) == ends

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from firth.kernels import token_lines
-from firth.text.tokenize import code_points
+from firth.text.code_points import code_points
 
 TEXTS = st.text(st.one_of(st.characters(), st.sampled_from(list("ab \n\r\t漢\u200c"))), max_size=40)
 
@@ -24,9 +24,9 @@ def split(text: str, wrapped: bool) -> list[tuple[str, int]]:
 
 
 @given(TEXTS)
-def test_blanks_split_as_bytes_split(text):
+def test_blanks_and_zeros_split_words(text):
     found = split(text, False)
-    sentences = [[word for word in re.split("[\t\n\v\f\r ]+", line) if word] for line in text.split("\n")]
+    sentences = [[word for word in re.split("[\t\n\v\f\r \0]+", line) if word] for line in text.split("\n")]
     assert [word for word, _ in found] == list(itertools.chain(*sentences))
     assert sum(last for _, last in found) == sum(map(bool, sentences))
 

@@ -10,9 +10,12 @@ from hypothesis import strategies as st
 from firth.kernels import tokenize
 from firth.text.abbreviations import abbreviation_table
 from firth.text.character_classes import character_classes
-from firth.text.tokenize import code_points
+from firth.text.code_points import code_points
+from firth.text.languages import language_rules
 
-TEXTS = st.text(st.one_of(st.characters(), st.sampled_from(list("abZ09.,!?'\"()-/@ \n\r\t:漢。\u200c"))), max_size=40)
+ENGLISH = language_rules("english")
+LETTERS = list("ablZ09.,!?'\"()-/@ \n\r\t:;漢。\u200cλվო가བ་พשم")
+TEXTS = st.text(st.one_of(st.characters(), st.sampled_from(LETTERS)), max_size=40)
 
 
 def find_tokens(scan, text: str, *options) -> list[tuple[int, int, int]]:
@@ -24,9 +27,9 @@ def find_tokens(scan, text: str, *options) -> list[tuple[int, int, int]]:
 
 
 @settings(max_examples=60)
-@given(TEXTS, st.booleans())
-def test_the_compiled_scan_does_what_its_python_body_does(text, wrapped):
-    options = (character_classes(), *abbreviation_table(), wrapped)
+@given(TEXTS, st.booleans(), st.sampled_from(["any", "french", "german", "italian", "turkish"]))
+def test_the_compiled_scan_does_what_its_python_body_does(text, wrapped, language):
+    options = (character_classes(), *abbreviation_table((), language), language_rules(language), wrapped)
     assert find_tokens(tokenize.scan, text, *options) == find_tokens(tokenize.scan.py_func, text, *options)
 
 
@@ -40,5 +43,5 @@ def test_the_compiled_scan_does_what_its_python_body_does(text, wrapped):
     ],
 )
 def test_words_are_cut_as_in_the_penn_treebank(text, pieces):
-    found = find_tokens(tokenize.scan, text, character_classes(), *abbreviation_table(), False)
+    found = find_tokens(tokenize.scan, text, character_classes(), *abbreviation_table(), ENGLISH, False)
     assert [text[start:end] for start, end, _ in found] == pieces

@@ -102,6 +102,15 @@ def test_the_end_of_a_line_is_a_word_and_counts_are_kept() -> None:
     assert model.metadata["fasttext"]["tokens"] == 10
 
 
+def test_a_word_that_ends_sentences_ends_a_line_of_the_training_text() -> None:
+    one = ["__label__a tea </s> rain __label__b", "milk __label__a", "</s> __label__b rain"]
+    two = ["__label__a tea", "rain __label__b", "milk __label__a", "__label__b rain"]
+    whole, parts = (FastTextClassifier(dim=4, shuffle=False).fit(plain(texts)) for texts in (one, two))
+    assert whole.vocabulary.words == parts.vocabulary.words
+    assert dict(zip(whole.vocabulary, whole.vocabulary.counts.tolist()))["</s>"] == 5  # type: ignore[union-attr]
+    np.testing.assert_allclose(whole.rows.take(range(4)), parts.rows.take(range(4)), atol=2e-3)
+
+
 def test_another_prefix_and_rare_words_and_labels() -> None:
     texts = ["#a tea", "#b rain"] * 5 + ["#c sun"]
     recipe = FastTextClassifier(dim=4, label_prefix="#", min_count=2, min_label_count=2, learning_rate=1.0)
@@ -145,6 +154,10 @@ def test_running_text_and_bad_options_are_errors() -> None:
         FastTextClassifier(label_prefix="")
     with pytest.raises(OptionError, match="minn is 4, but must be at most maxn, 3"):
         FastTextClassifier(minn=4, maxn=3)
+    with pytest.raises(OptionError, match=r"word_ngrams is 2, but buckets is 0.*Raise buckets"):
+        FastTextClassifier(word_ngrams=2, buckets=0)
+    with pytest.raises(OptionError, match="maxn is 3, but buckets is 0"):
+        FastTextClassifier(maxn=3, buckets=0)
 
 
 def test_a_learning_rate_that_is_far_too_large_is_an_error() -> None:

@@ -105,8 +105,11 @@ def test_the_best_k_come_first_and_none_is_below_the_threshold() -> None:
     assert [chance for _, chance in every] == sorted((chance for _, chance in every), reverse=True)
     assert classifier.predict("tea milk", k=2) == every[:2]
     assert classifier.predict("tea milk", k=3, threshold=every[1][1]) == every[:2]
-    with pytest.raises(OptionError, match="k is 0, but must be at least 1"):
-        classifier.predict("tea", k=0)
+    assert classifier.predict("tea milk", k=-1) == every
+    assert classifier.test(lines(20), k=-1) == classifier.test(lines(20), k=3)
+    for k in (0, -2):
+        with pytest.raises(OptionError, match=f"k is {k}, but must be at least 1, or -1 for all labels"):
+            classifier.predict("tea", k=k)
     assert find_best(np.array([2, 5, 5, 1], np.float32), 1).tolist() == [1]
 
 
@@ -149,12 +152,70 @@ def test_runs_of_words_have_the_rows_that_their_hashes_give() -> None:
     assert found.labels[:1].tolist() == [0]
 
 
+def in_fasttexts_order(values: list[float], k: int) -> list[int]:
+    """The labels that a binary heap of at most k gives out, written with lists of (value, label)."""
+    heap: list[tuple[float, int]] = []
+
+    def up(hole: int, item: tuple[float, int]) -> None:
+        while hole and heap[(hole - 1) // 2][0] > item[0]:
+            heap[hole] = heap[(hole - 1) // 2]
+            hole = (hole - 1) // 2
+        heap[hole] = item
+
+    def pop() -> tuple[float, int]:
+        lowest, item = heap[0], heap[-1]
+        size, hole = len(heap) - 1, 0
+        while hole < (size - 1) // 2:
+            child = 2 * hole + 2
+            if heap[child][0] > heap[child - 1][0]:
+                child -= 1
+            heap[hole], hole = heap[child], child
+        if size and size % 2 == 0 and hole == (size - 2) // 2:
+            heap[hole], hole = heap[2 * hole + 1], 2 * hole + 1
+        up(hole, item)
+        heap.pop()
+        return lowest
+
+    for label, value in enumerate(values):
+        if len(heap) == k and value < heap[0][0]:
+            continue
+        heap.append((value, label))
+        up(len(heap) - 1, (value, label))
+        if len(heap) > k:
+            pop()
+    return [pop()[1] for _ in range(len(heap))][::-1]
+
+
+def test_labels_in_one_step_of_the_table_come_in_the_order_of_a_heap() -> None:
+    rng = np.random.default_rng(3)
+    output = (np.arange(12)[:, None] // 4 + rng.random((12, 1)) * 0.02).astype(np.float32)  # three steps of four labels
+    labels = Vocabulary([f"__label__{i}" for i in range(12)])
+    made = Output(DenseRows(output), labels, "supervised", "ova")
+    vectors = SubwordVectors(Vocabulary(["</s>"]), np.ones((1, 1), np.float32), Subwords(0, 0, 0), output=made)
+    values = sigmoid(output.ravel())
+    assert len(set(values.tolist())) == 3
+    for k in (1, 2, 5, 12):
+        found = [int(label[9:]) for label, _ in Classifier(vectors).predict("", k=k)]
+        assert found == in_fasttexts_order(values.tolist(), k)
+    assert [label for label, _ in Classifier(vectors).predict("")] == ["__label__11"]  # the last of four equal ones
+
+
+def test_a_word_that_ends_sentences_ends_a_line_and_zero_bytes_separate_words() -> None:
+    classifier = by_hand("softmax")
+    np.testing.assert_array_equal(
+        classifier.probabilities(["tea </s> rain", "tea</s> rain", "tea\0rain"]),
+        classifier.probabilities(["tea", "rain", "tea rain"]),
+    )
+    scores = classifier.test(["__label__a tea </s> rain __label__b", "__label__a rain"])
+    assert (scores.lines, scores.gold) == (3, 3)
+
+
 def test_models_without_labels_and_texts_of_several_lines_are_errors() -> None:
     with pytest.raises(OptionError, match="no labels"):
-        Classifier(WordVectors(["tea"], [[1.0]]))  # type: ignore[arg-type]
+        Classifier(WordVectors(["tea"], [[1.0]]))
     with pytest.raises(OptionError, match="one line"):
         by_hand("softmax").predict("tea\nrain")
-    with pytest.raises(OptionError, match="texts must be a list"):
+    with pytest.raises(OptionError, match=r"texts is 'tea', but must be a list.*write \['tea'\]"):
         by_hand("softmax").predict_all("tea")
 
 
@@ -174,7 +235,7 @@ def test_models_of_fasttext_say_the_same_here(tmp_path: Path, loss: str, options
     (tmp_path / "train.txt").write_text("\n".join(lines()) + "\n")
     (tmp_path / "test.txt").write_text("\n".join(lines(80, seed=9)) + "\n")
     made = fasttext.train_supervised(
-        str(tmp_path / "train.txt"), dim=10, lr=0.5, loss=loss, bucket=1000, thread=1, verbose=0, **options
+        str(tmp_path / "train.txt"), dim=10, lr=0.5, loss=loss, bucket=1000, thread=11, verbose=0, **options
     )
     made.save_model(str(tmp_path / "model.bin"))
     agree(made, tmp_path / "model.bin", tmp_path / "test.txt")
@@ -203,6 +264,8 @@ def agree(theirs: object, path: Path, test: Path) -> None:
             found.pop(label) < 2e-5 for label in set(found) - set(expected)
         )  # a tree is searched no deeper there
         assert set(found) == set(expected)
+        if ours.output.loss in ("ns", "ova"):
+            assert list(found) == list(expected)
         for label, chance in found.items():
             if ours.output.loss == "hs":
                 assert expected[label] == pytest.approx(chance, abs=4e-5)
@@ -211,3 +274,12 @@ def agree(theirs: object, path: Path, test: Path) -> None:
     count, precision, recall = theirs.test(str(test), 2)  # type: ignore[attr-defined]
     score = ours.test(test, k=2)
     assert (score.lines, score.precision, score.recall) == (count, pytest.approx(precision), pytest.approx(recall))
+
+
+def test_a_classifier_opens_the_file_of_a_model(tmp_path: Path) -> None:
+    model = trained(objective="softmax")
+    save(model, tmp_path / "model.bin")
+    assert Classifier(tmp_path / "model.bin").predict("tea") == Classifier(model).predict("tea")
+    save(WordVectors(["tea"], [[1.0]]), tmp_path / "words.txt")
+    with pytest.raises(OptionError, match="no labels"):
+        Classifier(str(tmp_path / "words.txt"))

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -92,3 +94,11 @@ def test_vectors_are_the_rows_of_words():
     counts = fit_matrix(Counts(kind="document-term"), Corpus.of(LAZY))
     assert counts.vectors()["lazy"].tolist() == [2.0, 1.0]
     assert count_ice_and_steam().vectors()["ice"].tolist() == count_ice_and_steam()["ice"].tolist()
+
+
+@pytest.mark.parametrize("kind", ["float16", "int8", "uint16"])
+def test_numbers_that_a_sparse_matrix_cannot_have_are_refused(kind):
+    parts = count_ice_and_steam().to_parts()
+    arrays = {**parts.arrays, "data": parts.arrays["data"].astype(kind)}
+    with pytest.raises(OptionError, match=f"the array 'data' has the type {kind}"):
+        CountMatrix.from_parts(replace(parts, arrays=arrays))

@@ -14,7 +14,7 @@ import pytest
 import torch
 
 import firth
-from firth.errors import OptionError
+from firth.errors import FirthError, OptionError
 from firth.models.elmo import Elmo
 from firth.neural.architecture import Architecture
 from firth.neural.bilm import BiLM
@@ -235,3 +235,18 @@ def test_the_command_trains_and_leaves_model_card_curves_and_log(tmp_path: Path)
     assert (tmp_path / "model" / "README.md").exists()
     assert len((tmp_path / "log.jsonl").read_text().splitlines()) >= 3
     assert isinstance(firth.load(tmp_path / "model"), BiLM)
+
+
+def test_a_vocabulary_file_gives_the_words_of_the_softmax_in_its_order(tmp_path: Path) -> None:
+    file = tmp_path / "vocab.txt"
+    file.write_text("<S>\n</S>\n<UNK>\nking\ntea\nunseen\n")
+    recipe = replace(TINY, epochs=1, vocab_file=str(file))
+    bilm = recipe.fit(corpus(), runtime=ONE, checkpoint=tmp_path / "state")
+    assert bilm.vocabulary is not None
+    assert bilm.vocabulary.words == ("<S>", "</S>", "<UNK>", "king", "tea", "unseen")
+    assert bilm.perplexity(Corpus.of(["the king"])).unknown == 1
+    with pytest.raises(OptionError, match="vocab_file is given, but the start model has a softmax"):
+        recipe.fit(corpus(), runtime=ONE, start=bilm)
+    file.write_text(file.read_text() + "queen\n")
+    with pytest.raises(FirthError, match="vocab_file"):
+        recipe.fit(corpus(), runtime=ONE, checkpoint=tmp_path / "state")

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import firth
-from firth.errors import Diverged, OptionError
+from firth.errors import Diverged, FormatError, OptionError
 from firth.models.fasttext import FastText
 from firth.runtime import Runtime
 from firth.text.corpus import Corpus
@@ -199,3 +199,42 @@ def test_a_learning_rate_of_100_is_an_error_that_says_so(corpus):
 def test_ngrams_that_cannot_be_are_refused(options, message):
     with pytest.raises(OptionError, match=message):
         FastText(**options)
+
+
+def test_the_training_loss_of_a_text_in_order_rises_because_vectors_adapt_to_what_they_just_read() -> None:
+    rng = np.random.default_rng(0)
+    words = [f"{topic:02d}w{i}" for topic in range(20) for i in range(10)]
+    topics = [rng.choice(words, 10, replace=False) for _ in range(20)]
+    in_order = [" ".join(rng.choice(topic, 8)) for topic in topics for _ in range(60)]
+    shuffled = [in_order[i] for i in rng.permutation(len(in_order))]
+    recipe = FastText(dim=16, min_count=1, subsample=0.0, buckets=1000, epochs=4, window=3, maxn=3)
+    losses = {}
+    for name, lines in (("in order", in_order), ("shuffled", shuffled)):
+        text = Corpus.of(lines, tokenizer=Tokenizer(mode="whitespace"))
+        metadata = recipe.fit(text, runtime=Runtime(1), held_out=text).metadata
+        losses[name] = metadata["loss"], metadata["held_out_loss"]  # during training, and without steps
+    training, static = losses["in order"]
+    assert training == sorted(training)
+    assert static == sorted(static, reverse=True)
+    assert static[0] > 3 * training[0]
+    for curve in losses["shuffled"]:
+        assert curve == sorted(curve, reverse=True)
+    assert losses["shuffled"][0][-1] == pytest.approx(losses["shuffled"][1][-1], rel=0.05)
+
+
+def test_jamo_ngrams_are_stored_in_the_model_and_used_by_look_ups(tmp_path) -> None:
+    text = corpus_of("나는 학교에 간다\n나는 집에 간다\n너는 학교에 간다\n" * 20)
+    vectors = fit(text, units="jamo", epochs=1)
+    assert "갔" not in FastText(minn=2, maxn=2).subwords.ngrams("간다")
+    shared = set(vectors.subwords.ngrams("간다")) & set(vectors.subwords.ngrams("갔다"))
+    assert any(len(ngram) >= 3 and ngram.startswith("<") for ngram in shared)  # < and the two jamo of 가
+    firth.save(vectors, tmp_path / "jamo")
+    loaded = firth.load(tmp_path / "jamo")
+    assert loaded.subwords.units == "jamo"
+    assert np.array_equal(loaded["갔다"], vectors["갔다"])
+    rows = len(vectors) + loaded.subwords.rows("갔다".encode())
+    assert np.allclose(loaded["갔다"], loaded.rows.take(rows).mean(axis=0), atol=1e-6)
+    with pytest.raises(FormatError, match="n-grams of this model are of jamo, which files of fastText do not have"):
+        firth.save(vectors, tmp_path / "model.bin")
+    with pytest.raises(OptionError, match=r"the model to start from has n-grams of jamo\. Use units='jamo'"):
+        FastText(**SMALL).fit(text, start=vectors)

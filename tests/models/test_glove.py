@@ -16,7 +16,7 @@ from firth.formats import glove_binary
 from firth.kernels import glove as kernel
 from firth.models.count_matrix import CountMatrix
 from firth.models.counts import Counts
-from firth.models.glove import UNKNOWN, Glove
+from firth.models.glove import UNKNOWN, Glove, choose_x_max
 from firth.runtime import Runtime
 from firth.text.corpus import Corpus
 from firth.text.tokenize import Tokenizer
@@ -110,9 +110,46 @@ def test_the_unknown_word_is_the_mean_of_the_rarest():
     assert vectors.vocabulary.total == corpus(texts).vocabulary.total
 
 
-def test_looking_to_the_left_only_counts_each_pair_once():
-    left = Glove(dim=4, window=1, symmetric=False, min_count=1, epochs=1).fit(corpus(["a b", "a b"]), runtime=ONE)
-    assert left.metadata["pairs"] == 1
+def test_asymmetric_counts_give_the_row_to_the_first_word_as_the_original_does():
+    """a b, ten times: only X(a, b) = 10 is counted, so w of a and w̃ of b learn it, and not the other way round."""
+    made = Glove(dim=2, window=1, symmetric=False, min_count=1, x_max=10.0, epochs=400, output="both", biases=True)
+    vectors = made.fit(corpus(["a b"] * 10), runtime=ONE)
+    a, b = vectors["a"], vectors["b"]
+    assert vectors.metadata["pairs"] == 1
+    assert a[:2] @ b[3:5] + a[2] + b[5] == pytest.approx(math.log(10), abs=0.01)
+    assert abs(b[:2] @ a[3:5] + b[2] + a[5]) < 1
+    right = Counts(kind="co-occurrence", window=1, weighting="harmonic", direction="right").fit(corpus(["a b"] * 10))
+    np.testing.assert_array_equal(made.fit_counts(right, runtime=ONE).matrix, vectors.matrix)
+
+
+def test_x_max_fits_the_number_of_words_and_is_told():
+    assert [choose_x_max(words) for words in (10, 1e6, 5e6, 20e6, 1e12)] == [1.0, 1.33, 2.98, 5.96, 100.0]
+    recipe = Glove(dim=2, min_count=1, epochs=1)
+    vectors = recipe.fit(corpus(), runtime=ONE)
+    assert vectors.metadata["recipe"]["x_max"] == 1.0
+    many = Vocabulary(["a", "b"], [30_000_000, 6_000_000])
+    counts = csr_matrix([[0.0, 3.0], [3.0, 0.0]])
+    assert recipe.fit_counts(counts, many, runtime=ONE).metadata["recipe"]["x_max"] == 8.0
+    cells = csr_matrix([[0.0, 1.0], [36e6 * 6 - 1.0, 0.0]])
+    assert recipe.fit_counts(cells, named(2), runtime=ONE).metadata["recipe"]["x_max"] == 8.0  # six counts a word
+
+
+def test_a_training_goes_on_from_the_parameters_of_another():
+    first = replace(SMALL, epochs=3).fit_state(corpus(), runtime=ONE)
+    assert np.array_equal(first.vectors.matrix, replace(SMALL, epochs=3).fit(corpus(), runtime=ONE).matrix)
+    assert first.parameters.words.shape == (len(first.vocabulary), 9)
+    assert (first.squares.words >= 1).all()
+    begin = {"initial": first.parameters, "initial_squares": first.squares}
+    more = replace(SMALL, epochs=1).fit_state(corpus(), runtime=ONE, **begin)
+    whole = replace(SMALL, epochs=4).fit(corpus(), runtime=ONE)
+    assert more.metadata["loss"][0] == pytest.approx(whole.metadata["loss"][3], rel=0.05)
+    nothing = replace(SMALL, epochs=1, learning_rate=1e-20).fit_state(corpus(), runtime=ONE, **begin)
+    np.testing.assert_array_equal(nothing.parameters.words, first.parameters.words)
+    np.testing.assert_array_equal(nothing.squares.contexts, first.squares.contexts)
+    with pytest.raises(
+        OptionError, match=r"initial values have the shape \(9, 9\), but 9 words of dim 4 need \(9, 5\)"
+    ):
+        replace(SMALL, dim=4).fit_state(corpus(), runtime=ONE, **begin)
 
 
 def test_rare_words_and_words_beyond_the_most_are_left_out():

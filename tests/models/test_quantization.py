@@ -76,12 +76,40 @@ def test_rows_that_are_no_numbers_are_named() -> None:
     rows[17, 2] = np.nan
     with pytest.raises(OptionError, match="row 17 has the norm nan"):
         quantize_rows(rows)
-    with pytest.raises(OptionError, match="dsub is 9, but must be between 1 and the dimension of the rows, 4"):
-        quantize_rows(make_rows(300, 4), dsub=9)
+    with pytest.raises(OptionError, match="dsub is 0, but must be at least 1"):
+        quantize_rows(make_rows(300, 4), dsub=0)
 
 
-def test_pruning_keeps_the_longest_rows_and_the_end_of_a_sentence() -> None:
+def test_subvectors_may_be_longer_than_rows(tmp_path: Path) -> None:
+    small = quantize(make_model("supervised", "softmax", dim=3), dsub=8, output=True)
+    assert isinstance(small.rows, ProductRows)
+    assert (small.rows.dsub, small.rows.codes.shape) == (8, (800, 1))
+    save(small, tmp_path / "a.ftz")
+    assert np.array_equal(load(tmp_path / "a.ftz").matrix, small.matrix)
+    save(load(tmp_path / "a.ftz"), tmp_path / "b.ftz")
+    assert (tmp_path / "a.ftz").read_bytes() == (tmp_path / "b.ftz").read_bytes()
+
+
+@pytest.mark.parametrize("keep", [350, 300])
+def test_word_vectors_keep_their_words_and_these_keep_their_vectors(keep: int) -> None:
     made = make_model()
+    small = prune(made, keep)
+    assert small.vocabulary == made.vocabulary
+    np.testing.assert_allclose(small.matrix, made.matrix, rtol=1e-4, atol=1e-5)
+    norms = np.linalg.norm(made.rows.take(range(300, 800)), axis=1)
+    assert set(small.subwords.pruned or {}) == set(np.argsort(-norms)[: keep - 300].tolist())
+    assert quantize(made, keep).metadata["quantized"]["mean_cosine"] > 0.98
+
+
+def test_word_vectors_without_room_for_all_words_keep_the_first() -> None:
+    made = make_model()
+    small = prune(made, 120)
+    assert small.vocabulary.words == made.vocabulary.words[:120]
+    np.testing.assert_allclose(small.matrix, made.matrix[:120], rtol=1e-5, atol=1e-6)
+
+
+def test_pruning_a_classifier_keeps_the_longest_rows_and_the_end_of_a_sentence() -> None:
+    made = make_model("supervised", "softmax")
     made.rows.array[0] = 0  # type: ignore[attr-defined]
     small = prune(made, 200)
     norms = np.linalg.norm(made.rows.take(range(800)), axis=1)
@@ -95,16 +123,19 @@ def test_pruning_keeps_the_longest_rows_and_the_end_of_a_sentence() -> None:
         assert np.array_equal(small.rows.take([small.vocabulary.id(word)])[0], own)
     for bucket, row in small.subwords.pruned.items():
         assert np.array_equal(small.rows.take([len(small) + row]), made.rows.take([300 + bucket]))
-    assert small.output is not None
-    assert small.output.rows.shape[0] == len(small)
+    assert small.output is made.output
+    words = prune(make_model(), 350).output
+    assert words is not None
+    assert words.rows.shape[0] == 300
 
 
-def test_pruning_twice_is_pruning_once() -> None:
-    made = make_model()
-    once, twice = prune(made, 100), prune(prune(made, 300), 100)
+@pytest.mark.parametrize("kind", ["skipgram", "supervised"])
+def test_pruning_twice_is_pruning_once(kind: str) -> None:
+    made = make_model(kind)
+    once, twice = prune(made, 100), prune(prune(made, 310), 100)
     assert once.vocabulary == twice.vocabulary
     assert once.subwords.pruned == twice.subwords.pruned
-    assert np.array_equal(once.rows.take(range(100)), twice.rows.take(range(100)))
+    np.testing.assert_allclose(once.rows.take(range(100)), twice.rows.take(range(100)), rtol=1e-4, atol=1e-5)
     assert prune(made, 800) is made
     with pytest.raises(OptionError, match="Keep at least 1"):
         prune(made, 0)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -9,6 +10,7 @@ import pytest
 
 from firth.errors import Diverged, OptionError
 from firth.models.word2vec import Word2Vec
+from firth.models.word2vec_model import Word2VecModel
 from firth.progress import Progress
 from firth.runtime import Runtime
 from firth.text.corpus import Corpus
@@ -190,3 +192,99 @@ def test_persian_words_with_a_zero_width_non_joiner_stay_whole():
     vectors = Word2Vec(dim=8, min_count=1).fit(text, runtime=ONE)
     assert "کتاب‌ها" in vectors
     assert "می‌خوانم" in vectors
+
+
+@pytest.mark.parametrize("options", [{}, {"min_count": 1}, {"min_count": 1, "architecture": "cbow"}])
+def test_the_first_try_on_a_toy_text_succeeds_or_says_what_to_change(options):
+    text = [["a", "b"], ["b", "c"]]
+    if options:
+        assert set(Word2Vec(**options).fit(text).vocabulary) == {"a", "b", "c"}
+    else:
+        with pytest.raises(OptionError, match="Lower min_count"):
+            Word2Vec(**options).fit(text)
+
+
+@pytest.mark.parametrize("architecture", ["skip-gram", "cbow"])
+@pytest.mark.parametrize("shared", [2, 0])
+def test_locked_vectors_stay_to_the_bit_and_others_learn_from_them(architecture, shared):
+    recipe = replace(SMALL, architecture=architecture, shared_negatives=shared)
+    start = recipe.fit(two_topics(), runtime=ONE).restrict(["tea", "cup", "rain", "cloud"])
+    found = replace(recipe, lock_start=True).fit(two_topics(), runtime=ONE, start=start)
+    assert all(np.array_equal(found[word], start[word]) for word in start)
+    assert {word for word, _ in found.most_similar("milk", topn=4)} == {"tea", "cup", "sugar", "kettle"}
+
+
+def test_single_words_can_be_locked():
+    start = SMALL.fit(two_topics(), runtime=ONE)
+    found = replace(SMALL, locked=("tea", "rain")).fit(two_topics(), runtime=ONE, start=start)
+    assert [word for word in start if np.array_equal(found[word], start[word])] == [
+        word for word in start if word in ("tea", "rain")
+    ]
+    with pytest.raises(OptionError, match="locked names 'unheard'"):
+        replace(SMALL, locked=("unheard",)).fit(two_topics(), runtime=ONE, start=start)
+
+
+@pytest.mark.parametrize("objective", ["negative-sampling", "hierarchical-softmax", "both"])
+def test_a_model_with_its_outputs_goes_on_where_it_stopped(objective):
+    recipe = replace(SMALL, objective=objective, keep_outputs=True, epochs=4)
+    start = recipe.fit(two_topics(), runtime=ONE)
+    again, afresh = (
+        replace(recipe, epochs=1, learning_rate=1e-7).fit(two_topics(), runtime=ONE, start=one)
+        for one in (start, start.restrict(start.vocabulary))
+    )
+    assert again.metadata["loss"][0] < afresh.metadata["loss"][0]
+    for name in ("outputs", "nodes"):
+        before, after = getattr(start, name), getattr(again, name)
+        assert (before is None) == (after is None)
+        assert before is None or np.allclose(before, after, atol=1e-4)
+
+
+def test_locked_vectors_need_vectors():
+    with pytest.raises(OptionError, match="lock_start needs vectors to start from"):
+        replace(SMALL, lock_start=True).fit(two_topics(), runtime=ONE)
+
+
+@pytest.mark.parametrize("architecture", ["skip-gram", "cbow"])
+def test_both_objectives_train_one_set_of_vectors(architecture):
+    recipe = replace(SMALL, architecture=architecture, objective="both", keep_outputs=True, epochs=8)
+    found = recipe.fit(two_topics(), runtime=ONE)
+    assert {word for word, _ in found.most_similar("tea", topn=4)} == {"cup", "milk", "sugar", "kettle"}
+    assert isinstance(found, Word2VecModel)
+    assert found.outputs is not None
+    assert found.nodes is not None
+    assert abs(found.outputs).max() > 0.1 < abs(found.nodes).max()
+    alone = replace(recipe, objective="negative-sampling").fit(two_topics(), runtime=ONE)
+    assert found.metadata["loss"][0] > alone.metadata["loss"][0]
+    assert not np.array_equal(found.matrix, alone.matrix)
+
+
+def test_both_objectives_resume_to_the_same_bits(tmp_path: Path):
+    recipe = replace(SMALL, objective="both", keep_outputs=True)
+    whole = recipe.fit(two_topics(), runtime=ONE, checkpoint=tmp_path / "c")
+    again = recipe.fit(two_topics(), runtime=ONE, checkpoint=tmp_path / "c")  # nothing is left to do
+    assert isinstance(whole, Word2VecModel)
+    assert isinstance(again, Word2VecModel)
+    assert np.array_equal(whole.nodes, again.nodes)
+    assert np.array_equal(whole.matrix, again.matrix)
+
+
+def test_the_vocabulary_can_be_chosen_or_limited():
+    text = two_topics()
+    few = SMALL.fit(text, runtime=ONE, vocabulary=["tea", "rain", "cup", "absent"])
+    assert set(few.vocabulary) == {"tea", "rain", "cup"}
+    assert few.count("tea") == text.vocabulary.counts[text.vocabulary.id("tea")]
+    counted = SMALL.fit(text, runtime=ONE, vocabulary={"tea": 900, "rain": 5, "cup": 70})
+    assert counted.vocabulary.most_common(3) == [("tea", 900), ("cup", 70), ("rain", 5)]
+    assert len(replace(SMALL, max_vocabulary=4).fit(text, runtime=ONE)) == 4
+    with pytest.raises(OptionError, match="none of the words"):
+        SMALL.fit(text, vocabulary=["absent"])
+
+
+def test_a_function_is_called_after_each_epoch_with_the_loss_and_the_vectors_so_far():
+    seen = []
+    found = SMALL.fit(two_topics(), runtime=ONE, on_epoch=lambda end: seen.append((end.epoch, end.loss, end.vectors)))
+    assert [epoch for epoch, _, _ in seen] == [1, 2, 3, 4]
+    assert [loss for _, loss, _ in seen] == found.metadata["loss"]
+    assert np.array_equal(seen[-1][2].matrix, found.matrix)
+    assert not np.array_equal(seen[0][2].matrix, seen[1][2].matrix)
+    assert np.array_equal(SMALL.fit(two_topics(), runtime=ONE).matrix, found.matrix)  # to watch changes nothing

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import dataclasses
+import json
 from pathlib import Path
 
+import numpy as np
 import pytest
 import torch
 
@@ -13,6 +15,8 @@ from firth.formats.registry import detect, load, save
 from firth.neural.architecture import PRESETS, Architecture
 from firth.neural.bilm import BiLM, reverse_sentences
 from firth.neural.state import BiLMState
+from firth.text.normalize import Normalizer
+from firth.text.tokenize import Tokenizer
 from firth.text.vocabulary import Vocabulary
 
 TINY = PRESETS["tiny"]
@@ -192,4 +196,30 @@ def test_a_folder_that_contradicts_itself_or_holds_no_numbers_is_refused(tmp_pat
         bilm.forward_layers[1].bias[3] = torch.nan  # type: ignore[index]
     save(bilm, tmp_path / "model")
     with pytest.raises(FormatError, match=r"forward_layers\.1\.bias.*NaN"):
+        load(tmp_path / "model")
+
+
+def test_lists_of_tokens_are_normalized_as_the_training_text_was() -> None:
+    fold = {"tokenizer": Tokenizer(normalizer=Normalizer(fold_case=True)).as_dict()}
+    folded = BiLM(Architecture.named("tiny"), metadata=fold)
+    plain = BiLM(Architecture.named("tiny"))
+    [upper], [lower] = folded.embed([["HOT", "Tea"]]), folded.embed([["hot", "tea"]])
+    assert np.array_equal(upper, lower)
+    assert not np.array_equal(plain.embed([["HOT"]])[0], plain.embed([["hot"]])[0])
+
+
+def test_clips_may_be_whole_numbers_of_any_size_that_a_float_has() -> None:
+    bilm = BiLM(dataclasses.replace(PRESETS["tiny"], cell_clip=10**20, projection_clip=10**20))
+    assert torch.isfinite(bilm([["tea"]])[0]).all()
+    with pytest.raises(OptionError, match=r"cell_clip is 1e\+308, but must be at most"):
+        dataclasses.replace(PRESETS["tiny"], cell_clip=1e308)
+
+
+@pytest.mark.parametrize("name", ["layers", "highways"])
+def test_a_folder_with_more_layers_than_tensors_is_refused_before_anything_is_built(tmp_path: Path, name: str) -> None:
+    save(BiLM(PRESETS["tiny"]), tmp_path / "model")
+    config = json.loads((tmp_path / "model" / "config.json").read_text())
+    config["config"]["architecture"][name] = 10**9
+    (tmp_path / "model" / "config.json").write_text(json.dumps(config))
+    with pytest.raises(FormatError, match=f"{name}: 1,000,000,000 do not fit"):
         load(tmp_path / "model")

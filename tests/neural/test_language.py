@@ -102,3 +102,10 @@ def test_unknown_words_are_an_error_without_unk() -> None:
     bilm = BiLM(PRESETS["tiny"], vocabulary=Vocabulary(["<S>", "</S>", "tea"]))
     with pytest.raises(UnknownWord, match="'rain'"):
         bilm.score([["rain"]])
+
+
+def test_log_probabilities_of_words_sum_to_the_score() -> None:
+    forward, backward = BILM.log_probs(SENTENCE)
+    (found,) = BILM.score([SENTENCE])
+    assert (forward.sum(), backward.sum()) == (found.forward, found.backward)
+    assert math.exp(forward[0]) == pytest.approx(BILM.distributions()[0][WORDS.id("rain")], abs=1e-6)

@@ -78,12 +78,12 @@ def test_names_are_found() -> None:
 def test_who_broke_what_is_found() -> None:
     [frame] = ask("srl")["frames"]
     roles = {one["label"]: one["text"] for one in frame["roles"]}
-    assert frame["predicate"] == "broke"
+    assert frame["predicate"]["text"] == "broke"
     assert (roles["ARG0"], roles["ARG1"]) == ("John", "the vase")
 
 
 def test_she_is_mary() -> None:
-    assert ["Mary", "She"] in ask("coref")["clusters"]
+    assert ["Mary", "She"] in [[one["text"] for one in cluster["mentions"]] for cluster in ask("coref")["clusters"]]
 
 
 def test_the_cat_sat_on_the_mat() -> None:
@@ -118,3 +118,72 @@ def test_the_card_tells_use_scores_data_licence_and_the_command(task: str) -> No
     assert "CC BY-NC" not in page
     assert find_task(task).sample[0] in page
     assert "## Make it again" in page
+
+
+HARD = (
+    "  Zoe\u0308  Mu\u0308ller 😀 met Élodie\u00a0Roux in New\tYork. She didn't smile… \n\n"
+    "He\u200c said: “Yes, \u0645\u06cc\u200c\u0631\u0648\u0645.”",
+    "",
+    "\U0001f469\u200d\U0001f469\u200d\U0001f467 Tom O'Neil's dog bit Ann  Lee; then he ran\u00ad away!",
+)
+
+
+def spans_of(value: Any) -> list[Any]:
+    """All spans in an answer, however deep."""
+    if isinstance(value, list):
+        return [span for one in value for span in spans_of(one)]
+    if not isinstance(value, dict):
+        return []
+    inner = [span for one in value.values() for span in spans_of(one)]
+    return inner + ([value] if "token_start" in value else [])
+
+
+@pytest.mark.parametrize("task", ["ner", "srl", "coref"])
+def test_every_span_can_be_traced_to_the_text_of_the_user(task: str) -> None:
+    answers = model(task).ask(*HARD, ["Ann", "Lee", "saw", "Tom", "."])
+    assert {answer["input"] for answer in answers} == {0, 1, 2, 3}
+    assert answers[-1]["text"] == "Ann Lee saw Tom ."
+    found = 0
+    for answer in answers:
+        text = (*HARD, "Ann Lee saw Tom .")[answer["input"]]
+        assert answer["text"] == text[answer.get("start", 0) : answer.get("end", len(text))]
+        for span in spans_of(answer):
+            assert span["text"] == text[span["start"] : span["end"]]
+            tokens = answer["tokens"][span["token_start"] : span["token_end"]]
+            assert "".join("".join(tokens).split())[:2] == "".join(span["text"].split())[:2]
+            assert 0 <= span["probability"] <= 1
+            found += 1
+    assert found >= 3
+    empty = next(answer for answer in answers if answer["input"] == 1)
+    assert spans_of(empty) == []
+    assert len(model(task).task.rows(empty)) == 1
+
+
+def test_an_answer_to_a_question_is_traced_to_the_passage() -> None:
+    passage = HARD[0]
+    answers = model("qa").ask(passage, "Who smiled?", "", "Where did they meet?")
+    assert [(answer["input"], answer["question"]) for answer in answers] == [
+        (1, "Who smiled?"),
+        (2, ""),
+        (3, "Where did they meet?"),
+    ]
+    assert answers[1]["answer"] is None
+    for answer in answers[::2]:
+        assert answer["text"] == passage
+        if answer["answer"] is not None:
+            assert answer["answer"] == passage[answer["start"] : answer["end"]]
+        assert 0 <= answer["probability"] <= 1
+
+
+@pytest.mark.parametrize("task", ["sentiment", "entailment"])
+def test_labels_come_with_their_texts_and_sum_to_one(task: str) -> None:
+    texts = ("A  fine 😀 film.", "It is bad.")
+    first, *others = model(task).ask(*texts)
+    assert sum(first["labels"].values()) == pytest.approx(1)
+    assert first["probability"] == first["labels"][first["label"]]
+    if task == "sentiment":
+        assert [(one["input"], one["text"]) for one in (first, *others)] == [(0, texts[0]), (1, texts[1])]
+        [blank] = model(task).ask(" ")
+        assert (blank["label"], blank["labels"]) == (None, {})
+    else:
+        assert (first["premise"], first["hypothesis"]) == texts

@@ -85,3 +85,17 @@ def test_the_three_sets_are_whole(data: Path) -> None:
     pairs = contexts.read_cosimlex(folder / "cosimlex-en.csv")
     assert len(pairs) == 340
     assert (pairs[0].first.gold, pairs[0].second.gold) == (2.27, 1.37)
+
+
+@pytest.mark.parametrize("places", ["0", "0-1-2", "0-9", "0-" + "9" * 5000, "0-²"])
+def test_places_of_wic_that_are_not_two_words_are_refused(tmp_path: Path, places: str) -> None:
+    (tmp_path / "data").write_text(f"play\tN\t{places}\tplay now\tthe play\n")
+    (tmp_path / "gold").write_text("T\n")
+    with pytest.raises(FormatError, match=r"data:1: "):
+        contexts.read_wic(tmp_path / "data", tmp_path / "gold")
+
+
+def test_a_carriage_return_in_cosimlex_is_no_exception_of_the_csv_module(tmp_path: Path) -> None:
+    (tmp_path / "cosimlex").write_bytes(b"word1\tcontext1\n\ntea\tSome \r tea\n")
+    with pytest.raises(FormatError, match=r"cosimlex:3: "):
+        contexts.read_cosimlex(tmp_path / "cosimlex")

@@ -125,3 +125,11 @@ def test_all_five_sets_are_the_sets_one_by_one(data: Path) -> None:
     assert [annotation.keys for annotation in everything if annotation.id.startswith("semeval2007")] == [
         annotation.keys for annotation in alone
     ]
+
+
+def test_blank_lines_of_a_gold_file_have_no_meaning(tmp_path: Path) -> None:
+    (tmp_path / "ALL").mkdir()
+    (tmp_path / "ALL" / "ALL.gold.key.txt").write_text("\nsenseval2.d000.s000.t000 old_age%1:28:00::\n \n")
+    (tmp_path / "ALL" / "ALL.data.xml").write_text(XML)
+    [sentence] = files.read_framework(tmp_path)
+    assert sentence.annotations[0].keys == ("old_age%1:28:00::",)

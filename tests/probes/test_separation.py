@@ -1,7 +1,11 @@
 from __future__ import annotations
 
-import numpy as np
+from pathlib import Path
 
+import numpy as np
+import pytest
+
+from firth.errors import FormatError
 from firth.probes.bag import BagReader
 from firth.probes.readers import WordSpan
 from firth.probes.separation import (
@@ -47,3 +51,9 @@ def test_each_layer_of_a_reader_is_judged() -> None:
 def test_senses_that_are_mixed_do_not_pass() -> None:
     good, bad = np.array([[1, 0], [1, 0], [0, 1], [0, 1]]), np.array([[1, 0], [0, 1], [1, 0], [0, 1]])
     assert [separate_words(rows, TABLE)[0].passed for rows in (good, bad)] == [True, False]
+
+
+def test_a_line_without_three_columns_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "table").write_text("word\tsense\tsentence\nbank\triver\n")
+    with pytest.raises(FormatError, match=r"table:2: expected a word, a sense and a sentence"):
+        read_sense_table(tmp_path / "table")

@@ -30,3 +30,9 @@ def test_a_missing_wordnet_says_how_to_get_it(tmp_path: Path, monkeypatch: pytes
 def test_what_is_no_sense_key_is_named() -> None:
     with pytest.raises(OptionError, match="not a sense key"):
         lexeme_of("play")
+
+
+def test_a_sense_number_of_thousands_of_digits_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "index.sense").write_text(f"play%1:10:01:: 07007945 {'9' * 5000} 10\n")
+    with pytest.raises(FormatError, match=r"index\.sense:1: expected a sense key"):
+        WordNet.read(tmp_path)

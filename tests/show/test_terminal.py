@@ -74,3 +74,10 @@ def test_progress_in_a_pipe_is_a_line_now_and_then(
         report(Progress("training", done, 4000, "words", {"loss": 2.5}))
     lines = capsys.readouterr().err.splitlines()
     assert lines == ["training 48%  100 words/s  loss 2.5", "training 98%  100 words/s  loss 2.5"]
+
+
+def test_brackets_in_titles_heads_and_cells_are_text_and_no_markup() -> None:
+    shown = render(table("[title] <t>", ["[a]", "<b>"], [("[bold]x[/bold]", "<unk>"), ("[/x]", ":tea:")]))
+    for text in ("[title] <t>", "[a]", "<b>", "[bold]x[/bold]", "<unk>", "[/x]", ":tea:"):
+        assert text in shown
+    assert "[q] text" in render(bars("[q] text", [("[b]", 0.3)]))

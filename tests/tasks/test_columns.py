@@ -89,3 +89,30 @@ def test_words_stand_after_their_numbers_or_first() -> None:
     assert find_word_column([ColumnRow(1, ("d", "0", "0", "The")), ColumnRow(2, ("d", "0", "1", "cat"))]) == 3
     assert find_word_column([ColumnRow(1, ("The", "DT", "*", "-")), ColumnRow(2, ("cat", "NN", "*", "-"))]) == 0
     assert find_word_column([ColumnRow(1, ("d", "0", "0", "Go"))]) == 3
+
+
+def test_a_word_that_looks_like_a_comment_is_not_lost(tmp_path: Path) -> None:
+    (tmp_path / "f").write_text(
+        "# id = 1\nso O\n#a=b O\ngood O\n\n# text = x\n#c=d O\nis O\n\n#e=f O\n\n#newdoc O\nx O\n"
+    )
+    assert words(tmp_path / "f") == [["so", "#a=b", "good"], ["#c=d", "is"], ["#e=f"], ["#newdoc", "x"]]
+
+
+@pytest.mark.parametrize("comment", ["#id=1", "#newpar", "# a = b", "#text = so good", "# newdoc id = a"])
+@pytest.mark.parametrize("separator", ["\t", " "])
+def test_a_comment_is_no_word(tmp_path: Path, comment: str, separator: str) -> None:
+    row = separator.join(["so", "JJ", "*", "O"])
+    (tmp_path / "f").write_text(f"{comment}\n{row}\n\n{comment}\n{row}\n{row}\n\n{comment}\n")
+    assert words(tmp_path / "f") == [["so"], ["so", "so"]]
+
+
+def test_a_comment_with_other_columns_still_ends_a_sentence(tmp_path: Path) -> None:
+    (tmp_path / "f").write_text("so O\n# sent_id = 2\ngood O\n")
+    assert words(tmp_path / "f") == [["so"], ["good"]]
+
+
+def test_a_sentence_without_end_is_an_error(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("firth.tasks.columns.LONGEST_SENTENCE", 3)
+    (tmp_path / "f").write_text("a O\n" * 4)
+    with pytest.raises(FormatError, match="f:4: the sentence from line 1 has more than 3 words"):
+        words(tmp_path / "f")

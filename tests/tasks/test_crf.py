@@ -8,8 +8,8 @@ import pytest
 import torch
 from torch import Tensor
 
-from firth.tasks.crf import NEVER, Crf, Transitions, score_tags, viterbi
-from firth.tasks.tags import Scheme, may_follow, tag_list
+from firth.tasks.crf import NEVER, Crf, Transitions, score_tags, span_probabilities, viterbi
+from firth.tasks.tags import Scheme, decode_spans, may_follow, tag_list
 
 LENGTHS = [3, 1, 4, 2]
 
@@ -111,3 +111,34 @@ def test_a_chain_alone_only_forbids() -> None:
     assert chain.follow.tolist() == [[0, 0, NEVER], [0, 0, 0], [0, 0, 0]]
     words = torch.tensor([[[1.0, 0.0, 9.0], [0.0, 0.0, 2.0]]])
     assert viterbi(chain, words, torch.ones(1, 2, dtype=torch.bool)).tolist() == [[1, 2]]
+
+
+def test_a_span_has_the_total_probability_of_the_sequences_that_contain_it(scheme: Scheme) -> None:
+    crf, words, mask = drawn(scheme, ["X", "Y"])
+    names = tag_list(["X", "Y"], scheme)
+    found = 0
+    for row, length in enumerate(LENGTHS):
+        every = sequences(length, ["X", "Y"], scheme)
+        tags = torch.tensor(every)
+        several = words[row : row + 1, :length].expand(len(every), -1, -1)
+        log_probs = crf.log_likelihood(several, tags, torch.ones_like(tags, dtype=torch.bool))
+        spans = [decode_spans(names[id] for id in ids) for ids in every]
+        for ids, of_ids in zip(every[::7], spans[::7]):
+            padded = torch.tensor([[*ids, *[0] * (max(LENGTHS) - length)]])
+            shares = span_probabilities(
+                crf.transitions, words[row : row + 1], mask[row : row + 1], padded, [of_ids], names
+            )[0]
+            for span, share in zip(of_ids, shares, strict=True):
+                containing = torch.tensor([span in others for others in spans])
+                assert share == pytest.approx(log_probs.exp()[containing].sum().item(), rel=1e-9)
+                found += 1
+    assert found > 20
+
+
+def test_spans_of_sentences_without_words_or_with_huge_scores_are_certain_or_absent() -> None:
+    transitions, names = Transitions.of(["X"], "BIO"), tag_list(["X"])
+    mask = torch.tensor([[False, False], [True, True]])
+    emissions = torch.tensor([[[0.0, 0.0, 0.0]] * 2, [[0.0, 9e3, 0.0], [0.0, 0.0, 9e3]]])
+    tags = viterbi(transitions, emissions, mask)
+    spans = [decode_spans([]), decode_spans(names[id] for id in tags[1].tolist())]
+    assert span_probabilities(transitions, emissions, mask, tags, spans, names) == [[], [1.0]]

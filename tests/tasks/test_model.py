@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -21,6 +22,7 @@ from firth.tasks.sentiment.data import SentimentExample
 from firth.tasks.sentiment.task import Sentiment
 from firth.tasks.seq2seq.cove import Cove
 from firth.tasks.seq2seq.task import Seq2Seq
+from firth.tasks.sources import Sources
 from firth.tasks.training import Training, fit
 from firth.vectors.words import WordVectors
 
@@ -167,3 +169,32 @@ def test_sources_that_are_open_are_not_opened_again(tmp_path: Path, model: TaskM
     opened = open_task(tmp_path / "model", sources=model.inputs.sources)
     assert opened.inputs.sources is model.inputs.sources
     assert opened.predict(TEXTS) == model.predict(TEXTS)
+
+
+class Recorded(TaskModel):
+    """A model that remembers the words that its network reads."""
+
+    def texts(self, examples: Sequence[Any]) -> Any:
+        self.read = [words for example in examples for words in example.sentences]
+        return super().texts(examples)
+
+
+def test_text_without_usual_case_is_truecased_for_the_network_and_stays_in_the_answer() -> None:
+    words = ["the", "a", "film", "Rome", "saw", "was", "in", "I"]
+    vectors = WordVectors(words, np.eye(8, dtype=np.float32))
+    inputs = Inputs(Embedding(static="vectors"), Sources((vectors,)))
+    task, labels = Sentiment(architecture="plain", hidden=4), {"labels": ["bad", "good"]}
+    model = Recorded(task, labels, inputs, task.network(inputs.sizes, labels)).eval()
+    for text in ("i saw a film in rome", "I SAW A FILM IN ROME"):
+        [answer] = model.ask(text)
+        assert model.read == [("I", "saw", "a", "film", "in", "Rome")]
+        assert (answer["text"], answer["tokens"]) == (text, text.split())
+    model.ask("Rome saw ME")
+    assert model.read == [("Rome", "saw", "ME")]
+    model.metadata["case"] = "lower"  # trained on lower-case text
+    model.ask("i saw a film in rome")
+    assert model.read == [("i", "saw", "a", "film", "in", "rome")]
+    example = SentimentExample(("i", "saw", "a", "film"))
+    model.metadata["case"] = "mixed"
+    model.predict([example])  # examples of files are never changed
+    assert model.read == [example.words]

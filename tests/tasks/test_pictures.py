@@ -27,7 +27,7 @@ def printed(picture: Any, width: int = 60, **options: Any) -> str:
 def test_names_stand_in_brackets() -> None:
     task = Ner()
     [example] = task.ask("Elon Musk founded SpaceX.")
-    assert printed(draw_answer(task, example, ["B-PER", "I-PER", "O", "B-ORG", "O"])) == (
+    assert printed(draw_answer(task, example, {"tags": ["B-PER", "I-PER", "O", "B-ORG", "O"]})) == (
         "[Elon Musk PER] founded [SpaceX ORG] .\n"
     )
 
@@ -55,7 +55,7 @@ def test_a_long_sentence_goes_on_in_further_lines(width: int) -> None:
 
 def test_mentions_of_one_thing_have_one_number_and_one_color() -> None:
     document = Document((("Mary", "left", "."), ("She", "ran", "to", "her", "car", ".")))
-    found = draw_clusters(document, [[[0, 1], [3, 4], [6, 7]], [[6, 8]]])
+    found = draw_clusters(document, {"clusters": [[[0, 1], [3, 4], [6, 7]], [[6, 8]]]})
     assert found.plain == "[Mary]1 left . [She]1 ran to [[her]1 car]2 ."
     styles = {str(span.style).split()[-1] for span in found.spans if "her" in found.plain[span.start : span.end]}
     assert len(styles) == 1
@@ -91,14 +91,13 @@ def test_a_pair_is_shown_as_one() -> None:
 
 
 def test_what_has_no_picture_is_told() -> None:
-    assert printed(draw_description("ein Text")) == "ein Text\n"
     assert "label" in printed(draw_description({"label": "good", "labels": {"good": 0.8, "bad": 0.2}}))
 
 
 def test_colors_add_nothing_to_the_words() -> None:
-    document = Document((("Mary", "left", "."),))
-    plain = printed(draw_clusters(document, [[[0, 1]]]))
-    colored = printed(draw_clusters(document, [[[0, 1]]]), colors="standard")
+    document, one = Document((("Mary", "left", "."),)), {"clusters": [[[0, 1]]]}
+    plain = printed(draw_clusters(document, one))
+    colored = printed(draw_clusters(document, one), colors="standard")
     assert plain == "[Mary]1 left .\n"
     assert colored != plain
     assert re.sub(r"\x1b\[[\d;]*m", "", colored) == plain

@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from firth.errors import OptionError
+from firth.errors import FormatError, OptionError
 from firth.formats.registry import save
 from firth.neural.architecture import Architecture
 from firth.neural.bilm import BiLM
@@ -57,3 +57,16 @@ def test_word_vectors_are_not_opened_as_a_biLM(tmp_path: Path) -> None:
     save(VECTORS, tmp_path / "vectors")
     with pytest.raises(OptionError, match="holds a WordVectors, but a BiLM is needed"):
         Sources.open(None, str(tmp_path / "vectors"))
+
+
+def test_a_name_that_is_too_long_for_a_file_is_a_name() -> None:
+    assert split_names("x" * 5000) == ["x" * 5000]
+
+
+@pytest.mark.parametrize("text", ["[]", "7"])
+def test_a_configuration_of_another_kind_is_no_bilm_and_a_broken_one_an_error(tmp_path: Path, text: str) -> None:
+    (tmp_path / "config.json").write_text(text)
+    assert not is_bilm(str(tmp_path))
+    (tmp_path / "config.json").write_text("{")
+    with pytest.raises(FormatError, match="is not JSON"):
+        is_bilm(str(tmp_path))

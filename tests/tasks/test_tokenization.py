@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from firth.tasks.tokenization import make_tokenizer, normalize_words, split_sentences
+from firth.tasks.tokenization import make_tokenizer, normalize_words
 
 
 def test_letters_are_kept_unless_a_script_is_named() -> None:
@@ -16,11 +16,3 @@ def test_no_token_of_a_file_is_removed_or_split() -> None:
     assert len(normalize_words(words, "persian")) == 4
     assert normalize_words(words, "persian")[1:] == words[1:]
     assert normalize_words(words, "keep") == words
-
-
-def test_each_text_begins_a_sentence() -> None:
-    assert split_sentences(["Rain falls", "", "Tea? Yes."], make_tokenizer("keep")) == [
-        ("Rain", "falls"),
-        ("Tea", "?"),
-        ("Yes", "."),
-    ]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from firth.kernels import characters as kernel
-from firth.text.character_classes import SIGNS, character_classes
+from firth.text.character_classes import MORE_SIGNS, SIGNS, character_classes
 
 
 @pytest.mark.parametrize(
@@ -28,7 +28,11 @@ def test_letters_have_the_class_of_their_script_and_category(letters: str, kind:
 
 
 def test_signs_have_the_class_that_their_table_names() -> None:
-    assert all(character_classes()[ord(sign)] == kind for kind, signs in SIGNS.items() for sign in signs)
+    first, later = character_classes(False), character_classes()
+    assert all(first[ord(sign)] == kind for kind, signs in SIGNS.items() for sign in signs)
+    assert all(later[ord(sign)] == kind for kind, signs in MORE_SIGNS.items() for sign in signs)
+    changed = {sign for signs in MORE_SIGNS.values() for sign in signs}
+    assert {chr(code) for code in (first != later).nonzero()[0] if not 0x10A0 <= code < 0x2D30} <= changed
 
 
 def test_the_shared_table_cannot_be_changed() -> None:

@@ -9,6 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from firth.errors import FormatError
+from firth.kernels import text_to_ids as kernel
 from firth.text import chunks
 from firth.text.chunks import AT_BLANKS, AT_LINES, AT_PARAGRAPHS, PADDING, Cuts, Tables, WordTable
 
@@ -56,3 +57,7 @@ def test_merged_tables_are_the_table_of_the_whole_text(texts: list[list[str]], f
         assert [vocabulary[int(rank)] for rank in ranks[table.number][found]] == [spell(word) for word in words]
     everything = [spell(word) for words in texts for word in words]
     assert dict(vocabulary.most_common(9)) == {word: everything.count(word) for word in everything}
+
+
+def test_chunks_are_padded_as_the_kernel_needs() -> None:
+    assert len(PADDING) == kernel.PADDING

@@ -12,7 +12,7 @@ from firth.models.counts import Counts
 from firth.models.ngram import Ngram
 from firth.models.phrases import Phrases
 from firth.models.word2vec import Word2Vec
-from firth.tasks.tokenization import split_sentences, split_words
+from firth.tasks.located_text import LocatedText
 from firth.text.corpus import Corpus
 from firth.text.model_tokenizer import ModelTokenizer
 from firth.text.normalize import Normalizer
@@ -116,11 +116,13 @@ def test_recipes_fit_lists_of_tokens_iterators_texts_and_paths(book: Path) -> No
 
 
 def test_tasks_take_texts_and_tokens(book: Path) -> None:
-    assert split_sentences(["Tea? Yes.", ["No", "more."]], Tokenizer()) == [("Tea", "?"), ("Yes", "."), ("No", "more.")]
-    assert split_sentences([book], Tokenizer()) == [("Strong", "tea", "."), ("Weak", "tea", ".")]
-    assert split_words(iter(["a", "b"]), Tokenizer()) == ("a", "b")
-    with pytest.raises(OptionError, match="sentence 0 is 5"):
-        split_sentences([5], Tokenizer())  # type: ignore[list-item]
+    sentences = LocatedText.split_all(["Tea? Yes.", ["No", "more."]], Tokenizer())
+    assert [one.words for one in sentences] == [("Tea", "?"), ("Yes", "."), ("No", "more.")]
+    sentences = LocatedText.split(book, Tokenizer())
+    assert [one.words for one in sentences] == [("Strong", "tea", "."), ("Weak", "tea", ".")]
+    assert LocatedText.of(iter(["a", "b"]), Tokenizer()).words == ("a", "b")
+    with pytest.raises(OptionError, match="the text is 5"):
+        LocatedText.split(5, Tokenizer())  # type: ignore[arg-type]
 
 
 def test_folded_counts_and_ngrams_answer_in_any_case() -> None:

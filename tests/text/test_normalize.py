@@ -16,7 +16,7 @@ from firth.text.normalize import BLOCK, Normalizer
 
 KINDS = typing.get_type_hints(Normalizer)
 CHOICES = {
-    field.name: st.booleans() if field.name == "fold_case" else st.sampled_from(typing.get_args(KINDS[field.name]))
+    field.name: st.booleans() if KINDS[field.name] is bool else st.sampled_from(typing.get_args(KINDS[field.name]))
     for field in fields(Normalizer)
 }
 NORMALIZERS = st.builds(Normalizer, **CHOICES)
@@ -26,7 +26,7 @@ NASTY = st.text(
         st.sampled_from(
             list("aAeİıßſKéΐ\u0345\u0390 \n.-٠۱1१يكىیکةۀەهدرآاؤءـ\u0654\u0653\u064e\u0651\u0670\ufefb\ufeff\u00ad")
             + list("\u200b\u200c\u200c\u200c\u200d\u200e\u202b\u2067\u0301\u0323\u0307\u094d\u0915\u0937")
-            + list("\u1100\u1161\u11a8\uac00\u0958\u2126\u212b\ud800\udc82\x00\U0001d7d9😀")
+            + list("\u1100\u1161\u11a8\uac00\u0958\u2126\u212b\ud800\udc82\x00\U0001d7d9😀ＡﾃﾞﾟﬁI´")
         ),
     ),
     max_size=25,
@@ -83,6 +83,26 @@ def test_ascii_text_comes_back_itself():
     assert Normalizer()(text) is text
 
 
+def test_digits_of_words_and_addresses_in_latin_letters_stay():
+    normalizer = Normalizer.persian()
+    for text in ("MP3", "www.varzesh3.com", "ali2@mail3.org", "http://x.ir/a?b=12", "3G", "A4-B5"):
+        assert normalizer(f"در {text} است ۱۲") == f"در {text} است ۱۲"
+        assert normalizer.aligned(text)[0] == text
+    assert normalizer("سال 2020 و 3.14، MP3") == "سال ۲۰۲۰ و ۳.۱۴، MP3"
+    assert Normalizer.persian(latin_words="convert")("MP3") == "MP۳"
+
+
+def test_persian_unifies_the_two_spellings_of_heh_with_hamza():
+    assert Normalizer.persian()("خانۀ") == Normalizer.persian()("خانه\u0654") == "خانه\u0654"
+
+
+def test_nfkc_is_an_option():
+    text = "Ｔｅａ ﾃｨｰ ﬁn x² ｶﾞ"
+    assert Normalizer()(text) == text
+    assert Normalizer(form="NFKC")(text) == "Tea ティー fin x2 ガ"
+    assert Normalizer(form="NFKC").aligned("ｶﾞﬁ")[1].tolist() == [0, 2, 2, 3]
+
+
 def test_an_unknown_policy_is_refused():
     with pytest.raises(OptionError, match="digits is 'roman'"):
         Normalizer(digits="roman")
@@ -93,6 +113,18 @@ def test_a_long_text_is_normalized_as_its_lines_are():
     normalizer = Normalizer.persian(fold_case=True)
     one = "\n".join(normalizer(line) for line in lines[:3])
     assert normalizer("\n".join(lines)) == "\n".join([one] * BLOCK)
+
+
+WORDS = st.lists(st.sampled_from(["می", "روم", "ها", "کتاب", "MP3", "3", "I", "ﾃ", "ﾞ", " ", "\u200c"]), max_size=9).map(
+    "".join
+)
+
+
+@given(WORDS, NORMALIZERS)
+def test_words_normalized_twice_and_aligned_are_the_words_normalized_once(text, normalizer):
+    once = normalizer(text)
+    assert normalizer(once) == once
+    assert normalizer.aligned(text)[0] == once
 
 
 @given(NASTY, NORMALIZERS)

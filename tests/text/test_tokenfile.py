@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import struct
+import zlib
 from pathlib import Path
 
 import numpy as np
@@ -28,7 +29,7 @@ def tokens(tmp_path: Path) -> TokenFile:
 def test_the_layout_is_as_it_is_told(tokens: TokenFile) -> None:
     raw = tokens.path.read_bytes()
     assert raw[:8] == b"FIRTHTOK"
-    assert struct.unpack_from("<I", raw, 8) == (1,)
+    assert struct.unpack_from("<I", raw, 8) == (2,)
     assert struct.unpack_from("<4Q", raw, 16) == (6, 3, 2, 4)
     assert struct.unpack_from("<6I", raw, 64) == (0, 1, 0, 3, 0, 2)
     assert struct.unpack_from("<4Q", raw, 88) == (0, 2, 4, 6)
@@ -69,7 +70,7 @@ def test_a_file_of_another_length_is_refused(tokens: TokenFile, size: int) -> No
 
 @pytest.mark.parametrize(
     ("place", "problem"),
-    [(0, "not a token file"), (8, "version 254"), (12, "header is damaged"), (16, "header is damaged")],
+    [(0, "not a token file"), (8, "version 253"), (12, "header is damaged"), (16, "header is damaged")],
 )
 def test_a_damaged_header_is_refused(tokens: TokenFile, place: int, problem: str) -> None:
     raw = bytearray(tokens.path.read_bytes())
@@ -92,6 +93,50 @@ def test_a_vocabulary_of_another_text_is_refused(tokens: TokenFile) -> None:
     Vocabulary(["the", "cat"], [3, 1]).save(vocabulary_path(tokens.path))
     with pytest.raises(FormatError, match="has 2 words, not the 4 of this text"):
         TokenFile(tokens.path)
+
+
+@pytest.mark.parametrize("place", [64, 67, 64 + 4 * 5, 88, 88 + 8, 120, 120 + 8])
+def test_a_single_changed_byte_of_ids_or_offsets_is_found(tokens: TokenFile, place: int) -> None:
+    raw = bytearray(tokens.path.read_bytes())
+    raw[place] ^= 1
+    tokens.path.write_bytes(raw)
+    with pytest.raises(FormatError, match="the file is damaged"):
+        TokenFile(tokens.path)
+
+
+def forge_checksum(path: Path) -> None:
+    """Writes the checksums that belong to the changed files, as somebody does who wants to deceive."""
+    raw = bytearray(path.read_bytes())
+    struct.pack_into("<II", raw, 48, zlib.crc32(raw[64:]), zlib.crc32(vocabulary_path(path).read_bytes()))
+    path.write_bytes(raw)
+
+
+@pytest.mark.parametrize(("place", "value"), [(64, 4), (64, 2**32 - 1), (88, 1), (96, 5), (96, 2**63), (120, 1)])
+def test_ids_without_a_word_and_offsets_that_fall_are_refused_with_any_checksum(
+    tokens: TokenFile, place: int, value: int
+) -> None:
+    raw = bytearray(tokens.path.read_bytes())
+    struct.pack_into("<I" if place < 88 else "<Q", raw, place, value)
+    tokens.path.write_bytes(raw)
+    forge_checksum(tokens.path)
+    with pytest.raises(FormatError, match="the file is damaged"):
+        TokenFile(tokens.path)
+
+
+def test_a_changed_word_of_the_vocabulary_is_found(tokens: TokenFile) -> None:
+    path = vocabulary_path(tokens.path)
+    path.write_text(path.read_text().replace("cat", "dog"))
+    with pytest.raises(FormatError, match="the file is damaged"):
+        TokenFile(tokens.path)
+
+
+def test_a_damaged_file_in_a_cache_is_read_again(tmp_path: Path) -> None:
+    corpus = Corpus.of(["the cat", "the mat"], cache=tmp_path)
+    path = corpus.tokens().path
+    raw = bytearray(path.read_bytes())
+    raw[64] ^= 2
+    path.write_bytes(raw)
+    assert list(Corpus.of(["the cat", "the mat"], cache=tmp_path).sentences()) == [["the", "cat"], ["the", "mat"]]
 
 
 chunk = st.tuples(st.integers(0, 2), st.lists(st.integers(0, 4), max_size=9), st.sets(st.integers(1, 9)))
@@ -117,13 +162,26 @@ def test_ids_of_many_tables_are_renumbered_in_their_places(
         writer.end_sentence()
         writer.end_documents(np.array([writer.sentences], np.uint64))
         writer.renumber(numbers, Runtime(2))
-        writer.finish(30)
+        Vocabulary([str(i) for i in range(30)], [len(expected)] + [0] * 29).save(vocabulary_path(path))
+        writer.finish(vocabulary_path(path), 30)
     patch.undo()
     ends += [len(expected)] if len(expected) > (ends or [0])[-1] else []
-    Vocabulary([str(i) for i in range(30)], [len(expected)] + [0] * 29).save(vocabulary_path(path))
     if not expected:
         return
     tokens = TokenFile(path)
     assert tokens.ids.tolist() == expected
     assert tokens.sentences.tolist() == [0, *ends]
     assert path.stat().st_size % 8 == HEADER.size % 8 == 0
+
+
+def test_a_flipped_bit_anywhere_in_a_token_file_is_an_error(tokens: TokenFile) -> None:
+    unused = range(HEADER.size - 8, HEADER.size)
+    for path in (tokens.path, vocabulary_path(tokens.path)):
+        whole = path.read_bytes()
+        for place in range(len(whole)):
+            if path == tokens.path and place in unused:
+                continue
+            path.write_bytes(whole[:place] + bytes([whole[place] ^ 1]) + whole[place + 1 :])
+            with pytest.raises(FormatError):
+                TokenFile(tokens.path)
+        path.write_bytes(whole)

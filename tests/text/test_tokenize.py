@@ -107,12 +107,13 @@ def test_a_line_end_ends_a_sentence_but_in_wrapped_text_only_an_empty_line_does(
     assert lines("a\r\nb\r\n\r\nc", Tokenizer(mode="whitespace", paragraphs=True)) == ["a b", "c"]
 
 
-def test_white_space_mode_splits_at_ascii_white_space_and_nothing_else():
+def test_white_space_mode_splits_at_ascii_white_space_and_zeros_and_nothing_else():
     tokenizer = Tokenizer(mode="whitespace")
     text = "can't  stop.\t(now)\u00a0x\x0b\x0cy\nnext \u2028 line\n\n"
     assert tokenizer.words(text) == ["can't", "stop.", "(now)\u00a0x", "y", "next", "\u2028", "line"]
     assert tokenizer.to_lines(text) == "can't stop. (now)\u00a0x y\nnext \u2028 line\n".encode()
     assert tokenizer.spans(" a b")[1] == Token("b", 3, 4)
+    assert tokenizer.words("a\0b \0\0 c\x1f") == ["a", "b", "c\x1f"]
     assert tokenizer.normalizer is None
 
 

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from firth.errors import FormatError, OptionError, UnknownWord
-from firth.text.vocabulary import Vocabulary, read_word_list, to_bytes, to_word
+from firth.text.vocabulary import Vocabulary, read_counts, read_word_list, scan_large, scan_small, to_bytes, to_word
 
 odd_words = st.lists(
     st.one_of(st.binary(max_size=12).map(to_word), st.text("a\\n\n\t\r\0", max_size=6)), unique_by=to_bytes, max_size=20
@@ -135,3 +135,24 @@ def test_slices_negative_ids_and_repr() -> None:
 def test_a_word_list_may_carry_counts(tmp_path: Path) -> None:
     (tmp_path / "words").write_bytes(b"the\t3\r\ncat\n\nmat")
     assert read_word_list(tmp_path / "words") == ["the", "cat", "mat"]
+
+
+@given(
+    st.lists(
+        st.tuples(st.binary(max_size=3), st.sampled_from([b"\t7", b"\t", b"", b"\t-1", b"\t" + b"9" * 18])), max_size=4
+    )
+)
+def test_short_and_long_lists_are_read_alike(lines: list[tuple[bytes, bytes]]) -> None:
+    raw = b"\n".join(word + count for word, count in lines)
+    for end in (b"", b"\n"):
+        if raw + end:
+            small, large = scan_small(raw + end), scan_large(np.frombuffer(raw + end, np.uint8))
+            assert small[0] == large[0]
+            read = len(small[1]) if small[0] >= 0 else None
+            assert all(ours.tolist() == theirs[:read].tolist() for ours, theirs in zip(small[1:], large[1:]))
+
+
+@pytest.mark.parametrize("digits", [19, 5000])
+def test_a_count_that_no_text_can_have_is_read_as_no_count(tmp_path: Path, digits: int) -> None:
+    (tmp_path / "words").write_text(f"tea\t2\nrain\t{'9' * digits}\n")
+    assert read_counts(tmp_path / "words") == ["tea", "rain"]

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from firth.errors import FormatError, OptionError
 from firth.training import monitor as monitor_module
 from firth.training.monitor import Clock, Log, Monitor, defer_interrupt
 
@@ -68,3 +69,25 @@ def test_a_clock_goes_on_from_earlier_runs_and_leaves_evaluations_out_of_the_spe
     clock.skip(1500)
     now = 171.0
     assert clock.speed(1600) == 100.0
+
+
+def test_two_trainings_cannot_use_one_checkpoint_folder(tmp_path: Path):
+    with Monitor.open({}, checkpoint=tmp_path / "state"):
+        with (
+            pytest.raises(OptionError, match=r"another run .*is writing there"),
+            Monitor.open({}, checkpoint=tmp_path / "state"),
+        ):
+            pass
+        with Monitor.open({}, checkpoint=tmp_path / "state", is_main=False):  # another rank of the same training
+            pass
+    with Monitor.open({}, checkpoint=tmp_path / "state"):
+        pass
+
+
+@pytest.mark.parametrize("line", ['{"step": 1}}', '{"step": "one"}', "[1, {}", b"{\xff}", "{" * 3000 + "}"], ids=repr)
+def test_a_damaged_line_of_a_log_is_an_error_with_its_place(tmp_path: Path, line: str | bytes):
+    path = tmp_path / "log.jsonl"
+    text = line if isinstance(line, bytes) else line.encode()
+    path.write_bytes(b'{"step": 1}\n' + text + b"\n")
+    with pytest.raises(FormatError, match=r"log\.jsonl:2: "):
+        Log(path, 2)

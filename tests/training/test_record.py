@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import json
 
+import pytest
+
+from firth.errors import OptionError
 from firth.training.record import CURVE_POINTS, CurveRecord, EpochRecord, Record
 
 
@@ -42,3 +45,17 @@ def test_a_long_curve_is_thinned_out_evenly():
 def test_a_record_survives_json():
     record = EpochRecord(step=3, tokens=40, losses=[1.5], counts=[3], held_out=[0.25], best_value=0.1)
     assert EpochRecord(**json.loads(json.dumps(record.as_dict()))) == record
+
+
+@pytest.mark.parametrize(
+    "state",
+    [{"step": -1}, {"step": 2.0}, {"step": True}, {"losses": 5}, {"losses": ["x"]}, {"other": 1}, {"seconds": 1e400}],
+)
+def test_a_state_that_no_training_wrote_is_refused(state: dict[str, object]) -> None:
+    with pytest.raises(OptionError, match="the checkpoint does not fit"):
+        EpochRecord.restore(state)
+
+
+def test_a_record_comes_back_from_its_state() -> None:
+    record = CurveRecord(step=3, losses=[1.0], held_out=[{"perplexity": 2.0}], best_value=None)
+    assert CurveRecord.restore(record.as_dict()) == record

@@ -150,3 +150,18 @@ def test_what_is_no_word_and_no_vector_is_refused(query: Any) -> None:
     vectors = WordVectors(["w1", "w2"], np.eye(2, 3, dtype=np.float32))
     with pytest.raises(OptionError, match=r"is no word and no vector.*Pass words, or vectors of shape \(3,\)"):
         vectors.most_similar(query)
+
+
+@pytest.mark.parametrize("number", [np.nan, np.inf, -np.inf])
+def test_a_vector_that_is_not_finite_has_no_similarity_and_is_nobodys_neighbor(number: float) -> None:
+    vectors = WordVectors(["tea", "rain", "odd"], np.array([[1, 0], [0.5, 1], [number, 1]], np.float32))
+    for ask in (
+        lambda: vectors.similarity("tea", "odd"),
+        lambda: vectors.similarities(["tea", "odd"]),
+        lambda: vectors.distance("odd", "tea"),
+        lambda: vectors.most_similar("odd"),
+        lambda: vectors.doesnt_match(["tea", "rain", "odd"]),
+    ):
+        with pytest.raises(OptionError, match="NaN or infinite"):
+            ask()
+    assert [word for word, _ in vectors.most_similar("tea")] == ["rain"]

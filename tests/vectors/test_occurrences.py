@@ -10,6 +10,7 @@ import pytest
 from firth.bulk.index import index_file
 from firth.errors import OptionError, UnknownWord
 from firth.formats.registry import load, save
+from firth.text.normalize import Normalizer
 from firth.text.tokenize import Tokenizer
 from firth.vectors.occurrences import Occurrences, find_marked_word
 from firth.vectors.words import WordVectors
@@ -95,7 +96,7 @@ def test_an_index_is_over_one_layer(tmp_path: Path, text: Path) -> None:
 def test_parts_that_do_not_fit_are_refused() -> None:
     with pytest.raises(OptionError, match="2 occurrences need as many rows"):
         Occurrences(["a"], [0, 0], [0, 2], [[1.0]])
-    with pytest.raises(OptionError, match="end at word 2"):
+    with pytest.raises(OptionError, match="must begin with 0 and end with 2"):
         Occurrences(["a"], [0, 0], [0, 1], [[1.0], [2.0]])
 
 
@@ -120,3 +121,14 @@ def test_the_word_in_brackets_is_found(context: str, words: int, place: int) -> 
 def test_brackets_around_anything_but_one_word_are_a_mistake(context: str, message: str) -> None:
     with pytest.raises(OptionError, match=message):
         find_marked_word(context, Tokenizer())
+
+
+def test_a_query_by_word_is_normalized_and_is_one_word() -> None:
+    fold = {"tokenizer": Tokenizer(normalizer=Normalizer(fold_case=True)).as_dict()}
+    text = Occurrences(["play", "ball"], [0, 1, 0], [0, 2, 3], [[0, 1], [1, 0], [0, 1]], metadata=fold)
+    assert text.of("PLAY").tolist() == [0, 2]
+    assert [near.word for near in text.nearest([0, 1], word="Play")] == ["play", "play"]
+    with pytest.raises(OptionError, match="'play ball' is 2 words, but occurrences are those of one word"):
+        text.of("play ball")
+    with pytest.raises(UnknownWord, match="Near spellings: 'play'"):
+        text.of("plays")

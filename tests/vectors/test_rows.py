@@ -111,3 +111,9 @@ def test_product_rows_follow_their_definition_with_a_short_last_piece_and_norms(
 def test_parts_that_do_not_fit_each_other_are_refused(make: object) -> None:
     with pytest.raises(OptionError):
         make()  # type: ignore[operator]
+
+
+@pytest.mark.parametrize("dtype", [np.float16, np.float64])
+def test_scales_of_any_type_give_rows_of_float32(dtype: type) -> None:
+    rows = Int8Rows(np.array([[127, -64]], np.int8), np.array([0.5], dtype))
+    assert rows.take([0]).dtype == np.float32

@@ -183,3 +183,14 @@ def test_vectors_for_all_keep_the_order_of_the_words() -> None:
     some = ROYAL.vectors_for_all(["tea", "duke", "king", "tea"])
     assert some.vocabulary.words == ("tea", "king")
     assert some.matrix.tolist() == ROYAL[["tea", "king"]].tolist()
+
+
+def test_two_sets_of_vectors_are_intersected_or_merged() -> None:
+    other = WordVectors(["tea", "duke"], [[9, 9, 9], [8, 8, 8]])
+    replaced, merged = ROYAL.intersect(other), ROYAL.merge(other)
+    assert replaced.vocabulary.words == ROYAL.vocabulary.words
+    assert (replaced["tea"].tolist(), replaced["king"].tolist()) == ([9, 9, 9], ROYAL["king"].tolist())
+    assert merged.vocabulary.words == (*ROYAL.vocabulary.words, "duke")
+    assert (merged["tea"].tolist(), merged["duke"].tolist()) == (ROYAL["tea"].tolist(), [8, 8, 8])
+    with pytest.raises(OptionError, match="the other vectors have 1 numbers each, but these have 3"):
+        ROYAL.merge(WordVectors(["duke"], [[1]]))

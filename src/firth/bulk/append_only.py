@@ -63,7 +63,7 @@ class AppendOnlyFile:
 
     def __init__(self, path: Path, size: int) -> None:
         self.path, self.size = path, size
-        self.file = os.open(path, os.O_WRONLY | os.O_CREAT, 0o666)
+        self.file = os.open(path, os.O_WRONLY | os.O_CREAT | getattr(os, "O_BINARY", 0), 0o666)  # on Windows: no \r\n
         self.direct: int | None = None
 
     def append(self, pieces: Sequence[Any], buffers: DirectBuffers) -> None:
@@ -148,4 +148,8 @@ def _select_pieces(addresses: NDArray[np.uint64], sizes: NDArray[np.int64], star
 def _write(file: int, data: Bytes, place: int) -> None:
     done = 0
     while done < len(data):  # a write may be partial
-        done += os.pwrite(file, data[done:].data, place + done)
+        if hasattr(os, "pwrite"):
+            done += os.pwrite(file, data[done:].data, place + done)
+        else:  # Windows, where one thread writes at a time, because there is no O_DIRECT
+            os.lseek(file, place + done, os.SEEK_SET)
+            done += os.write(file, data[done:].data)

@@ -14,7 +14,7 @@ import time
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import closing
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, fields
 from hashlib import blake2b
 from itertools import chain
 from pathlib import Path
@@ -23,6 +23,7 @@ from typing import Any, Literal, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from firth.arguments import checked
 from firth.bulk.embedder import BLOCK_BYTES, Embed, Sentences, as_layers, embedder
 from firth.bulk.hdf5 import Hdf5Writer
 from firth.bulk.journal import Journal, Snapshot
@@ -33,12 +34,14 @@ from firth.bulk.write_behind import WriteBehind
 from firth.errors import OptionError
 from firth.files import STDIN, Name, check_output, total_size
 from firth.formats.elmo_files import find_files
-from firth.formats.registry import detect
+from firth.formats.elmo_zip import is_zip
+from firth.formats.registry import detect, load
 from firth.neural.inference.sentence_arrays import convert
 from firth.options import Recipe, option
 from firth.pretrained import shipped
 from firth.progress import Progress, Report, silent
 from firth.runtime import Runtime
+from firth.text.extraction import Extraction
 from firth.text.tokenize import Tokenizer
 from firth.vectors.rows import Floats
 
@@ -131,6 +134,7 @@ class EmbeddingReport:
         return asdict(self)
 
 
+@checked
 def embed_file(
     model: Any,
     inputs: Name | Iterable[Name],
@@ -139,6 +143,8 @@ def embed_file(
     *,
     tokenizer: Tokenizer | None = None,
     errors: Literal["strict", "replace"] = "strict",
+    column: str | int | None = None,
+    html: bool | None = None,
     identity: str = "",
     restart: bool = False,
     block_tokens: int | None = None,
@@ -147,14 +153,27 @@ def embed_file(
 ) -> EmbeddingReport:
     """Embeds every line of the inputs and writes the arrays to `out`, atomically.
 
-    Called again with the same arguments, it resumes a killed run. `identity` is a fingerprint of the model, such as
-    `fingerprint(path)`, and detects a changed model. Further settings are passed to the model's `embed`.
+    Called again with the same arguments, it resumes a killed run. `model` is a model, or the name or path of one.
+    `identity` is a fingerprint of the model, such as `fingerprint(path)`, and detects a changed model. Further settings
+    are those of `BulkOptions`, if `bulk` is left out; the others are passed to the model's `embed`. A run with
+    `stateful=True` starts again instead of resuming.
+
+    >>> from tempfile import TemporaryDirectory
+    >>> with TemporaryDirectory() as folder:
+    ...     _ = Path(folder, "lines.txt").write_text("hot tea\\ncold rain\\n")
+    ...     done = embed_file("svd-en", Path(folder, "lines.txt"), Path(folder, "lines.safetensors"), pooling="mean")
+    >>> done.sentences
+    2
     """
-    bulk = bulk or BulkOptions()
+    if isinstance(model, (str, os.PathLike)):
+        identity, model = identity or fingerprint(model), load(model)
+    if bulk is None:
+        names = [field.name for field in fields(BulkOptions) if field.name in settings]
+        bulk = BulkOptions(**{name: settings.pop(name) for name in names})
     format = bulk.format_for(out)
     if bulk.use_sentence_keys and format != "hdf5":
         raise OptionError(f"use_sentence_keys is for hdf5, but the output format is {format}")
-    lines = LineReader.of(inputs, tokenizer or Tokenizer(), errors)
+    lines = LineReader.of(inputs, tokenizer or Tokenizer(), errors, Extraction(column, html))
     embed = embedder(model, as_layers(bulk.layers), bulk.pooling, **settings)
     row = row_shape(embed, bulk.pooling is not None)
     block_tokens = block_tokens or tokens_for(row, embed.block_bytes)
@@ -165,18 +184,18 @@ def embed_file(
         "model": identity,
         "tokenizer": lines.tokenizer.as_dict(),
         "errors": errors,
+        **({} if column is None and html is None else {"column": column, "html": html}),
         "block_tokens": block_tokens,
         "settings": {name: value for name, value in settings.items() if value is not None},
     }
-    with Journal(out, job, restart=restart) as journal:
-        resumed = journal.state.get("sentences", 0)
-        writer = FORMATS[format].open(journal, bulk, row)
-        bulk_embedder = BulkEmbedder(lines, embed, journal, writer, bulk.dtype, bulk.pooling is not None, report)
-        begin, before = time.perf_counter(), journal.state.get("tokens", 0)
+    # The state of a stateful run is not kept on disk, so it starts again.
+    with Journal(out, job, restart=restart or bool(settings.get("stateful"))) as journal:
+        resumed, before, begin = journal.number("sentences"), journal.number("tokens"), time.perf_counter()
         if journal.published:
             journal.discard()
         else:
-            bulk_embedder.run(block_tokens)
+            writer = FORMATS[format].open(journal, bulk, row)
+            BulkEmbedder(lines, embed, journal, writer, bulk.dtype, bulk.pooling is not None, report).run(block_tokens)
             journal.publish(writer.finish(), journal.state)
         state, seconds = journal.state, time.perf_counter() - begin
     counts = {name: state[name] for name in ("sentences", "tokens", "zero_rows")}
@@ -232,7 +251,8 @@ class BulkEmbedder:
 
     def run(self, block_tokens: int) -> None:
         """Embeds the remaining blocks; reading, writing and syncing run in other threads."""
-        state = {"sentences": 0, "tokens": 0, "zero_rows": 0, "digest": "", **self.journal.state}
+        state: dict[str, Any] = {name: self.journal.number(name) for name in ("sentences", "tokens", "zero_rows")}
+        state["digest"] = self.journal.state.get("digest", "")
         begin, before, size = time.perf_counter(), state["tokens"], total_size(self.lines.paths)
         read = self.lines.blocks(block_tokens, skip=state["sentences"], digest=state["digest"])
         with closing(prefetch(read)) as blocks, WriteBehind(self.append, self.journal.sync) as pipeline:
@@ -309,7 +329,7 @@ def fingerprint(path: Name) -> str:
 
 
 def _files_of(path: Name) -> list[Path]:
-    if detect(path) == "elmo":
+    if detect(path) == "elmo" and not is_zip(path):
         elmo = find_files(path)
         return [file for file in (elmo.options, elmo.weights, elmo.softmax, elmo.vocabulary) if file is not None]
     return sorted(file for file in Path(path).rglob("*") if file.is_file()) if Path(path).is_dir() else [Path(path)]

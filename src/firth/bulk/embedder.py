@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any, Literal, TypeVar
 
 from firth.errors import OptionError
 from firth.neural.inference.sentence_arrays import Pooling, pool
@@ -13,7 +14,9 @@ from firth.vectors.words import WordVectors
 
 Layers = Literal["mix", "all", "top"] | int
 BLOCK_BYTES = 64 << 20  # bounds memory, and the work lost by a kill
+BATCH = 64  # sentences of a batch of stateful embedding
 Sentences = Sequence[Sequence[str]]
+Item = TypeVar("Item")
 
 
 @dataclass(frozen=True)
@@ -61,6 +64,11 @@ def embedder(model: Any, layers: Layers = "mix", pooling: Pooling | None = None,
         raise OptionError(f"a {type(model).__name__} has no vectors for sentences. Use word vectors or an ELMo model")
     options: dict[str, Any] = {"layers": layers, "pooling": pooling}
     options |= {name: value for name, value in settings.items() if value is not None}
+    stateful, batch_size = options.pop("stateful", False), options.pop("batch_size", None)
+    if batch_size is not None and not stateful:
+        raise OptionError("batch_size is for stateful embedding, where the batches matter. Use stateful too")
+    if stateful and "precision" in options:
+        raise OptionError("stateful embedding runs in float32. Leave precision out")
 
     def one(sentences: Sentences) -> list[Floats]:
         arrays: list[Floats] = model.embed(sentences, **options)
@@ -71,7 +79,47 @@ def embedder(model: Any, layers: Layers = "mix", pooling: Pooling | None = None,
     from firth.neural.device import work_sizes
 
     size = work_sizes(next(model.parameters()).device).block_bytes
+    if stateful:
+        return Embed(one, lambda blocks, dtype: embed_in_turn(model, blocks, batch_size or BATCH, options), size)
     return Embed(one, lambda blocks, dtype: model.embed_blocks(blocks, dtype=dtype, **options), size)
+
+
+def embed_in_turn(
+    model: Any, blocks: Iterable[Sentences], batch_size: int, options: dict[str, Any]
+) -> Iterator[list[Floats]]:
+    """The arrays of each block, with the LSTM state carried over from batch to batch, as the original programs did.
+
+    Batches of `batch_size` sentences do not depend on where blocks begin and end. The last one may be smaller.
+    """
+    sizes, sentences, arrays = deque[int](), list[Sequence[str]](), list[Floats]()
+    state = None
+    for block, is_last in mark_last(blocks):
+        sizes.append(len(block))
+        sentences += block
+        whole = len(sentences) if is_last else len(sentences) // batch_size * batch_size
+        if whole:
+            found, state = model.embed(sentences[:whole], stateful=True, batch_size=batch_size, state=state, **options)
+            arrays += found
+            sentences = sentences[whole:]
+        while sizes and len(arrays) >= sizes[0]:
+            size = sizes.popleft()
+            yield arrays[:size]
+            arrays = arrays[size:]
+
+
+def mark_last(items: Iterable[Item]) -> Iterator[tuple[Item, bool]]:
+    """Each item, and whether it is the last.
+
+    >>> list(mark_last("ab"))
+    [('a', False), ('b', True)]
+    """
+    waiting: list[Item] = []
+    for item in items:
+        if waiting:
+            yield waiting.pop(), False
+        waiting.append(item)
+    for item in waiting:
+        yield item, True
 
 
 def as_layers(text: str) -> Layers:

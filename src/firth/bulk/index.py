@@ -17,6 +17,7 @@ from firth.files import Name
 from firth.formats import native
 from firth.formats.reading import RowSelection
 from firth.progress import Report, silent
+from firth.text.extraction import Extraction
 from firth.text.tokenize import Tokenizer
 from firth.text.vocabulary import Vocabulary, to_bytes, to_word
 from firth.vectors.occurrences import Occurrences
@@ -81,6 +82,8 @@ def index_file(
     words: Iterable[str] | None = None,
     tokenizer: Tokenizer | None = None,
     errors: Literal["strict", "replace"] = "strict",
+    column: str | int | None = None,
+    html: bool | None = None,
     model_path: str = "",
     identity: str = "",
     restart: bool = False,
@@ -94,7 +97,7 @@ def index_file(
     """
     if layers == "all":
         raise OptionError("layers is 'all', but an index is over one layer, or over their mix")
-    lines = LineReader.of(inputs, tokenizer or Tokenizer(), errors)
+    lines = LineReader.of(inputs, tokenizer or Tokenizer(), errors, Extraction(column, html))
     embed = embedder(model, as_layers(layers), **settings)
     row = row_shape(embed, pooled=False)
     block_tokens = block_tokens or tokens_for(row, embed.block_bytes)
@@ -108,6 +111,7 @@ def index_file(
         "dtype": dtype,
         "words": None if only is None else sorted(only),
         "errors": errors,
+        **({} if column is None and html is None else {"column": column, "html": html}),
         "block_tokens": block_tokens,
         "settings": used_settings,
     }

@@ -14,10 +14,13 @@ from typing import Literal, TypeVar
 from firth.errors import OptionError
 from firth.files import STDIN, Name, decode, expand, iterate_lines, open_with_position
 from firth.text.chunks import BYTE_ORDER_MARK
+from firth.text.extraction import Extraction
 from firth.text.tokenize import Tokenizer
+from firth.text.vocabulary import to_bytes
 
 CURE = "Convert the file, or read it with --errors replace"
 MOST_LINES = 1 << 16
+AS_PLAIN_TEXT = Extraction()
 WHITESPACE = Tokenizer(mode="whitespace")
 NO_SPACES = re.compile(r"[^\t-\r ]+")
 OTHER_SPACES = re.compile("[" + "".join(filter(str.isspace, map(chr, [*range(14, 32), *range(127, 0x3001)]))) + "]")
@@ -46,11 +49,21 @@ class LineReader:
     paths: tuple[str, ...]
     tokenizer: Tokenizer
     errors: Literal["strict", "replace"] = "strict"
+    extraction: Extraction = AS_PLAIN_TEXT
 
     @classmethod
-    def of(cls, names: Name | Iterable[Name], tokenizer: Tokenizer, errors: Literal["strict", "replace"]) -> LineReader:
-        """A reader of files, folders, patterns, or - for standard input."""
-        return cls(tuple(expand(names)), tokenizer, errors)
+    def of(
+        cls,
+        names: Name | Iterable[Name],
+        tokenizer: Tokenizer,
+        errors: Literal["strict", "replace"],
+        extraction: Extraction = AS_PLAIN_TEXT,
+    ) -> LineReader:
+        """A reader of files, folders, patterns, or - for standard input.
+
+        A cell of a table is one sentence, whatever lines it has; so is a block of an HTML page.
+        """
+        return cls(tuple(expand(names)), tokenizer, errors, extraction)
 
     def blocks(self, tokens: int, *, skip: int = 0, digest: str = "") -> Iterator[LineBlock]:
         """Blocks of whole lines with at least `tokens` tokens each. Their boundaries depend only on the text, so that a
@@ -89,7 +102,15 @@ class LineReader:
     def _raw(self) -> Iterator[tuple[bytes, str, int, int]]:
         """Each line without its end, its file and number, and the bytes on disk read so far."""
         before = 0
+        kinds = self.extraction.check(self.paths)
         for path in self.paths:
+            kind = kinds.get(path, "text")
+            if kind != "text":
+                for text, number in self.extraction.documents(path, kind, self.errors):
+                    blocks = text.split("\n") if kind == "html" else [" ".join(text.splitlines())]
+                    yield from ((to_bytes(block), path, number, before) for block in blocks)
+                before += os.path.getsize(path) if path != STDIN else 0
+                continue
             with open_with_position(path) as (file, position):
                 place = 0
                 for number, raw in iterate_lines(file, path):

@@ -33,7 +33,7 @@ class ParquetWriter:
         self.journal, self.dtype, self.pooled, self.texts = journal, dtype, pooled, texts
         self.layers = shape[0] if len(shape) == 2 else None
         self.dim = shape[-1]
-        self.state = {"parts": journal.state.get("parts", 0), "written": journal.state.get("written", 0)}
+        self.state = {name: journal.number(name) for name in ("parts", "written")}
 
     def append(self, block: LineBlock, arrays: Sequence[NDArray[Any]]) -> None:
         """Appends a file with the rows of the block."""

@@ -10,11 +10,14 @@ from firth.bulk.embed_file import BulkOptions, embed_file, fingerprint
 from firth.bulk.index import index_file
 from firth.bulk.journal import has_journal
 from firth.cli.flags import BilmDevice, Force, Inputs, Json, Model, TextOptions
-from firth.cli.loading import move_to
+from firth.cli.loading import is_bilm, move_to
 from firth.cli.output import answer
 from firth.cli.overwrite import check_outputs
+from firth.errors import OptionError
+from firth.formats.elmo_write import dump_token_embeddings
 from firth.formats.registry import load
 from firth.show import terminal
+from firth.text.vocabulary_file import read_vocabulary
 
 Text = Annotated[TextOptions, Parameter(name="*", group="Text")]
 
@@ -35,7 +38,13 @@ class RunOptions:
 
     def load(self, model: str, text: TextOptions) -> tuple[Any, dict[str, Any]]:
         """The model on its device, and the arguments that `embed_file` and `index_file` have in common."""
-        arguments = {"errors": text.errors, "identity": fingerprint(model), "precision": self.precision}
+        arguments = {
+            "errors": text.errors,
+            "column": text.column,
+            "html": text.html,
+            "identity": fingerprint(model),
+            "precision": self.precision,
+        }
         shared = {**arguments, "restart": self.restart, "tokenizer": text.tokenizer()}
         return move_to(load(model), self.device), shared
 
@@ -49,6 +58,26 @@ def embed(
     /,
     *,
     out: Annotated[str, Parameter(help="Output: a .hdf5 file, or a folder named *.safetensors or *.parquet.")],
+    stateful: Annotated[
+        bool,
+        Parameter(
+            negative="",
+            show_default=False,
+            help="ELMo only: carry the LSTM state over from batch to batch, as the original programs do.",
+        ),
+    ] = False,
+    batch_size: Annotated[
+        int | None, Parameter(help="With --stateful: sentences of a batch. They run in their order. Default: 64.")
+    ] = None,
+    token_embeddings: Annotated[
+        bool,
+        Parameter(
+            negative="",
+            show_default=False,
+            help="ELMo only: the input is a vocabulary, one word a line. Write the vectors of its words without "
+            "context to one dataset `embedding`, as bilm-tf's dump_token_embeddings does.",
+        ),
+    ] = False,
     bulk: Annotated[BulkOptions, Parameter(name="*", group="Output")] = BulkOptions(),
     text: Text = TextOptions(),
     run: Run = RunOptions(),
@@ -63,13 +92,31 @@ def embed(
         firth embed elmo/ corpus.txt --out corpus.hdf5 --layers all --tokens whitespace
         firth embed elmo/ corpus.txt.gz --out corpus.safetensors --layers top --dtype float16
         firth embed vectors/ reviews.txt --out reviews.parquet --pooling mean
+        firth embed elmo/ corpus.txt --out corpus.hdf5 --layers all --tokens whitespace --stateful
+        firth embed elmo/ vocab.txt --out vocab_embedding.hdf5 --token-embeddings
     """
     check_outputs([out], [model, *inputs], force=run.force or has_journal(out), models=False)
     loaded, arguments = run.load(model, text)
+    if token_embeddings:
+        dump_vocabulary(loaded, inputs, out, json)
+        return
+    arguments |= {"stateful": stateful or None, "batch_size": batch_size}
     with terminal.progress() as report:
         summary = embed_file(loaded, inputs, out, bulk, report=report, **arguments)
     values = summary.as_dict()
     answer(values, terminal.table("", ["", "value"], list(values.items())), json)
+
+
+def dump_vocabulary(model: Any, inputs: list[str], out: str, as_json: bool) -> None:
+    """Writes the vectors of the words of a vocabulary without context."""
+    if len(inputs) != 1 or not os.path.isfile(inputs[0]):
+        raise OptionError("--token-embeddings takes one vocabulary file, with one word on each line")
+    if not is_bilm(model):
+        raise OptionError(f"--token-embeddings is for ELMo models, but this is a {type(model).__name__}")
+    vocabulary = read_vocabulary(inputs[0])
+    dump_token_embeddings(model, vocabulary, out)
+    values = {"path": out, "words": len(vocabulary), "dim": model.architecture.dim}
+    answer(values, terminal.table("", ["", "value"], list(values.items())), as_json)
 
 
 def index(

@@ -1,14 +1,14 @@
 """Flags that several commands share."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Annotated, Literal
 
-from cyclopts import Parameter
+from cyclopts import Parameter, validators
 
 from firth.files import STDIN, open_bytes
 from firth.options import Recipe, option
 from firth.text.corpus import Corpus
-from firth.text.normalize import Normalizer
+from firth.text.languages import NORMALIZERS, Language, language_normalizer
 from firth.text.tokenize import Tokenizer
 
 Model = Annotated[
@@ -41,7 +41,7 @@ BilmDevice = Annotated[
 ]
 Threads = Annotated[int | None, Parameter(help="Number of threads. Default: one per CPU core.")]
 Top = Annotated[int, Parameter(name=["--top", "--topn", "-n"], help="Number of results.")]
-Seed = Annotated[int, Parameter(help="Seed of the random numbers.")]
+Seed = Annotated[int, Parameter(help="Seed of the random numbers.", validator=validators.Number(gte=0, lte=2**32))]
 Checkpoint = Annotated[
     str | None,
     Parameter(help="Folder for checkpoints. The same command resumes an interrupted training from there."),
@@ -49,13 +49,14 @@ Checkpoint = Annotated[
 Log = Annotated[str | None, Parameter(help="File for the training log, as JSON lines.")]
 
 
-def read_texts(texts: list[str]) -> list[str]:
-    """The texts of a command line; `-` stands for the lines of standard input that are not blank."""
+def read_texts(texts: list[str], *, keep_blank: bool = False) -> list[str]:
+    """The texts of a command line; `-` stands for the lines of standard input, by default those that are not blank."""
     lines: list[str] = []
     for text in texts:
         if text == STDIN:
             with open_bytes(STDIN) as file:
-                lines += [line.decode("utf-8", "surrogateescape").rstrip("\r\n") for line in file if line.strip()]
+                kept = (line for line in file if keep_blank or line.strip())
+                lines += [line.decode("utf-8", "surrogateescape").rstrip("\r\n") for line in kept]
         else:
             lines.append(text)
     return lines
@@ -70,20 +71,38 @@ class TextOptions(Recipe):
         "running: tokenize running text. whitespace: the text is tokenized already, one sentence per line; split it at "
         "white space.",
     )
-    language: Literal["any", "persian"] = option(
-        "any", "persian: unify Arabic and Persian letters and digits, and correct half-spaces."
+    language: Language = option(
+        "any",
+        "Language of the text: its abbreviations, elisions and ordinals, and its spelling. persian: unify letters and "
+        "digits, restore half-spaces. arabic: unify letters, strip vowel signs. turkish: fold the case of I to ı.",
+    )
+    segment: str | None = option(
+        None,
+        "Split text without spaces, such as Chinese, Japanese and Thai, into words: icu, jieba, sudachi, kiwi or "
+        "pythainlp, or the folder of a segmenter (see `firth train segmenter`).",
     )
     fold_case: bool = option(False, "Convert letters to lower case.")
     errors: Literal["strict", "replace"] = option(
         "strict", "Bytes that are not UTF-8. strict: stop with an error. replace: read them as U+FFFD."
     )
+    column: str | None = option(
+        None,
+        "Read tables (CSV, or separated by tabs) and take the text from this column: its name, or its number from 1 if "
+        "the table has no line of names. 0: read tables as plain text.",
+    )
+    html: bool | None = option(None, "Take the visible text of HTML pages. --no-html: read them with their tags.")
 
     def tokenizer(self) -> Tokenizer:
         """The tokenizer with these options."""
-        normalizer = Normalizer.persian(fold_case=self.fold_case) if self.language == "persian" else None
-        if normalizer is None and (self.fold_case or self.tokens == "running"):
-            normalizer = Normalizer(fold_case=self.fold_case)
-        return Tokenizer(mode=self.tokens, normalizer=normalizer)
+        normalizer = None
+        if self.language in NORMALIZERS or self.fold_case or self.tokens == "running":
+            normalizer = language_normalizer(self.language, fold_case=self.fold_case)
+            if self.tokens == "whitespace":
+                normalizer = replace(normalizer, half_spaces=False)  # tokens are not joined
+        return Tokenizer(mode=self.tokens, normalizer=normalizer, language=self.language, segment=self.segment)
+
+
+NAMES = "field", "column", "html", "errors", "documents", "cache", "threads"  # options of a corpus
 
 
 @dataclass(frozen=True)
@@ -91,14 +110,28 @@ class CorpusOptions(TextOptions):
     """How a corpus is read."""
 
     field: str | None = option(None, "Read JSON lines and take the text from this field.")
-    documents: Literal["file", "line"] = option("file", "Unit that counts as a document.")
+    documents: Literal["file", "line", "tagged-line"] = option(
+        "file",
+        "Unit that counts as a document. tagged-line: a line with tags, separated by commas, a tab and the text.",
+    )
     cache: str | None = option(None, "Folder that keeps the tokenized text, so that later runs need not tokenize.")
     threads: int | None = option(None, "Number of threads. Default: one per CPU core.", minimum=1)
 
     def corpus(self, inputs: list[str]) -> Corpus:
         """The corpus in these inputs, read with these options."""
-        options = {name: getattr(self, name) for name in ("field", "errors", "documents", "cache", "threads")}
+        options = {name: getattr(self, name) for name in NAMES}
         return Corpus(inputs, tokenizer=self.tokenizer(), **options)
+
+
+@dataclass(frozen=True)
+class LabeledLinesOptions(CorpusOptions):
+    """How labeled lines are read: split at white space, as in fastText."""
+
+    tokens: Literal["whitespace"] = option(
+        "whitespace",
+        "whitespace: lines are split at white space, as in fastText. Tokenize running text first, for example with "
+        "`firth tokens`.",
+    )
 
 
 Read = Annotated[CorpusOptions, Parameter(name="*", group="Text")]

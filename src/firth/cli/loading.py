@@ -5,6 +5,7 @@ from typing import Any, TypeVar
 from firth.errors import OptionError
 from firth.formats.native import BILM
 from firth.formats.registry import load
+from firth.vectors.neighbors import Neighbors
 from firth.vectors.subwords import SubwordVectors
 from firth.vectors.words import WordVectors
 
@@ -27,6 +28,11 @@ def load_as(path: str, kind: type[Kind], need: str, model: Any = None) -> Kind:
 def load_vectors(path: str) -> WordVectors:
     """The word vectors in a file."""
     return load_as(path, WordVectors, "word vectors")
+
+
+def load_neighbors(path: str) -> Neighbors:
+    """The vectors in a file, of words or of documents."""
+    return load_as(path, Neighbors, "vectors of words or documents")  # type: ignore[type-abstract]
 
 
 def load_subwords(path: str) -> SubwordVectors:

@@ -1,6 +1,8 @@
 """The command `firth`: parses the command line, calls a command, and prints errors in one line."""
 
 import errno
+import io
+import os
 import re
 import sys
 import warnings
@@ -27,7 +29,11 @@ For example:
 
 # A command's file is imported when the command runs; its description is the first line of its docstring.
 SECTIONS = {
-    "Start": {"tour": "firth.cli.tour:tour"},
+    "Start": {
+        "tour": "firth.cli.tour:tour",
+        "explore": "firth.cli.explore:explore",
+        "serve": "firth.cli.serve:serve",
+    },
     "Text": {
         "tokens": "firth.cli.text:tokens",
         "vocab": "firth.cli.text:vocab",
@@ -47,26 +53,40 @@ SECTIONS = {
         "generate": "firth.cli.sentences:generate",
         "embed": "firth.cli.embed:embed",
         "index": "firth.cli.embed:index",
+        "align": "firth.cli.align:align",
     },
     "Tasks": {
         "predict": "firth.cli.predict:predict",
+        "identify": "firth.cli.predict:identify",
         "test": "firth.cli.predict:score",
         "task": "firth.cli.task:task",
     },
-    "Evaluate": {"evaluate": "firth.cli.models:evaluate", "study": "firth.cli.study:study"},
+    "Evaluate": {
+        "evaluate": "firth.cli.models:evaluate",
+        "study": "firth.cli.study:study",
+        "data": "firth.cli.data:data",
+    },
     "Models": {
         "models": "firth.cli.models:models",
         "card": "firth.cli.models:card",
         "info": "firth.cli.models:info",
+        "report": "firth.cli.report:report",
         "convert": "firth.cli.models:convert",
         "quantize": "firth.cli.models:quantize",
     },
 }
 COMMANDS = {name: place for section in SECTIONS.values() for name, place in section.items()}
-GROUPS = ("train", "task", "study")  # have commands of their own; a group's description is the HELP of its file
+GROUPS = ("train", "task", "study", "data")  # have commands of their own; a group's description is the HELP of its file
 OPTION = re.compile(r"--?[A-Za-z][\w-]*(=.*)?", re.DOTALL)  # a number or a text such as "- Yes." is a value
-FLAGS = {'errors="replace"': "--errors replace", "format='native'": "--format native"}  # of arguments in errors
-EXTRAS = {"torch": "elmo", "h5py": "elmo"}  # modules that commands import, and the extras that install them
+# In errors of the library: an option of Python, and what has another name on the command line.
+ARGUMENT = re.compile(r"(?<![\w=?&.-])([a-z][a-z_]+)=('[^']*'|\"[^\"]*\"|\([\d., ]+\)|[\w.]*\w)")
+FLAGS = {"Read them with Tokenizer(mode='whitespace')": "Use --tokens whitespace"}
+EXTRAS = {  # modules and the extras that install them
+    "torch": "elmo",
+    "h5py": "elmo",
+    "nicegui": "web",
+    **dict.fromkeys(("fastapi", "uvicorn", "orjson", "prometheus_client"), "serve"),
+}
 
 
 def build(line: list[str], described: bool = True) -> App:
@@ -80,7 +100,9 @@ def build(line: list[str], described: bool = True) -> App:
         suppress_keyboard_interrupt=False,
         config=partial(check_values, line),
     )
-    app["--help"].group = app["--version"].group = Group("Options", sort_key=len(SECTIONS))
+    app.register_install_completion_command(help="Install completion for the shell that runs this command.")
+    options = Group("Options", sort_key=len(SECTIONS))
+    app["--help"].group = app["--version"].group = app["--install-completion"].group = options
     for number, (title, commands) in enumerate(SECTIONS.items()):
         section = Group(title, sort_key=number)
         for order, (name, place) in enumerate(commands.items()):
@@ -115,6 +137,7 @@ def check_values(line: list[str], app: App, commands: Sequence[str], arguments: 
 def run(arguments: Sequence[str] | None) -> None:
     """Parses a command line and runs its command."""
     command = list(sys.argv[1:] if arguments is None else arguments)
+    check_characters(command)
     if command[:1] == ["train"]:
         from firth.cli.recipe_file import expand_labels, expand_recipe_file
 
@@ -123,22 +146,45 @@ def run(arguments: Sequence[str] | None) -> None:
     build(command, lists_commands)(command, exit_on_error=False, print_error=False)
 
 
+def check_characters(command: Sequence[str]) -> None:
+    """Raises an error for an argument that no file name and no text can be. A shell passes none of these."""
+    for argument in command:
+        try:
+            os.fsencode(argument)
+        except UnicodeEncodeError as error:
+            raise OptionError(f"the argument {argument!r:.60} has a character that cannot be encoded") from error
+        if "\0" in argument:
+            raise OptionError(f"the argument {argument!r:.60} has a null character")
+
+
 def show_warning(message: Warning | str, *_: object, **__: object) -> None:
     """Prints a warning in one line on standard error."""
-    sys.stderr.write(f"firth: warning: {message}\n")
+    sys.stderr.write(f"firth: warning: {name_flags(str(message))}\n")
+
+
+def open_streams() -> None:
+    """Makes standard output and standard error usable, whatever the environment.
+
+    A closed one becomes the null device: the first file that is opened must not take its place. Characters that the
+    encoding of the terminal does not have are printed as escapes, such as \\u0628.
+    """
+    for name in ("stdin", "stdout", "stderr"):
+        if getattr(sys, name) is None:  # the file gets the lowest free number, which is that of the stream
+            setattr(sys, name, open(os.devnull, "r" if name == "stdin" else "w", encoding="utf-8"))
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="backslashreplace")
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
     """Runs one command. The exit code is 0 for success and 2 for an error that the user can fix."""
+    open_streams()
     try:
         with warnings.catch_warnings():
             warnings.showwarning = show_warning
             run(arguments)
     except (FirthError, CycloptsError) as error:
-        message = " ".join(str(error).split())
-        for argument, flag in FLAGS.items():
-            message = message.replace(argument, flag)
-        fail(message)
+        fail(name_flags(" ".join(str(error).split())))
     except ModuleNotFoundError as error:
         if error.name not in EXTRAS:
             raise
@@ -147,11 +193,36 @@ def main(arguments: Sequence[str] | None = None) -> None:
         sys.stderr.close()
         sys.exit(0)
     except OSError as error:
-        if error.filename is None and error.errno not in (errno.ENOSPC, errno.EDQUOT):
+        if error.filename is None and error.errno not in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG):
             raise
         fail(": ".join(str(part) for part in (error.filename, error.strerror) if part is not None))
+    except MemoryError as error:
+        detail = str(error).rstrip(".")
+        fail(f"not enough memory{detail and ': ' + detail}. Use smaller sizes, or a machine with more memory")
     except KeyboardInterrupt as stop:
         fail(": ".join(["interrupted", *map(str, stop.args)]), code=130)
+    except SystemError as error:
+        if not isinstance(error.__cause__, KeyboardInterrupt):
+            raise
+        fail("interrupted", code=130)  # Ctrl-C at the moment when a compiled kernel returned
+
+
+def name_flags(message: str) -> str:
+    """An error of the library with options as they stand on the command line.
+
+    >>> name_flags("Use errors='replace', or discount_fallback=(0.5, 1, 1.5)"), name_flags("Use resume=False")
+    ('Use --errors replace, or --discount-fallback 0.5 1 1.5', 'Use --no-resume')
+    """
+    for text, flag in FLAGS.items():
+        message = message.replace(text, flag)
+
+    def spell(match: re.Match[str]) -> str:
+        flag, value = match[1].replace("_", "-"), match[2]
+        if value in ("True", "False"):
+            return f"--{'no-' * (value == 'False')}{flag}"
+        return f"--{flag} {value.strip(chr(39) + chr(34) + '()').replace(',', '')}"
+
+    return ARGUMENT.sub(spell, message)
 
 
 def fail(message: str, code: int = 2) -> None:

@@ -11,21 +11,25 @@ from rich.table import Table
 from rich.text import Text
 
 from firth.cli.flags import Force, Json, Model, Seed, Target
-from firth.cli.loading import is_bilm, load_subwords, load_vectors
+from firth.cli.loading import is_bilm, load_as, load_subwords
 from firth.cli.output import answer
 from firth.cli.overwrite import check_outputs
+from firth.data import SETS, available
 from firth.errors import OptionError
 from firth.evaluate.intrinsic import evaluate as evaluate_vectors
 from firth.evaluate.score import Score
+from firth.evaluate.senses import fits_senses, senses
 from firth.formats.native import TASK
 from firth.formats.precision import reduce_vectors
-from firth.formats.registry import FORMATS, load, save
+from firth.formats.registry import FORMATS, format_for, load, save
 from firth.models.quantization import quantize as quantize_model
 from firth.pretrained import shipped
 from firth.show import terminal
 from firth.show.cards import card_of, model_card
 from firth.show.numbers import format_bytes
 from firth.vectors.words import WordVectors
+
+DOCUMENTS = "document-vectors"  # the kind of DocumentVectors, whose file imports the kernels
 
 
 def describe(model: Any) -> dict[str, Any]:
@@ -36,7 +40,9 @@ def describe(model: Any) -> dict[str, Any]:
     if is_bilm(model):
         values |= {"dim": 2 * model.architecture.dim, "layers": model.architecture.layers + 1}
         values |= {"architecture": model.architecture.as_dict()}
-    if isinstance(model, WordVectors):
+    if getattr(model, "kind", None) == DOCUMENTS:
+        values |= {"tags": len(model), "words": len(model.word_list)}
+    if isinstance(model, WordVectors) or getattr(model, "kind", None) == DOCUMENTS:
         values |= {"dim": model.dim, "dtype": model.rows.dtype_name, "bytes": model.rows.nbytes}
     return values | {"metadata": dict(model.metadata)}
 
@@ -111,6 +117,9 @@ def convert(
         Literal["float16", "int8"] | None,
         Parameter(name=["--precision", "--dtype"], help="Store the weights with lower precision."),
     ] = None,
+    encoding: Annotated[
+        str | None, Parameter(help="Encoding of the words in the file, such as latin-1. Default: UTF-8.")
+    ] = None,
     force: Force = False,
     json: Json = False,
 ) -> None:
@@ -125,8 +134,12 @@ def convert(
     """
     check_outputs([target], [source, vocabulary], force=force)
     with terminal.progress():
-        model = load(source, limit=limit, vocabulary=vocabulary)
+        model = load(source, limit=limit, vocabulary=vocabulary, encoding=encoding)
         if precision is not None and isinstance(model, WordVectors):
+            written = format or format_for(model, target)
+            if written != "native":
+                cure = "Write firth's own format, a folder, or convert without --precision"
+                raise OptionError(f"{target}: the format {written} does not store {precision}. {cure}")
             model = reduce_vectors(model, precision)
             if model.rows.dtype_name != precision:
                 problem = f"the rows are {model.rows.dtype_name}, which is smaller than {precision}"
@@ -141,7 +154,11 @@ def quantize(
     /,
     *,
     cutoff: Annotated[
-        int | None, Parameter(help="Keep only this many words and n-grams, those with the longest vectors.")
+        int | None,
+        Parameter(
+            help="Keep only this many rows. Word vectors keep the words, then the n-grams with the largest norms; "
+            "classifiers keep the words and n-grams with the largest norms."
+        ),
     ] = None,
     dsub: Annotated[int, Parameter(help="Size of the subvectors; each is stored in one byte.")] = 2,
     norms: Annotated[bool, Parameter(help="Quantize the norms of the vectors separately, one byte each.")] = True,
@@ -177,20 +194,28 @@ def evaluate(
     restrict: Annotated[int, Parameter(help="Search the answers of analogies among this many first words.")] = 300_000,
     json: Json = False,
 ) -> None:
-    """Evaluate word vectors on similarity, analogy and categorization test sets.
+    """Evaluate word vectors on similarity, analogy and categorization test sets, or a biLM on words in context.
 
-    Every score comes with its coverage: how many of the questions have only known words.
+    Every score comes with its coverage: how many of the questions have only known words. Small test sets in English and
+    Persian come with firth; `firth data` lists more.
 
     For example:
 
-        firth evaluate vectors/
+        firth evaluate word2vec-en
         firth evaluate vectors/ wordsim353 google my-pairs.tsv --json
+        firth evaluate elmo-en firth-senses-en
     """
-    vectors = load_vectors(model)
+    loaded = load(model)
     with terminal.progress() as report:
-        scores = evaluate_vectors(
-            vectors, sets, case_insensitive=not case_sensitive, restrict_vocab=restrict, report=report
-        )
+        if is_bilm(loaded):
+            known = [name for name in available() if SETS[name].task == "senses"]
+            chosen = sets or [name for name in known if fits_senses(loaded.vocabulary, name)]
+            scores = [senses(loaded, one) for one in chosen]
+        else:
+            vectors = load_as(model, WordVectors, "word vectors or a biLM", loaded)
+            scores = evaluate_vectors(
+                vectors, sets, case_insensitive=not case_sensitive, restrict_vocab=restrict, report=report
+            )
     if not scores:
         raise OptionError(
             f"{model}: no test set has words of this vocabulary. Name a test set, or a file of pairs or analogies"

@@ -17,7 +17,7 @@ from firth.pretrained import shipped
 def check_outputs(
     outputs: Iterable[str | Path | None], inputs: Iterable[str | None], *, force: bool = False, models: bool = True
 ) -> None:
-    """Raises an OptionError if an output is an input, contains one, or is a file that may not be replaced.
+    """Raises an OptionError if an output is an input, contains one or lies in one, or may not be replaced.
 
     Inputs are paths, glob patterns or names of pretrained models. An existing file is replaced if it is a model in a
     binary format, and any other with `force`. With `models=False` a model needs `force`, too. The library protects
@@ -30,11 +30,13 @@ def check_outputs(
     Traceback (most recent call last):
     firth.errors.OptionError: README.md: the file exists. Choose another name, or replace it with --force
     """
-    read = [path for name in inputs if name not in (None, STDIN) for path in find_files(str(name))]
+    named = [str(name) for name in inputs if name not in (None, STDIN)]
+    read = [path for name in named for path in find_files(name)]
     for out in [os.fspath(one) for one in outputs if one is not None]:
         if out == STDIN:
             continue
         check_inputs_remain(out, read)
+        check_outside(out, named)
         if not os.path.exists(out) or os.path.isdir(out):
             continue
         if not os.path.isfile(out):
@@ -60,3 +62,15 @@ def check_inputs_remain(out: str, inputs: Iterable[str]) -> None:
             raise OptionError(f"{out}: is an input and cannot be the output. Choose another name")
         if target in source.parents:
             raise OptionError(f"{out}: contains the input {path} and cannot be the output. Choose another name")
+
+
+def check_outside(out: str, inputs: Iterable[str]) -> None:
+    """Raises an OptionError if the output lies in a folder of texts: the next run would read it as one of them."""
+    above = Path(os.path.realpath(out)).parents
+    for name in inputs:
+        if (
+            os.path.isdir(name)
+            and Path(os.path.realpath(name)) in above
+            and not os.path.isfile(Path(name, shipped.CONFIG))
+        ):
+            raise OptionError(f"{out}: lies in the input {name}; the next run would read it. Choose a place outside")

@@ -3,9 +3,9 @@
 import json as json_module
 import sys
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Literal
 
 from cyclopts import Parameter
 from rich.console import Group, RenderableType
@@ -21,6 +21,8 @@ from firth.pretrained.shipped import locate_task
 from firth.runtime import Runtime
 from firth.show import terminal
 from firth.tasks.registry import TASKS
+from firth.text.tokenize import Tokenizer
+from firth.vectors.fasttext_names import LABEL_PREFIX
 
 if TYPE_CHECKING:
     from firth.tasks.model import TaskModel
@@ -44,7 +46,31 @@ class PredictOptions:
     k: Annotated[
         int, Parameter(name=["-k", "--labels-per-line"], help="Classifiers only: number of labels for each text.")
     ] = 1
-    threshold: Annotated[float, Parameter(help="Classifiers only: minimum probability of a label.")] = 0.0
+    threshold: Annotated[
+        float | None,
+        Parameter(
+            help="Classifiers: minimum probability of a label. qa: answer nothing if the probability that the passage "
+            "has no answer is above this (default: 0.7); 1 always answers."
+        ),
+    ] = None
+    tokens: Annotated[
+        Literal["running", "whitespace"],
+        Parameter(help="running: tokenize texts as the model needs them. whitespace: they are tokenized already."),
+    ] = "running"
+    segment: Annotated[
+        str | None, Parameter(help="Split texts into words by this segmenter: a name such as icu, or a folder.")
+    ] = None
+
+    def split(self, texts: list[str]) -> list[str | list[str]]:
+        """Texts as a model reads them: as they are, or as lists of words if they are tokenized or segmented."""
+        if self.tokens == "whitespace" and self.segment is not None:
+            raise OptionError("--segment is for running text, but --tokens whitespace says that it is tokenized")
+        if self.tokens == "whitespace":
+            return [text.split() for text in texts]
+        if self.segment is None:
+            return list(texts)
+        tokenizer = Tokenizer(segment=self.segment)
+        return [tokenizer.words(text) for text in texts]
 
 
 Options = Annotated[PredictOptions, Parameter(name="*")]
@@ -64,7 +90,7 @@ def predict(model: Model, texts: Texts, /, *, options: Options = PredictOptions(
         firth predict classifier.bin "a warm cup of tea"
         firth predict lid.176.ftz - -k 3 < lines.txt
     """
-    lines = read_texts(texts)
+    lines = read_texts(texts, keep_blank=True)
     if is_task(model):
         predict_task(model, lines, options, json)
     else:
@@ -73,45 +99,77 @@ def predict(model: Model, texts: Texts, /, *, options: Options = PredictOptions(
 
 def predict_task(name: str, texts: list[str], options: PredictOptions, as_json: bool) -> None:
     """Prints the answers of a task model."""
-    from firth.tasks.pictures import draw_answer
+    from firth.tasks.pictures import draw_answer, draw_places
     from firth.tasks.training import limit_threads
 
     with limit_threads(1 if len(texts) < MANY else Runtime.from_env().threads):
         model = load_task(name, options)
-        task, examples = model.task, model.task.ask(*texts)
-        pairs = list(zip(examples, model.predict(examples)))
+        pairs = model.answer_texts(*options.split(texts))
     values = [model.describe(*pair) for pair in pairs]
-    for warning in dict.fromkeys(
-        value["warning"] for value in values if isinstance(value, dict) and "warning" in value
-    ):
+    for warning in dict.fromkeys(value["warning"] for value in values if "warning" in value):
         sys.stderr.write(f"firth: warning: {warning}\n")
-    pictures = [] if as_json else [draw_answer(task, *pair) for pair in pairs]
-    rows = [[one.plain] if isinstance(one, Text) else flatten(value) for one, value in zip(pictures, values)]
-    answer(values, Group(*pictures), as_json, rows)
-
-
-def flatten(value: object) -> list[object]:
-    """The texts and numbers of an answer; the lines of a text stand apart.
-
-    >>> flatten({"label": "neutral", "probability": 0.5, "labels": {}}), flatten({"sentence": "one\\ntwo"})
-    (['neutral', 0.5], ['one', 'two'])
-    """
-    columns: list[object] = []
-    for one in value.values() if isinstance(value, dict) else [value]:
-        if isinstance(one, str):
-            columns += one.splitlines()
-        elif isinstance(one, (int, float)):
-            columns.append(one)
-    return columns
+    rows = [row for value in values for row in model.task.rows(value)]
+    pictures: list[RenderableType] = []
+    places = draw_places(model.task, rows)
+    for value, pair in zip(values, pairs):
+        if places is None and len(pairs) > 1:
+            pictures.append(Text(f"input {value['input']}", style="dim"))
+        pictures.append(draw_answer(model.task, *pair))
+    answer(values, Group(*pictures, *([] if places is None else [places])), as_json, rows)
 
 
 def predict_labels(path: str, texts: list[str], options: PredictOptions, as_json: bool) -> None:
     """Prints the labels that a fastText classifier gives to texts."""
-    predictions = Classifier(load_subwords(path)).predict_all(texts, options.k, options.threshold)
-    values = [{"text": text, "labels": dict(labels)} for text, labels in zip(texts, predictions)]
+    asked = options.split([text for text in texts if text.strip()])
+    labels_of = iter(Classifier(load_subwords(path)).predict_all(asked, options.k, options.threshold or 0.0))
+    predictions = [next(labels_of) if text.strip() else [] for text in texts]
+    values = [
+        {"input": input, "text": text, "labels": dict(labels)}
+        for input, (text, labels) in enumerate(zip(texts, predictions))
+    ]
     tables = [terminal.bars(text, labels, header=("label", "probability")) for text, labels in zip(texts, predictions)]
-    rows = [(text, *pair) for text, labels in zip(texts, predictions) for pair in labels]
+    rows: list[tuple[object, ...]] = []
+    for text, labels in zip(texts, predictions):
+        rows += [(text, *pair) for pair in labels] or [(text, None, None)]
     answer(values, Group(*tables), as_json, rows)
+
+
+def identify(
+    texts: Texts,
+    /,
+    *,
+    model: Annotated[
+        str, Parameter(help="A fastText language identifier that you have, such as lid.176.ftz or lid.176.bin.")
+    ],
+    k: Annotated[int, Parameter(name=["-k", "--top"], help="Number of languages for each text.")] = 1,
+    json: Json = False,
+) -> None:
+    """Identify the language of texts with a fastText language identifier.
+
+    The identifiers of fastText, lid.176.bin and the small lid.176.ftz, know 176 languages by their ISO codes. firth
+    opens them; it does not come with one.
+
+    For example:
+
+        firth identify "Das ist ein Satz." --model lid.176.ftz
+        firth identify - --model lid.176.ftz --top 3 < lines.txt
+    """
+    lines = read_texts(texts, keep_blank=True)
+    classifier = Classifier(load_subwords(model))
+    asked = [" ".join(line.split()) for line in lines]
+    found = iter(classifier.predict_all([line for line in asked if line], k))
+    languages = [
+        [(label.removeprefix(LABEL_PREFIX), probability) for label, probability in next(found)] if line else []
+        for line in asked
+    ]
+    values = [
+        {"input": at, "text": line, "languages": dict(one)} for at, (line, one) in enumerate(zip(lines, languages))
+    ]
+    tables = [terminal.bars(line, one, header=("language", "probability")) for line, one in zip(lines, languages)]
+    rows: list[tuple[object, ...]] = []
+    for line, one in zip(lines, languages):
+        rows += [(line, *pair) for pair in one] or [(line, None, None)]
+    answer(values, Group(*tables), json, rows)
 
 
 def score(
@@ -156,7 +214,7 @@ def score_task(name: str, file: str, options: PredictOptions, as_json: bool) -> 
 
 def score_classifier(path: str, file: str, options: PredictOptions, as_json: bool) -> None:
     """Prints the precision and recall of a fastText classifier, overall and for each label."""
-    result = Classifier(load_subwords(path)).test(file, options.k, options.threshold)
+    result = Classifier(load_subwords(path)).test(file, options.k, options.threshold or 0.0)
     rows: list[tuple[object, ...]] = [("all", result.precision, result.recall, result.f1, result.score.gold)]
     rows += [(label, one.precision, one.recall, one.f1, one.gold) for label, one in result.by_label.items()]
     columns = ["label", f"precision at {options.k}", f"recall at {options.k}", "F1", "lines"]
@@ -177,7 +235,7 @@ def is_task(name: str) -> bool:
     if config.is_file():
         try:
             values = json_module.loads(config.read_bytes())
-        except ValueError:  # loading the model reports what is wrong
+        except (ValueError, RecursionError):  # loading the model reports what is wrong
             return False
         return isinstance(values, dict) and values.get("kind") == native.TASK
     if Path(name).exists() or name not in TASKS:
@@ -190,4 +248,9 @@ def load_task(name: str, options: PredictOptions) -> "TaskModel":
     """A task model on a device."""
     from firth.tasks.model import open_task
 
-    return open_task(name, options.embedding).to(Runtime.from_env(device=options.device).place)
+    model = open_task(name, options.embedding).to(Runtime.from_env(device=options.device).place)
+    if options.threshold is not None:
+        if not hasattr(model.task, "threshold"):
+            raise OptionError(f"--threshold is for classifiers and qa, but {name} is a model of {model.task.name}")
+        model.task = replace(model.task, threshold=options.threshold)  # type: ignore[call-arg]
+    return model

@@ -66,14 +66,20 @@ def recipe_flags(
     prefix: str = "",
     hidden: Collection[str] = (),
     aliases: Mapping[str, str] = MappingProxyType({}),
+    renamed: Mapping[str, str] = MappingProxyType({}),
 ) -> type[Recipe]:
-    """A recipe class whose fields are flags of a group in the help, with other names and defaults where given."""
+    """A recipe class whose fields are flags of a group in the help, with other names and defaults where given.
+
+    `aliases` are accepted beside the name of a field; `renamed` are shown in its place, and the old name is accepted.
+    """
     kinds = typing.get_type_hints(recipe)
     fields = []
     for field in dataclasses.fields(recipe):
         names = [prefix + field.name.replace("_", "-")]
         if field.name in aliases:
             names.append(aliases[field.name])
+        if field.name in renamed:
+            names.insert(0, renamed[field.name])
         text = field.metadata["help"].replace("<", "\\<")  # Markdown would read <unk> as a tag
         shown = field.name not in hidden
         parameter = Parameter(name=names, group=group, show=shown, parse=shown, consume_multiple=True, help=text)

@@ -26,7 +26,7 @@ def expand_recipe_file(arguments: list[str]) -> list[str]:
         if name not in (None, rest[0]):
             raise OptionError(f"{path}: is a recipe for {name}, but the command is {rest[0]}")
         name, rest = rest[0], rest[1:]
-    if name not in RECIPES:
+    if not isinstance(name, str) or name not in RECIPES:
         raise OptionError(f"{path}: names no recipe. Add a line name = one of {', '.join(map(repr, RECIPES))}")
     RECIPES[name].from_dict(values)  # reports a wrong name or value as an error of the file
     return ["train", name, *rest, *make_flags(values, rest)]

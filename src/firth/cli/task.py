@@ -156,7 +156,7 @@ def make_command(name: str) -> Command:
     task = TASKS.find(name)
     embedding, training = (apply_defaults(task, recipe, {}) for recipe in (Embedding, Training))
     flags = {
-        "network": recipe_flags(task, "Network", aliases={"architecture": "network", "letters": "language"}),
+        "network": recipe_flags(task, "Network", renamed={"letters": "language"}, aliases={"architecture": "network"}),
         "words": recipe_flags(Embedding, "Embedding", defaults=embedding, prefix="embedding-", hidden=SOURCES),
         "training": recipe_flags(Training, "Training", defaults=training),
     }

@@ -11,20 +11,19 @@ from rich.text import Text
 
 from firth.bulk.embedder import as_layers, embedder
 from firth.cli.flags import Json, Model, Top, Words
-from firth.cli.loading import load_as, load_subwords, load_vectors
+from firth.cli.loading import load_as, load_neighbors, load_subwords
 from firth.cli.output import answer
 from firth.errors import OptionError
 from firth.formats.registry import load
-from firth.models.count_matrix import CountMatrix
 from firth.show import terminal
 from firth.text.tokenize import Tokenizer
-from firth.vectors.neighbors import AnalogyMethod
+from firth.vectors.neighbors import AnalogyMethod, Near, Neighbors
 from firth.vectors.occurrences import Occurrence, Occurrences, find_marked_word
 
 
 def neighbors(
     model: Model,
-    words: Annotated[list[str] | None, Parameter(help="Words of the vocabulary.")] = None,
+    words: Annotated[list[str] | None, Parameter(help="Words of the vocabulary, or tags of documents.")] = None,
     /,
     *,
     negative: Annotated[
@@ -34,6 +33,9 @@ def neighbors(
     together: Annotated[
         bool, Parameter(negative="", show_default=False, help="Show one list for the mean of the words.")
     ] = False,
+    text: Annotated[
+        str | None, Parameter(help="doc2vec only: a new document. Its vector is inferred, and its neighbors are found.")
+    ] = None,
     context: Annotated[
         str | None, Parameter(help="A sentence with one [word] in brackets. Its neighbors are found in an index.")
     ] = None,
@@ -45,28 +47,36 @@ def neighbors(
     ] = False,
     json: Json = False,
 ) -> None:
-    """Find the nearest neighbors of words or, with --context, of a word in a sentence.
+    """Find the nearest neighbors of words, of documents or, with --context, of a word in a sentence.
 
     For example:
 
         firth neighbors glove.6B.50d.txt tea coffee
         firth neighbors vectors/ king woman --negative man --together
+        firth neighbors documents/ 17 --top 5                                # documents by their tags
+        firth neighbors documents/ --text "a new document about tea"
         firth neighbors corpus.index --context "Olivia signed to do a Broadway [play]"
         firth neighbors elmo/ --index corpus.index --context "They [play] well" --same-word
     """
     if context is not None:
-        if words or negative or together:
+        if words or negative or together or text is not None:
             raise OptionError("--context finds neighbors of the word in brackets: give no other words")
         neighbors_in_context(model, index, context, topn, same_word, json)
         return
     if index is not None or same_word:
         raise OptionError("--index and --same-word need --context")
-    if not words and not negative:
+    if not words and not negative and text is None:
         raise OptionError("neighbors: give a word, or a sentence with --context")
     words = words or []
-    vectors = load_vectors(model)
+    results: list[tuple[str, Near]] = []
+    if text is not None:
+        from firth.models.doc2vec import DocumentVectors  # imports the kernels
+
+        documents = load_as(model, DocumentVectors, "vectors of documents for --text. Train them: firth train doc2vec")
+        results.append((text, documents.most_similar(documents.infer([text])[0], topn=topn)))
+    vectors: Neighbors = load_neighbors(model) if text is None else documents
     queries = [words] if together or negative else [[word] for word in words]
-    results = [(" ".join(query), vectors.most_similar(query, negative, topn=topn)) for query in queries]
+    results += [(" ".join(query), vectors.most_similar(query, negative, topn=topn)) for query in queries]
     values = [{"query": name, "neighbors": [{"word": w, "cosine": c} for w, c in near]} for name, near in results]
     tables = [terminal.bars(name, near, header=("neighbor", "cosine")) for name, near in results]
     answer(values, Group(*tables), json, [(name, *pair) for name, near in results for pair in near])
@@ -109,7 +119,7 @@ def analogy(
         firth analogy vectors/ man king woman
         firth analogy vectors/ Italy Rome France --method 3cosmul
     """
-    near = load_vectors(model).analogy(a, b, c, topn=topn, method=method)
+    near = load_neighbors(model).analogy(a, b, c, topn=topn, method=method)
     values = {"a": a, "b": b, "c": c, "method": method, "answers": [{"word": w, "score": s} for w, s in near]}
     answer(values, terminal.bars(f"{a} : {b} = {c} : ?", near, header=("answer", "score")), json)
 
@@ -124,7 +134,7 @@ def similarity(model: Model, words: Words, /, *, json: Json = False) -> None:
     """
     if len(words) < 2:
         raise OptionError("similarity: give at least two words")
-    vectors = load_vectors(model)
+    vectors = load_neighbors(model)
     matrix = vectors.similarities(words)
     if len(words) == 2:
         value = float(matrix[0, 1])
@@ -140,7 +150,7 @@ def odd(model: Model, words: Words, /, *, json: Json = False) -> None:
 
         firth odd vectors/ breakfast cereal dinner lunch
     """
-    odd_word = load_vectors(model).doesnt_match(words)
+    odd_word = load_neighbors(model).doesnt_match(words)
     answer({"words": words, "odd": odd_word}, Text(odd_word), json)
 
 
@@ -151,8 +161,7 @@ def vector(model: Model, words: Words, /, *, json: Json = False) -> None:
 
         firth vector vectors/ tea coffee
     """
-    vectors = load_vectors(model)
-    values = {word: vectors[word] for word in words}
+    values = dict(zip(words, load_neighbors(model).of(words)))
     lines = [f"{word} " + " ".join(f"{x:.9g}" for x in row.tolist()) for word, row in values.items()]
     if json:
         answer(values, "", True)
@@ -191,5 +200,7 @@ def ratio(
         firth ratio counts/ ice steam solid gas water fashion
     """
     need = "co-occurrence counts. Make them: firth train counts CORPUS --kind co-occurrence --out DIR"
+    from firth.models.count_matrix import CountMatrix  # imports SciPy
+
     ratios = load_as(model, CountMatrix, need).ratio(first, second, probes)
     answer(ratios.as_dict(), ratios, json)

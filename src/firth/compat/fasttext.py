@@ -1,122 +1,112 @@
-"""The methods of fastText's Python module over `SubwordVectors`, for code that is ported from it.
+"""The functions of fastText's Python module, for code that is ported from it.
 
-As in fastText, a text is split at blanks.
+The models that they return are those of `firth.load`: the methods of fastText are on the models themselves.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from functools import cached_property
+import os
+import re
+from typing import Any
 
-import numpy as np
-from numpy.typing import NDArray
-
-from firth.errors import OptionError
+from firth.arguments import checked
+from firth.errors import OptionError, suggest
 from firth.files import Name
 from firth.formats.registry import load
-from firth.models.classifier_model import Classifier
-from firth.vectors.neighbors import unit_rows
+from firth.models.classifier import FastTextClassifier
+from firth.models.fasttext import FastText
+from firth.models.supervised_vectors import SupervisedVectors
+from firth.runtime import Runtime
+from firth.text.corpus import Corpus
+from firth.text.tokenize import Tokenizer
 from firth.vectors.subwords import SubwordVectors
 
-Floats = NDArray[np.float32]
-Labels = tuple[tuple[str, ...], NDArray[np.float64]]
+EOS, BOW, EOW = "</s>", "<", ">"
+LOSSES = {
+    "ns": "negative-sampling",
+    "hs": "hierarchical-softmax",
+    "softmax": "softmax",
+    "ova": "one-vs-all",
+}
+OPTIONS = {  # the names of fastText and ours
+    "lr": "learning_rate",
+    "dim": "dim",
+    "ws": "window",
+    "epoch": "epochs",
+    "minCount": "min_count",
+    "min_count": "min_count",
+    "minCountLabel": "min_label_count",
+    "minn": "minn",
+    "maxn": "maxn",
+    "neg": "negatives",
+    "wordNgrams": "word_ngrams",
+    "word_ngrams": "word_ngrams",
+    "bucket": "buckets",
+    "t": "subsample",
+    "label": "label_prefix",
+    "label_prefix": "label_prefix",
+    "seed": "seed",
+}
+IGNORED = "verbose", "lrUpdateRate", "lr_update_rate"  # they change no result here
 
 
-def load_model(path: Name) -> FastTextModel:
+@checked
+def load_model(path: Name) -> SubwordVectors:
     """Opens a model of fastText or of firth."""
     vectors = load(path)
     if not isinstance(vectors, SubwordVectors):
         raise OptionError(f"{path}: holds no fastText model but a {type(vectors).__name__}")
-    return FastTextModel(vectors)
+    return vectors
 
 
-class FastTextModel:
-    """A model with fastText's names.
+def train_supervised(input: Name, **options: Any) -> SupervisedVectors:
+    """Trains a classifier on a file of labeled lines, with options under the names of fastText."""
+    known = [name for name in OPTIONS if OPTIONS[name] in FastTextClassifier.__dataclass_fields__]
+    ignored = ("ws", "t")  # classifiers have neither windows nor subsampling
+    chosen, corpus, runtime, start = _read_options(input, known, options, ignored)
+    if chosen.get("min_label_count") == 0:
+        chosen["min_label_count"] = 1
+    recipe = FastTextClassifier(**({"dim": start.dim} if start is not None else {}) | chosen)
+    return recipe.fit(corpus, runtime=runtime, start=start)
 
-    >>> from firth.text.subwords import Subwords
-    >>> model = FastTextModel(SubwordVectors(["tea", "rain"], np.arange(24).reshape(12, 2), Subwords(3, 3, 10)))
-    >>> model.get_subwords("tea")
-    (['tea', '<te', 'tea', 'ea>'], array([ 0, 10,  9,  7]))
-    >>> model.get_nearest_neighbors("tea", k=1)[0][1]
-    'rain'
+
+def train_unsupervised(input: Name, model: str = "skipgram", **options: Any) -> SubwordVectors:
+    """Trains word vectors on a file of tokenized lines, with options under the names of fastText."""
+    known = [name for name in OPTIONS if OPTIONS[name] in FastText.__dataclass_fields__]
+    ignored = ("label", "label_prefix", "wordNgrams", "word_ngrams", "minCountLabel")
+    chosen, corpus, runtime, start = _read_options(input, known, options, ignored)
+    kinds = {"skipgram": "skip-gram", "cbow": "cbow"}
+    if model not in kinds:
+        raise OptionError(f"model is {model!r}, but must be 'skipgram' or 'cbow'")
+    recipe = FastText(**({"dim": start.dim} if start is not None else {}) | chosen | {"architecture": kinds[model]})
+    return recipe.fit(corpus, runtime=runtime, start=start)
+
+
+def tokenize(text: str) -> list[str]:
+    """The words of a text, split as fastText splits it: an end of a line is a word, too.
+
+    >>> tokenize("hot  tea\\n")
+    ['hot', 'tea', '</s>']
     """
+    return [EOS if word == "\n" else word for word in re.findall(r"\n|[^ \t\n\v\f\r\0]+", text)]
 
-    def __init__(self, vectors: SubwordVectors) -> None:
-        self.vectors = vectors
 
-    @cached_property
-    def _classifier(self) -> Classifier:
-        return Classifier(self.vectors)
-
-    @property
-    def _is_supervised(self) -> bool:
-        return self.vectors.output is not None and self.vectors.output.model == "supervised"
-
-    @property
-    def words(self) -> list[str]:
-        """The words of the vocabulary."""
-        return list(self.vectors.vocabulary)
-
-    @property
-    def labels(self) -> list[str]:
-        """The labels of a supervised model; the words of another one."""
-        return list(self._classifier.labels) if self._is_supervised else self.words
-
-    def get_words(self) -> list[str]:
-        """The words of the vocabulary."""
-        return self.words
-
-    def get_labels(self) -> list[str]:
-        """The labels of a supervised model; the words of another one."""
-        return self.labels
-
-    def get_dimension(self) -> int:
-        """The length of a vector."""
-        return self.vectors.dim
-
-    def get_word_id(self, word: str) -> int:
-        """The id of a word, or -1."""
-        return self.vectors.vocabulary.find(word)
-
-    def get_word_vector(self, word: str) -> Floats:
-        """The vector of a word; zeros for an unseen word without n-grams."""
-        return np.asarray(self.vectors.embed([[word]])[0][0])
-
-    def get_subwords(self, word: str) -> tuple[list[str], NDArray[np.int64]]:
-        """The pieces of a word, itself first if it is known, and their rows."""
-        size, id = len(self.vectors), self.get_word_id(word)
-        pieces = [(word, id)] if id >= 0 else []
-        pieces += [(ngram, size + row) for ngram, row in self.vectors.subwords.pairs(word)]
-        return [piece for piece, _ in pieces], np.array([row for _, row in pieces], np.int64)
-
-    def get_sentence_vector(self, text: str) -> Floats:
-        """The mean of the unit vectors of the words, or of the rows of the line in a supervised model."""
-        if "\n" in text:
-            raise OptionError("a sentence must be one line, but this one has several. Join or split it first")
-        if self._is_supervised:
-            return np.asarray(self._classifier.vectors([text])[0])
-        vectors = self.vectors.embed([text.split()])[0]
-        vectors = unit_rows(vectors[vectors.any(axis=1)])
-        return vectors.mean(axis=0) if len(vectors) else np.zeros(self.vectors.dim, np.float32)
-
-    def get_nearest_neighbors(self, word: str, k: int = 10) -> list[tuple[float, str]]:
-        """The nearest words, each after its cosine."""
-        return [(cosine, other) for other, cosine in self.vectors.most_similar(word, topn=k)]
-
-    def get_analogies(self, a: str, b: str, c: str, k: int = 10) -> list[tuple[float, str]]:
-        """The words nearest to a - b + c, each after its cosine."""
-        return [(cosine, other) for other, cosine in self.vectors.most_similar([a, c], [b], topn=k)]
-
-    def predict(self, text: str | Sequence[str], k: int = 1, threshold: float = 0.0) -> Labels | list[Labels]:
-        """The k most probable labels of a line and their probabilities; a list of lines gives a list. -1 is all."""
-        count = len(self._classifier.labels) if k == -1 else k
-        lines = [text] if isinstance(text, str) else text
-        answers: list[Labels] = []
-        for best in self._classifier.predict_all(lines, count, threshold):
-            answers.append((tuple(label for label, _ in best), np.array([probability for _, probability in best])))
-        return answers[0] if isinstance(text, str) else answers
-
-    def test(self, path: Name, k: int = 1, threshold: float = 0.0) -> tuple[int, float, float]:
-        """The number of labeled lines of a file, and precision and recall at k."""
-        score = self._classifier.test(path, k, threshold)
-        return score.lines, score.precision, score.recall
+def _read_options(
+    path: Name, known: list[str], options: dict[str, Any], ignored: tuple[str, ...]
+) -> tuple[dict[str, Any], Corpus, Runtime, Any]:
+    chosen: dict[str, Any] = {}
+    runtime, start = Runtime.from_env(), None
+    for name, value in options.items():
+        if name in known:
+            chosen[OPTIONS[name]] = value
+        elif name == "loss":
+            if value not in LOSSES:
+                raise OptionError(f"loss is {value!r}, but must be one of {', '.join(map(repr, LOSSES))}")
+            chosen["objective"] = LOSSES[value]
+        elif name == "thread":
+            runtime = Runtime.from_env(value)
+        elif name in ("pretrainedVectors", "pretrained_vectors"):
+            start = load(value) if value else None
+        elif name not in (*IGNORED, *ignored):
+            raise OptionError(f"no option is called {name!r}. {suggest(name, [*known, 'loss', 'thread'])}")
+    return chosen, Corpus([os.fspath(path)], tokenizer=Tokenizer(mode="whitespace")), runtime, start

@@ -1,6 +1,7 @@
 """Tests of word vectors and language models with known answers: the public names of `firth.evaluate`.
 
-Inside the package, import each name from the file that defines it.
+The package can be called (see `package.py`): `firth.evaluate(vectors)` is `firth.evaluate.evaluate(vectors)`. Inside
+the package, import each name from the file that defines it.
 """
 
 from firth.data import SETS as SETS
@@ -13,4 +14,6 @@ from firth.evaluate.language import LanguageModel as LanguageModel
 from firth.evaluate.language import RankedSentence as RankedSentence
 from firth.evaluate.language import perplexity as perplexity
 from firth.evaluate.language import rank_sentences as rank_sentences
+from firth.evaluate.package import EvaluatePackage as EvaluatePackage
 from firth.evaluate.score import Score as Score
+from firth.evaluate.senses import senses as senses

@@ -15,10 +15,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from firth import data
+from firth.arguments import checked
 from firth.evaluate import questions, statistics
 from firth.evaluate.analogy_search import solve
 from firth.evaluate.lookup import Lookup
 from firth.evaluate.score import Score
+from firth.evaluate.senses import senses
 from firth.files import Name
 from firth.progress import Progress, Report, silent
 from firth.runtime import Runtime
@@ -31,6 +33,7 @@ Vectors = WordVectors | Lookup
 Flags = NDArray[np.bool_]
 
 
+@checked
 def evaluate(
     vectors: WordVectors,
     sets: Name | Iterable[Name] | None = None,
@@ -48,7 +51,7 @@ def evaluate(
 
     Each set is a name in `SETS` or a file. By default, all named sets are used that are available and of which the
     vocabulary contains at least 5 % of the words, so that Persian vectors are not tested on English sets. The first
-    four options are explained at `Lookup`.
+    four options are explained at `Lookup`. Sets of words in context are for contextual models, see `senses`.
     """
     lookup = Lookup(
         vectors,
@@ -59,7 +62,8 @@ def evaluate(
     )
     sources: list[Name]
     if sets is None:
-        sources = [name for name in data.available() if fits(lookup, name)]
+        static = [name for name in data.available() if data.SETS[name].task != "senses"]
+        sources = [name for name in static if fits(lookup, name)]
     else:
         sources = [sets] if isinstance(sets, (str, os.PathLike)) else list(sets)
     scores: list[Score] = []
@@ -70,6 +74,8 @@ def evaluate(
             scores.append(similarity(lookup, source, dummy4unknown=dummy4unknown, seed=seed))
         elif task == "analogy":
             scores += _analogies(lookup, source, tuple(ANALOGY_METHODS), dummy4unknown, runtime)
+        elif task == "senses":
+            scores.append(senses(vectors, source, seed=seed))
         else:
             scores.append(categories(lookup, source, seed=seed))
     report(Progress("evaluating", len(sources), len(sources), "sets"))

@@ -12,7 +12,7 @@ from itertools import islice
 import numpy as np
 from numpy.typing import NDArray
 
-from firth.errors import FirthError, OptionError
+from firth.errors import OptionError
 from firth.text.normalize import Normalizer
 from firth.vectors.neighbors import unit_rows
 from firth.vectors.subwords import SubwordVectors
@@ -65,17 +65,8 @@ class Lookup:
     @cached_property
     def unit(self) -> Floats:
         """The vectors of the words, scaled to length 1. NaN and infinity are an error."""
-        if self.size == len(self.vectors):
-            unit = self.vectors.unit
-        else:  # only the first rows of a large model are read
-            starts = range(0, self.size, BLOCK)
-            rows = self.vectors.known
-            unit = np.concatenate([unit_rows(rows.block(start, min(start + BLOCK, self.size))) for start in starts])
-        bad = np.flatnonzero(~np.isfinite(unit.sum(axis=1)))
-        if len(bad):
-            word = self.vectors.vocabulary[int(bad[0])]
-            raise FirthError(f"the vector of {word!r} contains NaN or infinity. Remove or repair it first")
-        return unit
+        is_whole = self.size == len(self.vectors)  # of a large model only the first rows are read
+        return self.vectors.unit if is_whole else self.vectors.first_unit_rows(self.size)
 
     def find(self, word: str) -> int:
         """The id of a word, or -1. A phrase is also looked up with underscores instead of spaces."""

@@ -9,9 +9,10 @@ from __future__ import annotations
 import csv
 import math
 import os
+import re
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Literal, NamedTuple
+from typing import Literal, NamedTuple, cast
 
 from firth import data
 from firth.errors import FormatError, OptionError
@@ -19,7 +20,9 @@ from firth.files import Name, read_lines
 
 Separator = Literal["\t", ",", " "]
 SEPARATORS: tuple[Separator, ...] = ("\t", ",", " ")
+SENSES = re.compile(r"[^\t]+\t[TF]\t[^\t]*\[[^\t]+\][^\t]*\t[^\t]+")
 LONGEST = 1 << 16  # bytes of a line; a file with a longer line is not a test set
+MOST_QUESTIONS = 1_000_000  # of relation tables; published ones give about 100,000
 
 
 class RatedPair(NamedTuple):
@@ -88,20 +91,27 @@ def read_analogies(source: Name) -> dict[str, list[AnalogyQuestion]]:
     """The questions of an analogy set, by section, in the order of the file.
 
     A section starts with a line `: name`, or is the first of five fields. Questions outside of sections are in a
-    section with an empty name.
+    section with an empty name. Lines of two words are a relation table: every two pairs of a section give two
+    questions.
 
     >>> import tempfile
     >>> file = Path(tempfile.mkdtemp()) / "analogies.txt"
     >>> _ = file.write_text(": capital\\nAthens Greece Oslo Norway\\n")
     >>> read_analogies(file)
     {'capital': [AnalogyQuestion(a='Athens', b='Greece', c='Oslo', expected='Norway')]}
+    >>> _ = file.write_text(": capital\\nAthens Greece\\nOslo Norway\\n")
+    >>> [" ".join(question) for question in read_analogies(file)["capital"]]
+    ['Athens Greece Oslo Norway', 'Oslo Norway Athens Greece']
     """
     path = data.find(source)
+    rows = _rows(path, least=4, titles=True, fewer=2)
+    if all(len(row.fields) == 2 for row in rows):
+        return _read_relations(path, rows)
     sections: dict[str, list[AnalogyQuestion]] = {}
     name = ""
-    for row in _rows(path, least=4, titles=True):
+    for row in rows:
         fields = row.fields
-        if fields[0] == ":":
+        if fields[:1] == [":"] and len(fields) == 2:
             name = fields[1]
             sections.setdefault(name, [])
             continue
@@ -112,6 +122,32 @@ def read_analogies(source: Name) -> dict[str, list[AnalogyQuestion]]:
         sections.setdefault(name, []).append(AnalogyQuestion(*_words(path, row, fields)))
     if not any(sections.values()):
         raise FormatError(path, "contains no questions")
+    return sections
+
+
+def _read_relations(path: Path, rows: list[TextRow]) -> dict[str, list[AnalogyQuestion]]:
+    """The questions of relation tables; one whose answer is a word of the question is left out."""
+    tables: dict[str, list[list[str]]] = {}
+    name = ""
+    for row in rows:
+        if row.fields[0] == ":":
+            name = row.fields[1]
+            tables.setdefault(name, [])
+        else:
+            tables.setdefault(name, []).append(_words(path, row, row.fields))
+    if sum(len(table) ** 2 for table in tables.values()) > MOST_QUESTIONS:
+        raise FormatError(path, f"every two pairs of a table are a question, and there are over {MOST_QUESTIONS:,}")
+    sections = {
+        name: [
+            AnalogyQuestion(*known, *asked)
+            for known in table
+            for asked in table
+            if known is not asked and asked[1] not in (*known, asked[0])
+        ]
+        for name, table in tables.items()
+    }
+    if not any(sections.values()):
+        raise FormatError(path, "contains no questions: a table needs at least two pairs")
     return sections
 
 
@@ -155,7 +191,7 @@ def task_of(source: Name) -> data.Task:
     """
     known = data.SETS.get(os.fspath(source))
     if known is not None:
-        return known.task
+        return cast(data.Task, known.task)
     path = data.find(source)
     head = [text for (_, text), _ in zip(_lines(path), range(2))]
     if not head:
@@ -171,6 +207,8 @@ def task_of(source: Name) -> data.Task:
 def _task_of_line(text: str) -> data.Task | None:
     if text.startswith(":"):
         return "analogy"
+    if SENSES.fullmatch(text):
+        return "senses"
     for separator in SEPARATORS:
         fields = _split(text, separator)
         if _number_column(TextRow(0, fields)) is not None:
@@ -213,8 +251,8 @@ def _number_column(row: TextRow) -> int | None:
     return next((i for i, text in enumerate(row.fields) if i >= 2 and _number(text) is not None), None)
 
 
-def _rows(path: Path, least: int, titles: bool = False) -> list[TextRow]:
-    """The lines of a file, split by the separator that gives the first line at least `least` fields.
+def _rows(path: Path, least: int, titles: bool = False, fewer: int | None = None) -> list[TextRow]:
+    """The lines of a file, split by the separator that gives the first line at least `least` fields, or else `fewer`.
 
     With `titles`, a line `: name` has the fields ":" and name.
     """
@@ -225,17 +263,18 @@ def _rows(path: Path, least: int, titles: bool = False) -> list[TextRow]:
             rows.append(TextRow(number, [":", text[1:].strip()]))
             continue
         if separator is None:
-            separator = _separator(path, number, text, least)
+            separator = _separator(path, number, text, least, fewer)
         rows.append(TextRow(number, _split(text, separator)))
     if not rows:
         raise FormatError(path, "contains no questions")
     return rows
 
 
-def _separator(path: Path, number: int, text: str, least: int) -> Separator:
-    for separator in SEPARATORS:
-        if len(_split(text, separator)) >= least:
-            return separator
+def _separator(path: Path, number: int, text: str, least: int, fewer: int | None) -> Separator:
+    for size in (least, fewer or least):
+        for separator in SEPARATORS:
+            if len(_split(text, separator)) >= size:
+                return separator
     raise FormatError(path, f"expected at least {least} fields separated by tabs, commas or spaces", line=number)
 
 
@@ -244,7 +283,10 @@ def _split(text: str, separator: Separator) -> list[str]:
         return text.split()
     if separator == "\t":
         return [field.strip() for field in text.split("\t")]
-    return [field.strip() for field in next(csv.reader([text], skipinitialspace=True))]
+    try:
+        return [field.strip() for field in next(csv.reader([text], skipinitialspace=True))]
+    except csv.Error:  # a carriage return, or a field that is too long: not CSV
+        return [field.strip() for field in text.split(",")]
 
 
 def _lines(path: Path) -> Iterator[tuple[int, str]]:

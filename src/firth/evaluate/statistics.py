@@ -53,6 +53,20 @@ def spearman(x: Values, y: Values) -> float | None:
     return pearson(ranks(x), ranks(y))
 
 
+def area_under_curve(values: Values, is_positive: NDArray[np.bool_]) -> float | None:
+    """The share of all pairs of a positive and a negative in which the positive has the larger value; a tie is half.
+
+    >>> area_under_curve(np.array([0.9, 0.4, 0.6]), np.array([True, True, False]))
+    0.5
+    """
+    positives = int(is_positive.sum())
+    negatives = len(values) - positives
+    if not positives or not negatives:
+        return None
+    above = float(ranks(values)[is_positive].sum()) - positives * (positives + 1) / 2
+    return above / (positives * negatives)
+
+
 def spearman_interval(x: Values, y: Values, *, resamples: int = 1000, seed: int = 0) -> Interval | None:
     """The 95 % percentile bootstrap interval of the rank correlation; pairs are drawn with replacement.
 

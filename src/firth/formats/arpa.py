@@ -31,14 +31,13 @@ from collections.abc import Callable, Iterator
 import numpy as np
 from numpy.typing import NDArray
 
-from firth.errors import FormatError
+from firth.errors import FormatError, OptionError
 from firth.files import Name, write_bytes
 from firth.formats.reading import iterate_line_blocks, open_blocks
 from firth.kernels import arpa as lines
+from firth.kernels import decimals, vector_files
 from firth.kernels import ngram as kernel
-from firth.kernels.decimals import line_end
-from firth.kernels.vector_files import copy_words
-from firth.kernels.words import index
+from firth.kernels import words as words_kernel
 from firth.models.ngram_model import SPELLINGS, NgramModel
 from firth.progress import Progress, Report, silent
 from firth.text.vocabulary import Vocabulary, to_word
@@ -48,15 +47,16 @@ ROOM = 1 << 17  # n-grams per block
 MOST_ORDERS = 1000
 NO_UNKNOWN = -100.0
 SPACES = np.frombuffer(b" \t\r\n", np.uint8)
+BLANKS = re.compile(rb"[ \t]+")
 PROMISE = re.compile(rb"ngram\s+(\d{1,6})\s*=\s*(\d{1,18})")
-PROBLEMS = {
-    lines.NO_NUMBER: "expected a log10 probability, found {0!r}",
-    lines.POSITIVE: "log10 probability {0} is above 0, so the probability is above 1",
-    lines.NO_BACKOFF: "expected a log10 backoff at the end, found {last!r}",
-    lines.FEW_FIELDS: "expected a log10 probability and {n} word(s), found {count} field(s)",
-    lines.MANY_FIELDS: "expected a log10 probability, {n} word(s) and a backoff, found {count} fields",
-    lines.NO_WORD: "{line!r} has a word that is not among the 1-grams",
-    lines.NO_PREFIX: "the first {shorter} words of {line!r} are not among the {shorter}-grams",
+PROBLEMS = {  # by the names of their codes in the kernel
+    "NO_NUMBER": "expected a log10 probability, found {0!r}",
+    "POSITIVE": "log10 probability {0} is above 0, so the probability is above 1",
+    "NO_BACKOFF": "expected a log10 backoff at the end, found {last!r}",
+    "FEW_FIELDS": "expected a log10 probability and {n} word(s), found {count} field(s)",
+    "MANY_FIELDS": "expected a log10 probability, {n} word(s) and a backoff, found {count} fields",
+    "NO_WORD": "{line!r} has a word that is not among the 1-grams",
+    "NO_PREFIX": "the first {shorter} words of {line!r} are not among the {shorter}-grams",
 }
 Numbers = NDArray[np.float32]
 Ids = NDArray[np.int64]
@@ -85,7 +85,10 @@ def read(path: Name, *, report: Report = silent) -> NgramModel:
             trie.add(*read_ngrams(reader, n, count, trie))
         if (line := reader.text_line()) != b"\\end\\":
             raise reader.error(f"expected \\end\\ after the {len(promised)}-grams, found {_quote_line(line)}")
-    return trie.model()
+    try:
+        return trie.model()
+    except OptionError as error:
+        raise FormatError(path, f"is not an n-gram model: {error}") from error
 
 
 class _Reader:
@@ -95,12 +98,16 @@ class _Reader:
         self.path, self.blocks, self.report = path, blocks, report
         self.block = np.empty(0, np.uint8)
         self.at, self.line = 0, 0
+        self.rest: tuple[NDArray[np.uint8], int] | None = None  # the block after a line that stands alone, and a place
 
     def error(self, problem: str, cure: str = "") -> FormatError:
         return FormatError(self.path, problem, line=self.line, cure=cure)
 
     def has_more(self) -> bool:
         while self.at == len(self.block):
+            if self.rest is not None:
+                (self.block, self.at), self.rest = self.rest, None
+                continue
             block = next(self.blocks, None)
             if block is None:
                 return False
@@ -108,11 +115,11 @@ class _Reader:
         return True
 
     def peek(self) -> bytes:
-        stop, _ = line_end(self.block, self.at)
+        stop, _ = decimals.line_end(self.block, self.at)
         return self.block[self.at : stop].tobytes()
 
     def skip(self) -> None:
-        _, self.at = line_end(self.block, self.at)
+        _, self.at = decimals.line_end(self.block, self.at)
         self.line += 1
 
     def text_line(self) -> bytes | None:
@@ -138,7 +145,7 @@ class _Reader:
                 self.line += 1
                 raise self.explain(problem, n)
             elif rows < ROOM and self.at < len(self.block):
-                break
+                break  # an empty line, or the next section
             self.report(Progress(f"reading {n}-grams", count, promised, "n-grams"))
         if count != promised:
             self.line += 1
@@ -146,20 +153,28 @@ class _Reader:
 
     def explain(self, problem: int, n: int) -> FormatError:
         line = self.peek()
-        fields = [to_word(one) for one in line.split()]
+        fields = [to_word(one) for one in BLANKS.split(line)]
         words = " ".join(fields[1 : n + 1])
         values = {"last": fields[-1], "n": n, "count": len(fields), "line": words, "shorter": n - 1}
-        return self.error(PROBLEMS[problem].format(*fields[:1], **values))
+        text = next(text for name, text in PROBLEMS.items() if getattr(lines, name) == problem)
+        return self.error(text.format(*fields[:1], **values))
 
     def _simplify(self) -> None:
-        """Rewrites the numbers of the current line with few digits; the kernel cannot parse ones like 1e-400."""
-        _, after = line_end(self.block, self.at)
-        fields = self.peek().split()
+        """Rewrites the numbers of the current line with few digits; the kernel cannot parse ones like 1e-400.
+
+        The line becomes a block of its own, and the rest of the block comes after it.
+        """
+        _, after = decimals.line_end(self.block, self.at)
+        before = self.peek()
+        fields = BLANKS.split(before)
         for i in (0, -1):
             with contextlib.suppress(ValueError):
                 fields[i] = str(np.float32(float(fields[i]))).encode()
-        line = np.frombuffer(b" ".join(fields) + b"\n", np.uint8)
-        self.block, self.at = np.concatenate([line, self.block[after:]]), 0
+        if b" ".join(fields) == before:
+            self.line += 1
+            raise self.error(f"a number is too long or too small: {_quote_line(before)}")
+        self.rest = self.block, after
+        self.block, self.at = np.frombuffer(b" ".join(fields) + b"\n", np.uint8), 0
 
 
 def _quote_line(line: bytes | None) -> str:
@@ -194,9 +209,9 @@ def read_words(reader: _Reader, promised: int) -> tuple[Vocabulary, Numbers, Num
         starts, ends = np.empty(ROOM, np.int64), np.empty(ROOM, np.int64)
         log10, backoffs = np.empty(ROOM, np.float32), np.empty(ROOM, np.float32)
         place, rows, problem = lines.read_words(block, at, 0, starts, ends, log10, backoffs)
-        sizes.append((ends - starts)[:rows])
+        sizes.append(ends[:rows] - starts[:rows])  # a slice of the difference would keep all of it
         words.append(np.empty(sizes[-1].sum(), np.uint8))
-        copy_words(block, starts[:rows], ends[:rows], words[-1])
+        vector_files.copy_words(block, starts[:rows], ends[:rows], words[-1])
         numbers.append((log10[:rows].copy(), backoffs[:rows].copy()))
         return place, rows, problem
 
@@ -213,7 +228,7 @@ def read_words(reader: _Reader, promised: int) -> tuple[Vocabulary, Numbers, Num
 
 def _check_words(reader: _Reader, vocabulary: Vocabulary) -> None:
     slots = np.zeros(1 << max(4, (2 * len(vocabulary)).bit_length()), np.uint64)
-    if index(vocabulary.blob, vocabulary.starts, vocabulary.ends, slots):
+    if words_kernel.index(vocabulary.blob, vocabulary.starts, vocabulary.ends, slots):
         twice = next(i for i, id in enumerate(vocabulary.ids(vocabulary).tolist()) if id != i)
         raise reader.error(f"the word {vocabulary[twice]!r} is listed twice among the 1-grams")
     for name in ("<s>", "</s>"):
@@ -286,7 +301,7 @@ def write(model: NgramModel, path: Name, *, report: Report = silent) -> None:
     """Writes an ARPA file, compressed by the ending of its name. Numbers have the fewest digits that keep every bit."""
     vocabulary = model.vocabulary
     text = np.empty(int((vocabulary.ends - vocabulary.starts).sum()), np.uint8)
-    copy_words(vocabulary.blob, vocabulary.starts, vocabulary.ends, text)
+    vector_files.copy_words(vocabulary.blob, vocabulary.starts, vocabulary.ends, text)
     if np.isin(text, SPACES).any() or np.any(vocabulary.starts == vocabulary.ends):
         raise FormatError(path, "a word of the model is empty or contains a space, which this format cannot store")
     if int(model.words.max()) >= len(vocabulary):

@@ -18,11 +18,13 @@ from numpy.typing import NDArray
 
 from firth.errors import FormatError, OptionError
 from firth.files import Name
-from firth.formats.elmo_files import ElmoFiles, find_files, read_number, read_options, read_section, read_vocabulary
+from firth.formats.elmo_files import ElmoFiles, find_files, read_number, read_options, read_section
+from firth.formats.elmo_zip import is_zip, unpack
 from firth.formats.reading import RowSelection
 from firth.lazy import import_name
 from firth.text.character_ids import BEGIN, END
 from firth.text.vocabulary import Vocabulary
+from firth.text.vocabulary_file import read_vocabulary
 
 if TYPE_CHECKING:
     from firth.neural.architecture import Architecture
@@ -32,13 +34,21 @@ Floats = NDArray[np.float32]
 Arrays = dict[str, Floats]
 DIRECTIONS = {"forward_layers": 0, "backward_layers": 1}
 CELL = "RNN_{}/RNN/MultiRNNCell/Cell{}/LSTMCell/"
+LINKS = "Copy the model into one file with HDF5's tool h5repack, if you trust it"
+SMALL_TENSOR = 1 << 20  # bytes; chunks that were never written are zeros and need no room in a file
+MOST_EXPANSION = 100
 OFFICIAL = re.compile(r"char_embed$|CNN|RNN_\d")
 
 
 def read(path: Name, part: RowSelection) -> BiLM:
-    """The model in a folder, or of an options.json or weights.hdf5."""
+    """The model in a folder or a zip archive, or of an options.json or weights.hdf5."""
     if not part.whole:
         raise OptionError(f"{os.fspath(path)}: limit and vocabulary select vectors, but this is an ELMo model")
+    if is_zip(path):
+        with unpack(path) as folder:
+            bilm = read_files(find_files(folder))
+        bilm.metadata["source"] = Path(path).name
+        return bilm
     return read_files(find_files(path))
 
 
@@ -125,7 +135,9 @@ class TensorReader:
         """A tensor of this shape; None matches any size."""
         self.taken.add(key)
         with self.reading(key):
+            self._check_links(key)
             tensor = self.file.get(key)
+            self._check_storage(key, tensor)
             size, kind = getattr(tensor, "shape", None), getattr(getattr(tensor, "dtype", None), "kind", "")
         cure = f"Use the {self.options} that came with the weights"
         if size is None:
@@ -144,12 +156,38 @@ class TensorReader:
             raise FormatError(self.path, problem, cure="Download the file again, or train with a lower learning rate")
         return array
 
+    def _check_links(self, key: str) -> None:
+        """Refuses links: a tensor must be in the file itself, not in another one."""
+        group = self.file
+        for name in key.split("/"):
+            link = group.get(name, getlink=True) if name in group else None
+            if link is not None and not isinstance(link, import_h5py().HardLink):
+                raise FormatError(self.path, f"{key!r} is a link, which is not followed", cure=LINKS)
+            if link is None:
+                return  # missing
+            group = group[name]
+            if not hasattr(group, "keys"):
+                return
+
+    def _check_storage(self, key: str, tensor: Any) -> None:
+        """Refuses numbers that are in other files, and more numbers than the file can hold."""
+        if not hasattr(tensor, "shape"):
+            return
+        if tensor.external or tensor.is_virtual:
+            raise FormatError(self.path, f"the numbers of {key!r} are in other files, which are not opened", cure=LINKS)
+        size, stored = tensor.size * tensor.dtype.itemsize, tensor.id.get_storage_size()
+        if size > max(SMALL_TENSOR, MOST_EXPANSION * stored):
+            problem = f"the tensor {key!r} has {size:,} bytes, but only {stored:,} are stored"
+            raise FormatError(self.path, problem, cure="The file is broken, or made to fill the memory")
+
     @contextmanager
     def reading(self, what: str) -> Iterator[None]:
         """Converts the errors of a damaged file to FormatError."""
         try:
             yield
-        except (OSError, RuntimeError, KeyError, ValueError, TypeError) as error:
+        except FormatError:
+            raise
+        except (OSError, RuntimeError, KeyError, ValueError, TypeError, AttributeError, MemoryError) as error:
             problem = f"{what!r} cannot be read ({error})"
             raise FormatError(self.path, problem, cure="Download the file again") from error
 

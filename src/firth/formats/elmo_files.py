@@ -9,13 +9,13 @@ from pathlib import Path
 from typing import Any
 
 from firth.errors import FormatError
-from firth.files import Name, read_bytes, read_json
-from firth.text.vocabulary import Vocabulary, to_word
+from firth.files import Name, read_json
 
 HDF5 = b"\x89HDF\r\n\x1a\n"
 OPTIONS, WEIGHTS, SOFTMAX, VOCABULARY = "options.json", "weights.hdf5", "softmax_weights.hdf5", "vocab.txt"
 MANY_LANGUAGES = ("encoder.pkl", "token_embedder.pkl")
 LONGEST_OPTIONS = 1 << 20
+LONGEST_VOCABULARY = 1 << 30
 
 
 @dataclass(frozen=True)
@@ -36,7 +36,8 @@ def is_elmo(head: bytes) -> bool:
 def contains_elmo(folder: Name) -> bool:
     """Whether a folder contains an ELMo model, in the official layout or of ELMoForManyLangs."""
     names = os.listdir(folder)
-    official = any(_is_options(name) for name in names) and any(_is_hdf5(name) for name in names)
+    files = [name for name in names if os.path.isfile(os.path.join(folder, name))]
+    official = any(is_options(name) for name in files) and any(is_hdf5(name) for name in files)
     return official or all(name in names for name in MANY_LANGUAGES)
 
 
@@ -44,7 +45,7 @@ def find_files(path: Name) -> ElmoFiles:
     """Finds the files of the model in a folder, or beside a file of options or weights."""
     place = Path(path)
     folder = place if place.is_dir() else place.parent
-    names = sorted(os.listdir(folder))
+    names = sorted(name for name in os.listdir(folder) if os.path.isfile(folder / name))  # no pipes, no devices
     if all(name in names for name in MANY_LANGUAGES):
         raise FormatError(
             place,
@@ -52,10 +53,10 @@ def find_files(path: Name) -> ElmoFiles:
             "differs from the official one",
             cure="Use a model of the same language in the official layout (options.json and weights.hdf5)",
         )
-    options = [name for name in names if _is_options(name)]
-    weights = [name for name in names if _is_hdf5(name) and "softmax" not in name and "embedding" not in name]
+    options = [name for name in names if is_options(name)]
+    weights = [name for name in names if is_hdf5(name) and "softmax" not in name and "embedding" not in name]
     weights = [name for name in weights if "weights" in name] or weights
-    if place.is_file() and _is_hdf5(place.name):
+    if place.is_file() and is_hdf5(place.name):
         weights, options = [place.name], _related_files(place.name, options)
     elif place.is_file():
         options, weights = [place.name], _related_files(place.name, weights)
@@ -66,19 +67,26 @@ def find_files(path: Name) -> ElmoFiles:
             cure = "An ELMo model is options as JSON and weights as HDF5 in one folder; no other HDF5 is opened"
             raise FormatError(place, f"no {what} here", cure=cure)
         raise FormatError(place, f"contains several: {', '.join(files)}", cure="Name the weights to open")
-    softmax = [name for name in names if _is_hdf5(name) and "softmax" in name]
-    vocabulary = [name for name in names if name.startswith("vocab") and ".txt" in name]
+    softmax = [name for name in names if is_hdf5(name) and "softmax" in name]
+    vocabulary = [name for name in names if is_vocabulary(name)]
     return ElmoFiles(
         folder / options[0], folder / weights[0], _only_file(folder, softmax), _only_file(folder, vocabulary)
     )
 
 
-def _is_options(name: str) -> bool:
+def is_options(name: str) -> bool:
+    """Whether a file name is that of options."""
     return name.endswith(".json") and "options" in name
 
 
-def _is_hdf5(name: str) -> bool:
+def is_hdf5(name: str) -> bool:
+    """Whether a file name is that of weights."""
     return name.endswith((".hdf5", ".h5"))
+
+
+def is_vocabulary(name: str) -> bool:
+    """Whether a file name is that of a vocabulary."""
+    return name.startswith("vocab") and ".txt" in name
 
 
 def _related_files(name: str, others: list[str]) -> list[str]:
@@ -116,12 +124,3 @@ def read_number(path: Name, within: str, values: Mapping[str, Any], key: str, de
         problem = "is missing" if value is None else f"is {value!r}, but must be a whole number"
         raise FormatError(path, f"{within}.{key} {problem}")
     return value
-
-
-def read_vocabulary(path: Name) -> Vocabulary:
-    """The words of a UTF-8 vocabulary file, one per line."""
-    lines = read_bytes(path).split(b"\n")
-    if lines and not lines[-1].strip():
-        lines.pop()
-    words = [to_word(line.strip()) for line in lines]
-    return Vocabulary(word for word in words if word != "!!!MAXTERMID")

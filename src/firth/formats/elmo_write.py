@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from firth.errors import OptionError
-from firth.files import Name, atomic_folder
+from firth.files import Name, atomic_file, atomic_folder
 from firth.formats.elmo import CELL, DIRECTIONS, import_h5py, reorder_gates
 from firth.formats.elmo_files import OPTIONS, SOFTMAX, VOCABULARY, WEIGHTS
 from firth.text.vocabulary import Vocabulary, to_bytes
@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 
 Arrays = Mapping[str, NDArray[Any]]
 Tensors = Iterator[tuple[str, NDArray[Any]]]
+WORDS_AT_ONCE = 8192  # words whose vectors are computed and written together
 
 
 def write(bilm: BiLM, path: Name) -> None:
@@ -118,3 +119,27 @@ def _write_tensors(path: Path, tensors: Tensors) -> None:
     with import_h5py().File(path, "w") as file:
         for key, array in tensors:
             file.create_dataset(key, data=np.ascontiguousarray(array, np.float32))
+
+
+def dump_token_embeddings(bilm: BiLM, vocabulary: Iterable[str], path: Name) -> None:
+    """Writes the vectors of words without context, (words, dim), to the dataset `embedding` of an HDF5 file.
+
+    It has the layout of bilm-tf's `dump_token_embeddings`: a row for each word of the vocabulary, in its order.
+    `read_files(..., token_vectors=path)` opens it.
+
+    >>> import tempfile
+    >>> from firth.neural.architecture import Architecture
+    >>> from firth.neural.bilm import BiLM
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     dump_token_embeddings(BiLM(Architecture.named("tiny")), ["<S>", "</S>", "tea"], f"{folder}/tea.hdf5")
+    ...     import h5py
+    ...     h5py.File(f"{folder}/tea.hdf5")["embedding"].shape
+    (3, 16)
+    """
+    words = list(vocabulary)
+    encoder = bilm.weight_cache.encoder(bilm)
+    with atomic_file(path) as target, import_h5py().File(target, "w") as file:
+        table = file.create_dataset("embedding", (len(words), bilm.architecture.dim), np.float32)
+        for start in range(0, len(words), WORDS_AT_ONCE):
+            part = slice(start, start + WORDS_AT_ONCE)
+            table[part] = bilm.token_vectors.of(encoder, words[part]).cpu().numpy()

@@ -14,14 +14,14 @@ from typing import Any, Literal, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from firth.errors import FormatError
+from firth.errors import FormatError, OptionError
 from firth.files import Name
-from firth.formats.reading import MOST_DIM, Bytes, RowSelection, read_whole
+from firth.formats.reading import Bytes, RowSelection, read_whole
 from firth.formats.vector_table import select
 from firth.kernels import vector_files as kernel
-from firth.text.subwords import Subwords
+from firth.text.subwords import MOST_CHARACTERS, MOST_PRUNED_BUCKETS, Subwords
 from firth.text.vocabulary import Vocabulary
-from firth.vectors.rows import CENTROIDS, DenseRows, ProductRows, Rows
+from firth.vectors.rows import CENTROIDS, MOST_DIM, DenseRows, ProductRows, Rows
 from firth.vectors.subwords import Output, SubwordVectors
 from firth.vectors.words import WordVectors
 
@@ -43,8 +43,6 @@ ARGUMENTS = (
 )
 LOSSES = {1: "hs", 2: "ns", 3: "softmax", 4: "ova"}
 MODELS = {1: "cbow", 2: "skipgram", 3: "supervised"}
-MOST_CHARACTERS = 1000  # of an n-gram
-MOST_PRUNED_BUCKETS = 100_000_000
 
 
 class Cursor:
@@ -120,9 +118,6 @@ def read_model(path: Name) -> SubwordVectors:
     maxn = 0 if model == "supervised" and version < NEWEST else arguments["maxn"]
     oldest = version == OLDEST  # only this version gives </s> n-grams
     subwords = Subwords(arguments["minn"], maxn, arguments["bucket"], dictionary.pruned, sentence_end=oldest)
-    needed = len(dictionary.words) + subwords.size
-    if input_rows.shape[0] < needed:
-        raise FormatError(path, f"the input matrix has {input_rows.shape[0]:,} rows, but {needed:,} are needed")
     output = Output(
         output_rows,
         dictionary.labels if len(dictionary.labels) else None,
@@ -131,7 +126,10 @@ def read_model(path: Name) -> SubwordVectors:
     )
     original = arguments | {"version": version, "qout": output_quantized, "tokens": dictionary.tokens}
     metadata = {"format": "ftz" if input_quantized else "fasttext", "fasttext": original}
-    return SubwordVectors(dictionary.words, input_rows, subwords, output=output, metadata=metadata)
+    try:
+        return SubwordVectors(dictionary.words, input_rows, subwords, output=output, metadata=metadata)
+    except OptionError as error:
+        raise FormatError(path, f"the parts of the model do not fit together: {error}") from error
 
 
 def _read_arguments(cursor: Cursor) -> dict[str, Any]:
@@ -214,7 +212,7 @@ def _read_rows(cursor: Cursor, dim: int, quantized: bool, what: str) -> Rows:
 
 def _read_quantizer(cursor: Cursor, dim: int, what: str) -> tuple[int, NDArray[np.float32]]:
     quantizer_dim, pieces, dsub, last = cursor.read("<4i", f"the quantizer of {what}")
-    fits = quantizer_dim == dim and 1 <= dsub <= dim and pieces == -(-dim // dsub)
+    fits = quantizer_dim == dim and dsub >= 1 and pieces == -(-dim // dsub)
     if not fits or last != dim - (pieces - 1) * dsub:
         raise cursor.error(f"the quantizer of {what} cuts {quantizer_dim} numbers into {pieces} pieces of {dsub}")
     centroids = cursor.read_array("<f4", CENTROIDS * dim, f"the centroids of {what}")

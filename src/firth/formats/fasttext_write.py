@@ -26,6 +26,9 @@ def write(vectors: WordVectors, path: Name) -> None:
         subwords, output = vectors.subwords, vectors.output
     else:
         subwords, output = Subwords(0, 0, 0), None
+    if subwords.units != "characters":
+        problem = f"the n-grams of this model are of {subwords.units}, which files of fastText do not have"
+        raise FormatError(path, problem, cure="Save it in firth's own format: a name without an ending")
     if output is None:
         zeros = np.broadcast_to(np.float32(0), (len(vectors), vectors.dim))
         output = Output(DenseRows(zeros), None, "skipgram", "ns")
@@ -68,6 +71,8 @@ def _build_arguments(vectors: WordVectors, subwords: Subwords, output: Output) -
     ignored = output.model == "supervised" and arguments["version"] < NEWEST  # maxn is written but has no effect
     if not ignored:
         arguments["maxn"] = subwords.maxn
+    if subwords.buckets == 0:  # fastText divides by the number of buckets where there are n-grams
+        arguments |= {"maxn": 0, "wordNgrams": min(1, arguments["wordNgrams"])}
     return arguments
 
 

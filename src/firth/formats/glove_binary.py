@@ -1,7 +1,9 @@
-"""The co-occurrence records of the original GloVe programs, and their vocabulary file.
+"""The files of the original GloVe programs: co-occurrence records, vocabulary, and raw parameters.
 
 A record is a row, a column (both int32, from 1) and X (float64), 16 bytes, little-endian; a file is a sequence of
-records in any order. The vocabulary has a line `word count` for each id.
+records in any order. The vocabulary has a line `word count` for each id. A file of parameters (`vectors.bin`,
+`-init-param-file`) or of squared gradients (`gradsq.bin`, `-init-gradsq-file`) is float64 without a header: dim numbers
+and a bias for each word, then the same for each word as a context.
 """
 
 from __future__ import annotations
@@ -19,8 +21,10 @@ from firth.files import STDIN, Name, compression, open_bytes, write_bytes
 from firth.formats.reading import open_blocks
 from firth.formats.word2vec_text import check_words
 from firth.models.count_matrix import CountMatrix
+from firth.models.glove import GloveParameters
 from firth.models.glove_cells import Batch, MatrixCells
 from firth.text.vocabulary import Vocabulary, to_bytes, to_word
+from firth.vectors.words import WordVectors
 
 RECORD = np.dtype([("row", "<i4"), ("column", "<i4"), ("value", "<f8")])
 BLOCK = RECORD.itemsize << 18  # bytes read at a time
@@ -111,6 +115,38 @@ def write(counts: CountMatrix, path: Name) -> None:
             records = np.empty(len(values), RECORD)
             records["row"], records["column"], records["value"] = some_rows + 1, some_columns + 1, values
             file.write(records.tobytes())
+
+
+def read_parameters(path: Name, vocabulary: Vocabulary) -> GloveParameters:
+    """Reads a raw file of parameters or squared gradients; the vocabulary says how many words it has."""
+    with open_bytes(path) as file:
+        raw = file.read()
+    rows = 2 * len(vocabulary)
+    if not rows:
+        raise FormatError(
+            path, "the vocabulary of this file has no words", cure="Use the vocabulary that belongs to it"
+        )
+    if len(raw) % (8 * rows) or len(raw) // (8 * rows) < 2:
+        problem = f"{len(raw):,} bytes are not two rows of float64 for each of {len(vocabulary):,} words"
+        raise FormatError(path, problem, cure="Use the vocabulary that belongs to the file")
+    numbers = np.frombuffer(raw, "<f8").astype(np.float64).reshape(rows, -1)
+    if not np.isfinite(numbers).all():
+        raise FormatError(path, "has numbers that are not finite", cure="The file is not one of raw parameters")
+    return GloveParameters(numbers[: len(vocabulary)], numbers[len(vocabulary) :])
+
+
+def write_parameters(parameters: GloveParameters, path: Name) -> None:
+    """Writes a raw file of parameters or squared gradients, as the original program does with `-binary 1`."""
+    with write_bytes(path) as file:
+        for part in (parameters.words, parameters.contexts):
+            file.write(np.ascontiguousarray(part, "<f8").tobytes())
+
+
+def read_vectors(path: Name, vocabulary: Vocabulary) -> WordVectors:
+    """The vectors in a raw file of parameters: the sums of word and context vectors."""
+    parameters = read_parameters(path, vocabulary)
+    rows = (parameters.words + parameters.contexts)[:, : parameters.dim]
+    return WordVectors(vocabulary, rows.astype(np.float32), metadata={"format": "glove-parameters"})
 
 
 def read_words(path: Name) -> Vocabulary:

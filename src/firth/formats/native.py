@@ -17,7 +17,7 @@ from typing import Any
 from numpy.typing import NDArray
 
 from firth.errors import FormatError, OptionError
-from firth.files import Name, atomic_folder, read_json
+from firth.files import Name, atomic_folder, read_json, refuse_outer_link
 from firth.formats import precision as precisions
 from firth.formats import safetensors
 from firth.formats.precision import Precision
@@ -32,10 +32,15 @@ FORMAT_VERSION = 1
 BILM, TASK = "bilm", "task"
 KINDS = {  # the class of each kind, imported when an artifact of the kind is opened
     "word-vectors": "firth.vectors.words:WordVectors",
+    "word2vec": "firth.models.word2vec_model:Word2VecModel",
     "subword-vectors": "firth.vectors.subwords:SubwordVectors",
+    "document-vectors": "firth.models.doc2vec:DocumentVectors",
     "count-matrix": "firth.models.count_matrix:CountMatrix",
     "ngram": "firth.models.ngram_model:NgramModel",
+    "connected-phrases": "firth.models.connected_phrases:ConnectedPhrases",
     "phrases": "firth.models.phrases:PhraseModel",
+    "segmenter": "firth.models.segmenter:SegmenterModel",
+    "vector-map": "firth.models.vector_map:VectorMap",
     "occurrences": "firth.vectors.occurrences:Occurrences",
     BILM: "firth.neural.bilm:BiLM",
     TASK: "firth.tasks.model:TaskModel",
@@ -76,7 +81,7 @@ def build_artifact(parts: Parts, path: Name, **more: Any) -> Artifact:
     kind: type[Artifact] = import_name(KINDS[parts.kind], purpose, "elmo")
     try:
         return kind.from_parts(parts, **more)
-    except (OptionError, KeyError, TypeError, ValueError, AttributeError, IndexError) as error:
+    except (OptionError, LookupError, TypeError, ValueError, AttributeError, ArithmeticError, RecursionError) as error:
         problem = f"the parts of this {parts.kind} do not fit together: {error}"
         raise FormatError(path, problem) from error
 
@@ -89,8 +94,8 @@ def _read_config(path: Path) -> dict[str, Any]:
     if version != FORMAT_VERSION:
         cure = "Update firth to open it" if isinstance(version, int) and version > FORMAT_VERSION else ""
         raise FormatError(path, f"has the format version {version!r}, but only {FORMAT_VERSION} is known", cure=cure)
-    if config.get("kind") not in KINDS:
-        raise FormatError(path, f"contains a {config.get('kind')!r}, but only these are known: {', '.join(KINDS)}")
+    if not isinstance(config.get("kind"), str) or config["kind"] not in KINDS:
+        raise FormatError(path, f"contains a {config.get('kind')!r:.60}, but only these are known: {', '.join(KINDS)}")
     lists = config.setdefault("vocabularies", [])
     if not isinstance(lists, list) or not all(isinstance(name, str) and LIST_NAME.fullmatch(name) for name in lists):
         raise FormatError(path, "has invalid names of word lists")
@@ -101,13 +106,14 @@ def _read_config(path: Path) -> dict[str, Any]:
 
 def _read_list(folder: Path, name: str) -> Vocabulary:
     compressed = folder / (name + COMPRESSED)
-    return Vocabulary.load(compressed if compressed.is_file() else _check_exists(folder / name))
+    return Vocabulary.load(_check_exists(compressed if compressed.is_file() else folder / name))
 
 
 def _check_exists(path: Path) -> Path:
+    """The path of a file of the folder; a missing one, and a symbolic link that leads out of the folder, are errors."""
     if not path.is_file():
         raise FormatError(path, "is missing from the folder of this model")
-    return path
+    return refuse_outer_link(path)
 
 
 def write(artifact: Artifact, path: Name, precision: Precision | None = None) -> None:

@@ -15,13 +15,11 @@ from firth.errors import FormatError, OptionError
 from firth.files import Name, compression, fill, map_file, open_bytes
 from firth.kernels import words as words_kernel
 from firth.text.vocabulary import Vocabulary, read_word_list
+from firth.vectors.rows import MOST_DIM
 
 Bytes = NDArray[np.uint8]
 Ids = NDArray[np.int64]
 BLOCK = 4 << 20
-MOST_DIM = 1_000_000
-TRUSTED_SIZE = 1 << 30  # up to this size, the compression ratio is not checked
-TRUSTED_RATIO = 100  # real vectors compress two- to fourfold; a decompression bomb a thousandfold
 
 
 @dataclass(frozen=True)
@@ -77,12 +75,6 @@ class BlockReader:
         block[: len(left)] = left
         filled = len(left) + fill(self.file, block[len(left) :].data)
         self.seen += filled - len(left)
-        if self.compressed and self.seen > max(TRUSTED_SIZE, TRUSTED_RATIO * self.size):
-            raise FormatError(
-                self.path,
-                f"{self.size:,} bytes decompress to more than {TRUSTED_RATIO} times as many, unlike real vectors",
-                cure="Decompress it yourself if you trust it",
-            )
         return block[:filled] if filled > len(left) else None
 
 

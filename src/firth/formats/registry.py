@@ -7,14 +7,16 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable
+import warnings
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import Any
 
+from firth.arguments import checked
 from firth.errors import FormatError, OptionError
-from firth.files import COMPRESSIONS, NO_TEXT, STDIN, Name, check_output
+from firth.files import COMPRESSIONS, NO_TEXT, STDIN, Name, check_output, recover_folder
 from firth.formats import (
     arpa,
     elmo,
@@ -28,11 +30,15 @@ from firth.formats import (
     word2vec_text,
 )
 from firth.formats import precision as precisions
+from firth.formats.elmo_zip import zip_contains_elmo
 from firth.formats.precision import Precision
 from firth.formats.reading import RowSelection, read_head
 from firth.models.ngram_model import NgramModel
+from firth.models.supervised_vectors import SupervisedVectors
+from firth.models.word2vec_model import Word2VecModel
 from firth.pretrained import shipped
-from firth.text.vocabulary import Vocabulary
+from firth.text.segmentation import is_function_name
+from firth.text.vocabulary import Vocabulary, to_bytes
 from firth.vectors.subwords import SubwordVectors
 from firth.vectors.words import WordVectors
 
@@ -45,7 +51,7 @@ class Format:
     endings: tuple[str, ...]
     read: Callable[[Name, RowSelection], Any]
     write: Callable[[Any, Name], None]
-    kinds: tuple[str, ...] | None = (WordVectors.kind, SubwordVectors.kind)
+    kinds: tuple[str, ...] | None = (WordVectors.kind, SubwordVectors.kind, Word2VecModel.kind)
 
     def can_store(self, artifact: Any) -> bool:
         """Whether an artifact can be written in this format."""
@@ -73,12 +79,14 @@ FORMATS = {
     "fasttext": Format("fastText's model", (".bin",), fasttext.read, fasttext_write.write),
     "ftz": Format("fastText's quantized model", (".ftz",), fasttext.read, fasttext_write.write_quantized),
     "arpa": Format("an n-gram model as text", (".arpa", ".lm"), _read_arpa, arpa.write, (NgramModel.kind,)),
-    "elmo": Format("ELMo's options.json and weights.hdf5 in a folder", (), elmo.read, elmo_write.write, ("bilm",)),
+    "elmo": Format(
+        "ELMo's options.json and weights.hdf5, in a folder or a zip archive", (), elmo.read, elmo_write.write, ("bilm",)
+    ),
 }
 
 
 # Kinds that can be saved with reduced precision.
-REDUCIBLE = WordVectors.kind, SubwordVectors.kind, native.BILM, native.TASK
+REDUCIBLE = WordVectors.kind, SubwordVectors.kind, Word2VecModel.kind, native.BILM, native.TASK
 
 
 def detect(path: Name) -> str:
@@ -96,9 +104,13 @@ def detect(path: Name) -> str:
             raise FormatError(path, f"the folder contains no {native.CONFIG}, so it is not a firth model", cure=cure)
         return "native"
     if not os.path.exists(path):
+        if recover_folder(path):
+            return detect(path)
         raise OptionError(_describe_missing(path))
     if not os.path.isfile(path):
         raise OptionError(f"{os.fspath(path)}: is neither a file nor a folder")
+    if zip_contains_elmo(path):
+        return "elmo"
     head, whole = read_head(path)
     if not head:
         raise FormatError(path, "the file is empty")
@@ -147,12 +159,14 @@ def is_arpa(head: bytes) -> bool:
     return any(line.strip() == b"\\data\\" for line in head[: 1 << 16].split(b"\n"))
 
 
+@checked
 def load(
     path: Name,
     *,
     limit: int | None = None,
     vocabulary: Vocabulary | Iterable[str] | Name | None = None,
     format: str | None = None,
+    encoding: str | None = None,
 ) -> Any:
     """Opens vectors or a model in any known format; `format` overrides detection by content.
 
@@ -160,7 +174,8 @@ def load(
     current folder contains a file of that name.
 
     `limit` loads only the first rows, `vocabulary` (words, or a file of words) only the rows of these words; other
-    rows are never kept in memory.
+    rows are never kept in memory. `encoding` is that of the words in a file of vectors, such as "latin-1"; the default
+    is UTF-8, whose invalid bytes are kept as they are.
 
     >>> from tempfile import TemporaryDirectory
     >>> with TemporaryDirectory() as folder:
@@ -174,9 +189,32 @@ def load(
         raise OptionError(f"no format is called {format!r}. Known formats: {', '.join(FORMATS)}")
     if format is not None and not os.path.exists(path):
         raise OptionError(_describe_missing(path))
-    return FORMATS[format or detect(path)].read(path, part)
+    artifact = FORMATS[format or detect(path)].read(path, part)
+    if encoding is not None:
+        return decode_words(artifact, encoding, path)
+    output = artifact.output if isinstance(artifact, SubwordVectors) else None
+    is_supervised = output is not None and output.model == "supervised" and output.labels is not None
+    return SupervisedVectors.from_vectors(artifact) if is_supervised else artifact
 
 
+def decode_words(artifact: Any, encoding: str, path: Name) -> WordVectors:
+    """Vectors whose words are decoded again, from an encoding that contains ASCII.
+
+    >>> decode_words(WordVectors(["caf\\udce9"], [[1.0, 2.0]]), "latin-1", "cafe.txt").vocabulary.words
+    ('café',)
+    """
+    if type(artifact) is not WordVectors:
+        raise OptionError(
+            f"{os.fspath(path)}: encoding is for files of word vectors, not for {type(artifact).__name__}"
+        )
+    try:
+        words = [to_bytes(word).decode(encoding) for word in artifact.vocabulary]
+    except (LookupError, UnicodeDecodeError) as error:
+        raise OptionError(f"{os.fspath(path)}: the words cannot be decoded as {encoding!r}: {error}") from error
+    return WordVectors(Vocabulary(words, artifact.vocabulary.counts), artifact.rows, metadata=artifact.metadata)
+
+
+@checked
 def save(artifact: Any, path: Name, *, format: str | None = None, precision: Precision | None = None) -> None:
     """Writes vectors or a model in `format`; by default the ending of the file name selects the format.
 
@@ -190,9 +228,12 @@ def save(artifact: Any, path: Name, *, format: str | None = None, precision: Pre
     ...     Path(folder, "tea.vec").read_text()
     '1 2\\ntea 0.1 2.0 \\n'
     """
+    if not hasattr(artifact, "to_parts"):
+        raise OptionError(f"{artifact!r:.80} is no model. Pass what firth.load or fit returns")
     _refuse_standard_output(path)
+    warn_of_function(artifact, path)
     if format is None:
-        format = _format_for(artifact, path)
+        format = format_for(artifact, path)
     if format not in FORMATS:
         raise OptionError(f"no format is called {format!r}. Known formats: {', '.join(FORMATS)}")
     if not FORMATS[format].can_store(artifact):
@@ -214,19 +255,39 @@ def save(artifact: Any, path: Name, *, format: str | None = None, precision: Pre
         )
 
 
+def warn_of_function(artifact: Any, path: Name) -> None:
+    """Warns that a function that segmented the text of a model cannot be saved with it."""
+    metadata = getattr(artifact, "metadata", None)
+    tokenizer = metadata.get("tokenizer") if isinstance(metadata, Mapping) else None
+    segment = tokenizer.get("segment") if isinstance(tokenizer, Mapping) else None
+    if is_function_name(segment):
+        problem = (
+            f"the text of this model was split into words by the function {str(segment)[10:-1]}, which is not stored"
+        )
+        cure = "After loading, pass lists of words; or train with the name of a segmenter"
+        warnings.warn(f"{os.fspath(path)}: {problem}. {cure}", stacklevel=3)
+
+
 def check_target(path: Name) -> None:
     """Checks before training that the model can be saved: refuses an unknown ending and a blocked target."""
     _refuse_standard_output(path)
-    _format_for(None, path)
+    format_for(None, path)
     check_output(path)
 
 
 def _refuse_standard_output(path: Name) -> None:
+    if os.fspath(path) == "":
+        raise OptionError("the output has no name. Name a file or a folder")
     if os.fspath(path) == STDIN:
         raise OptionError("a model cannot be written to standard output. Name a file or a folder")
 
 
-def _format_for(artifact: Any, path: Name) -> str:
+def format_for(artifact: Any, path: Name) -> str:
+    """The format in which `save` writes a model to a file of this name.
+
+    >>> format_for(None, "vectors"), format_for(None, "vectors.bin"), format_for(None, "vectors.vec.gz")
+    ('native', 'word2vec-binary', 'vec')
+    """
     name = Path(path).name.lower()
     for packing in COMPRESSIONS.values():
         name = name.removesuffix("." + packing)

@@ -35,6 +35,8 @@ DTYPES = {
 }
 NAMES = {np.dtype(code): name for name, code in DTYPES.items()}
 LONGEST_HEADER = 100_000_000
+MOST_DIMENSIONS = 8
+MOST_EMPTY = 1 << 24  # the product of the other sizes of an array without numbers
 ALIGNMENT = 64
 CHUNK = 8 << 20
 
@@ -54,14 +56,29 @@ def read(path: Name) -> dict[str, NDArray[Any]]:
     if not isinstance(header, dict):
         raise FormatError(path, "the header is not a table of arrays")
     data = blob[8 + length :]
-    return {name: _read_array(path, name, entry, data) for name, entry in header.items() if name != "__metadata__"}
+    header.pop("__metadata__", None)
+    arrays = {name: _read_array(path, name, entry, data) for name, entry in header.items()}
+    _check_places(path, [tuple(entry["data_offsets"]) for entry in header.values()], len(data))
+    return arrays
+
+
+def _check_places(path: Name, places: list[tuple[int, int]], size: int) -> None:
+    """Arrays must fill the file without gaps and without shared bytes, as the format demands."""
+    at = 0
+    for start, stop in sorted(places):
+        if start != at:
+            problem = f"an array begins at byte {start:,}, but the one before it ends at byte {at:,}"
+            raise FormatError(path, problem, cure="The file is broken")
+        at = stop
+    if at != size:
+        raise FormatError(path, f"the arrays end at byte {at:,} of {size:,}", cure="The file is broken")
 
 
 def _read_array(path: Name, name: str, entry: Any, data: NDArray[np.uint8]) -> NDArray[Any]:
-    if not isinstance(entry, dict) or entry.get("dtype") not in DTYPES:
+    if not isinstance(entry, dict) or not isinstance(entry.get("dtype"), str) or entry["dtype"] not in DTYPES:
         raise FormatError(path, f"the array {name!r} has an unknown type. Known types: {', '.join(DTYPES)}")
     shape, place = _parse_sizes(entry.get("shape")), _parse_sizes(entry.get("data_offsets"))
-    if shape is None or place is None or len(place) != 2:
+    if shape is None or place is None or len(place) != 2 or not _is_possible(shape):
         raise FormatError(path, f"the array {name!r} has an invalid shape or data_offsets")
     dtype = np.dtype(DTYPES[entry["dtype"]])
     start, stop = place
@@ -73,7 +90,15 @@ def _read_array(path: Name, name: str, entry: Any, data: NDArray[np.uint8]) -> N
         )
     if stop == start:
         return np.empty(shape, dtype)
-    return np.frombuffer(data[start:stop].data, dtype).reshape(shape)
+    array: NDArray[Any] = np.frombuffer(data[start:stop].data, dtype).reshape(shape)
+    if dtype == np.bool_ and data[start:stop].max() > 1:
+        raise FormatError(path, f"the array {name!r} has numbers that are neither true nor false")
+    return array
+
+
+def _is_possible(shape: tuple[int, ...]) -> bool:
+    others = math.prod([size for size in shape if size > 0]) if 0 in shape else 0
+    return len(shape) <= MOST_DIMENSIONS and others <= MOST_EMPTY
 
 
 def _parse_sizes(values: Any) -> tuple[int, ...] | None:

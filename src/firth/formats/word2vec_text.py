@@ -17,7 +17,6 @@ from numpy.typing import NDArray
 from firth.errors import FormatError
 from firth.files import COMPRESSIONS, Name, write_bytes
 from firth.formats.reading import (
-    MOST_DIM,
     BlockReader,
     Bytes,
     Ids,
@@ -32,12 +31,14 @@ from firth.kernels import vector_files as kernel
 from firth.kernels import words as words_kernel
 from firth.runtime import Runtime
 from firth.text.vocabulary import Vocabulary, to_word
+from firth.vectors.rows import MOST_DIM
 from firth.vectors.words import WordVectors
 
 Kind = Literal["word2vec", "glove", "vec"]
 HEADER = re.compile(rb"[ \t]*(\d{1,20})[ \t]+(\d{1,20})[ \t\r]*")
 NUMBER = re.compile(rb"[+-]?((\d+(\.\d*)?|\.\d+)(e[+-]?\d+)?|nan|inf|infinity)", re.IGNORECASE)
 CONTROLS = re.compile(rb"[\x00-\x08\x0e-\x1f]")
+UNKNOWN = b"<unk>"
 LONGEST_LINE = 32 << 20  # a million numbers of thirty bytes
 
 
@@ -57,6 +58,11 @@ def detect_layout(head: bytes, whole: bool) -> TextLayout | None:
     TextLayout(kind='word2vec', dim=3, rows=2)
     >>> detect_layout(b"tea 1 2 3\\nat home 4 5 6\\n", True)
     TextLayout(kind='glove', dim=3, rows=None)
+
+    The header of GloVe has the dim of one vector, also where a line has two, or two with their biases.
+
+    >>> detect_layout(b"1 2\\ntea 1 2 3 4 5 6\\n", True)
+    TextLayout(kind='glove', dim=6, rows=1)
     """
     lines = head.split(b"\n")
     if not whole and len(lines) > 1:
@@ -70,6 +76,15 @@ def detect_layout(head: bytes, whole: bool) -> TextLayout | None:
     one_number = bool(sample) and all(len(fields) == 2 and NUMBER.fullmatch(fields[1]) for fields in sample)
     if one_number and dim != 1:
         return TextLayout("glove", 1)  # "400000 300" is the word 400000 with the number 300
+    for longer in (2 * dim, 2 * dim + 2):
+        if (
+            dim > 0
+            and sample
+            and all(
+                len(fields) == longer + 1 and all(NUMBER.fullmatch(field) for field in fields[1:]) for fields in sample
+            )
+        ):
+            return TextLayout("glove", longer, rows)
     fits = bool(sample) and len(sample[0]) > dim and all(NUMBER.fullmatch(field) for field in sample[0][-dim:])
     if not fits and CONTROLS.search(head):
         return None
@@ -107,7 +122,7 @@ def read(path: Name, part: RowSelection) -> WordVectors:
         check_shape(path, layout.rows or 0, layout.dim, 2 * layout.dim + 2, None if room is None else room + 1)
         expected = 0 if layout.rows is None or room is None else min(layout.rows, part.limit or layout.rows)
         table = VectorTable(layout.dim, part, expected)
-        line = 1
+        line, last = 1, b""
         for parsed in Runtime.from_env().stream(
             lambda block: _parse(block, layout.dim), _iterate_blocks(source, layout.rows is not None)
         ):
@@ -118,7 +133,10 @@ def read(path: Name, part: RowSelection) -> WordVectors:
                 broken_line = line + parsed.lines + (layout.rows is not None)
                 raise FormatError(path, _explain(parsed.broken, layout.dim), line=broken_line)
             line += parsed.lines
-    if not table.full and layout.rows is not None and table.seen != layout.rows:
+            if len(parsed.starts):
+                last = parsed.block[parsed.starts[-1] : parsed.ends[-1]].tobytes()
+    counted = table.seen - (last == UNKNOWN and table.seen - 1 == layout.rows)  # GloVe does not count its <unk>
+    if not table.full and layout.rows is not None and counted != layout.rows:
         raise FormatError(path, f"the header promises {layout.rows:,} rows, but there are {table.seen:,}")
     return table.finish(layout.kind)
 

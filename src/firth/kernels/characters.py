@@ -17,6 +17,11 @@ HYPHEN, DASH, COMMA, SLASH, CURRENCY, MIDDLE, AT, HASH, AMPERSAND, SYMBOL = rang
 
 CARRIAGE_RETURN, NEWLINE, PARAGRAPH = 0x0D, 0x0A, 0x2029
 
+# Rules, one bit each. CONTRACTIONS: English do|n't. SCRIPTS: what the script of a word decides. ELISION: l'|eau, for
+# the words of the table. APOSTROPHES: every apostrophe inside a word ends a token, dell'|arte. CLITICS: dit|-il.
+# ORDINALS: the period of 3. belongs to the number. HYPHENS: a hyphen between letters is a token.
+CONTRACTIONS, SCRIPTS, ELISION, APOSTROPHES, CLITICS, ORDINALS, HYPHENS = 1, 2, 4, 8, 16, 32, 64
+
 
 @njit(cache=True, nogil=True)
 def is_word(kind):
@@ -43,6 +48,36 @@ def kind_at(codes, classes, at, stop):
 
 
 @njit(cache=True, nogil=True)
+def is_hebrew(code):
+    """Whether a code point is a Hebrew letter."""
+    return 0x5D0 <= code <= 0x5EA
+
+
+@njit(cache=True, nogil=True)
+def is_armenian(code):
+    """Whether a code point is an Armenian letter."""
+    return 0x531 <= code <= 0x556 or 0x561 <= code <= 0x587
+
+
+@njit(cache=True, nogil=True)
+def is_greek(code):
+    """Whether a code point is of the Greek blocks."""
+    return 0x370 <= code <= 0x3FF or 0x1F00 <= code <= 0x1FFF
+
+
+@njit(cache=True, nogil=True)
+def is_hangul(code):
+    """Whether a code point is a syllable or a letter of Hangul."""
+    return 0xAC00 <= code <= 0xD7FF or 0x1100 <= code <= 0x11FF or 0x3130 <= code <= 0x318F
+
+
+@njit(cache=True, nogil=True)
+def has_initials(code):
+    """Whether a letter without case may be an initial, as in Arabic, Hebrew and Georgian script; و is a word."""
+    return (0x620 <= code <= 0x6FF and code != 0x648) or is_hebrew(code) or 0x10D0 <= code <= 0x10FF
+
+
+@njit(cache=True, nogil=True)
 def skip_space(codes, classes, at, wrapped):
     """(offset of the next character that is not white space, whether a break precedes it).
 
@@ -63,18 +98,42 @@ def skip_space(codes, classes, at, wrapped):
 
 
 @njit(cache=True, nogil=True)
-def hash_codes(codes, start, end):
-    """The 64-bit FNV-1a hash of codes[start:end], never 0."""
-    state = OFFSET
+def extend_hash(state, codes, start, end):
+    """The state of an FNV-1a hash after codes[start:end]."""
     for i in range(start, end):
         state = (state ^ np.uint64(codes[i])) * PRIME
-    return state | np.uint64(1)
+    return state
+
+
+@njit(cache=True, nogil=True)
+def hash_codes(codes, start, end):
+    """The 64-bit FNV-1a hash of codes[start:end], never 0."""
+    return extend_hash(OFFSET, codes, start, end) | np.uint64(1)
 
 
 @njit(cache=True, nogil=True)
 def look_up(codes, start, end, keys, values):
     """The value of codes[start:end] in an open-addressing hash table, or 0. The size of the table is a power of two."""
-    key = hash_codes(codes, start, end)
+    return find_key(hash_codes(codes, start, end), keys, values)
+
+
+@njit(cache=True, nogil=True)
+def fill_table(codes, ends, numbers, keys, values):
+    """Enter words with their numbers; word k ends at codes[ends[k]]. Keys and values are zero and large enough."""
+    mask = np.uint64(len(keys) - 1)
+    start = 0
+    for word in range(len(ends)):
+        key = hash_codes(codes, start, ends[word])
+        slot = (key >> np.uint64(20)) & mask
+        while keys[slot] != 0:
+            slot = (slot + np.uint64(1)) & mask
+        keys[slot], values[slot] = key, numbers[word]
+        start = ends[word]
+
+
+@njit(cache=True, nogil=True)
+def find_key(key, keys, values):
+    """The value of a hash in the table, or 0."""
     mask = np.uint64(len(keys) - 1)
     slot = (key >> np.uint64(20)) & mask
     while keys[slot] != 0:

@@ -15,7 +15,6 @@ from numba.extending import register_jitable
 from firth.kernels.full_softmax import score, update
 from firth.kernels.random import STEP, below, draw, mix
 from firth.kernels.simd_float import LANES, load, prefetch, store
-from firth.kernels.subwords import OFFSET, hash_byte
 from firth.kernels.windows import add_to_rows, clear, sum_rows
 
 WORD, IGNORED = np.int32(-1), np.int32(-2)
@@ -24,12 +23,18 @@ FACTOR = np.uint64(116049371)
 BLANK, TAB, CARRIAGE_RETURN, NEWLINE = np.uint8(32), np.uint8(9), np.uint8(13), np.uint8(10)
 
 
+@register_jitable
+def is_sentence_end(blob, at):
+    """Whether blob[at : at + 4] is </s>."""
+    return blob[at] == 60 and blob[at + 1] == 47 and blob[at + 2] == 115 and blob[at + 3] == 62
+
+
 @njit(cache=True, nogil=True)
 def split_words(blob, starts, ends, line_ends):
     """Split a buffer at ASCII white space and zero bytes; returns (number of words, number of lines).
 
-    An empty word (start == end) marks the end of each line. Entries beyond the length of an array are not written, so
-    empty arrays only count.
+    A line ends at a newline and at the word </s>, as in fastText. An empty word (start == end) marks its end. Entries
+    beyond the length of an array are not written, so empty arrays only count.
     """
     words, lines, at = 0, 0, 0
     size = len(blob)
@@ -43,25 +48,18 @@ def split_words(blob, starts, ends, line_ends):
         if not is_end:
             while at < size and blob[at] != BLANK and blob[at] != 0 and not TAB <= blob[at] <= CARRIAGE_RETURN:
                 at += 1
+        else:
+            at += 1
+        if not is_end and at - start == 4 and is_sentence_end(blob, start):
+            is_end = True
         if words < len(starts):
-            starts[words], ends[words] = start, at
+            starts[words], ends[words] = start, start if is_end else at
         words += 1
         if is_end:
-            at += 1
             if lines < len(line_ends):
                 line_ends[lines] = words
             lines += 1
     return words, lines
-
-
-@njit(cache=True, nogil=True)
-def hash_words(blob, starts, ends, hashes):
-    """hashes[i] = 32-bit FNV-1a hash of word i over sign-extended bytes, itself sign-extended to 64 bits."""
-    for word in range(len(starts)):
-        hash = OFFSET
-        for i in range(starts[word], ends[word]):
-            hash = hash_byte(hash, blob[i])
-        hashes[word] = np.uint64(np.int64(np.int32(hash)))
 
 
 @njit(cache=True, nogil=True)
@@ -81,7 +79,7 @@ def measure_lines(types, ends, lengths, ngrams):
     for line in range(len(ends)):
         rows = np.int64(0)
         for i in range(at, ends[line]):
-            rows += lengths[types[i]] + ngrams - 1
+            rows += lengths[types[i]] + min(ngrams, ends[line] - i) - 1
         most, longest = max(most, rows), max(longest, ends[line] - at)
         all_rows += rows
         at = ends[line]
@@ -251,16 +249,80 @@ def train_lines(
 
 @njit(cache=True, nogil=True)
 def copy_lines(ids, sentences, order, line_end, types, offsets):
-    """Copy the lines in the given order, each followed by the type `line_end`; line i starts at offsets[i]."""
-    used = 0
+    """Copy the lines in the given order, each followed by the type `line_end`; line i starts at offsets[i].
+
+    A token of the type `line_end` inside a sentence ends a line too.
+    """
+    used, lines = 0, 0
     offsets[0] = 0
     for i in range(len(order)):
         for at in range(sentences[order[i]], sentences[order[i] + 1]):
             types[used] = ids[at]
             used += 1
+            if ids[at] == line_end:
+                lines += 1
+                offsets[lines] = used
         types[used] = line_end
         used += 1
-        offsets[i + 1] = used
+        lines += 1
+        offsets[lines] = used
+
+
+@register_jitable
+def sift_up(labels, values, hole, label):
+    """Move a hole of a heap, whose lowest value is first, up to where `label` belongs, and put the label there."""
+    while hole > 0:
+        parent = (hole - 1) // 2
+        if not values[labels[parent]] > values[label]:
+            break
+        labels[hole] = labels[parent]
+        hole = parent
+    labels[hole] = label
+
+
+@register_jitable
+def pop_lowest(labels, size, values):
+    """Move the first label of a heap of `size` labels behind the others, which remain a heap."""
+    if size < 2:
+        return
+    label, labels[size - 1] = labels[size - 1], labels[0]
+    last, hole = size - 1, 0
+    while 2 * hole + 2 < last:
+        child = 2 * hole + 2
+        if values[labels[child]] > values[labels[child - 1]]:
+            child -= 1
+        labels[hole] = labels[child]
+        hole = child
+    if 2 * hole + 2 == last:
+        labels[hole] = labels[2 * hole + 1]
+        hole = 2 * hole + 1
+    sift_up(labels, values, hole, label)
+
+
+@njit(cache=True, nogil=True)
+def best_in_heap(probabilities, threshold, best, counts):
+    """The k labels of each line with the highest probabilities, in fastText's order; best is (lines, k).
+
+    Probabilities from a table of sigmoids are often equal. Among equal ones the order is that of a binary heap, into
+    which fastText pushes one label after another, taking out the lowest if there are more than k.
+    """
+    k = best.shape[1]
+    heap = np.empty(k + 1, np.int64)
+    for line in range(len(probabilities)):
+        values = probabilities[line]
+        size = 0
+        for label in range(len(values)):
+            if values[label] < threshold or (size == k and values[label] < values[heap[0]]):
+                continue
+            sift_up(heap, values, size, label)
+            size += 1
+            if size > k:
+                pop_lowest(heap, size, values)
+                size = k
+        for rest in range(size, 1, -1):
+            pop_lowest(heap, rest, values)
+        best[line, :size] = heap[:size]
+        counts[line] = size
 
 
 @njit(cache=True, nogil=True)

@@ -57,3 +57,15 @@ def step(hidden, row, outputs, target, rate, probabilities, errors):
         expected = np.float32(1.0 if j == target else 0.0)
         update(hidden, row, outputs, j, rate * (expected - probabilities[j]), errors)
     return loss
+
+
+@inlined
+def pull(hidden, row, outputs, target, rate, probabilities, errors):
+    """As `step`, but the output rows stay."""
+    target_score = score(hidden, row, outputs, target)
+    loss = softmax(hidden, row, outputs, probabilities) - np.float64(target_score)
+    for j in range(outputs.shape[0]):
+        gradient = rate * (np.float32(1.0 if j == target else 0.0) - probabilities[j])
+        for d in range(0, outputs.shape[1], LANES):
+            store(errors, 0, d, load(errors, 0, d) + gradient * load(outputs, j, d))
+    return loss

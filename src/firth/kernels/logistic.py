@@ -94,8 +94,11 @@ def differentiate(scores, signs, rate):
 
 
 @inlined
-def update(inputs, rows, count, outputs, targets, gradients):
-    """Adds Σ g·y to each input row and Σ g·x to each target, with g = gradients[row, target]."""
+def update(inputs, rows, count, outputs, targets, gradients, locks):
+    """Adds Σ g·y to each input row and Σ g·x to each target, with g = gradients[row, target].
+
+    With `locks`, an input row whose lock is not 0 stays as it is.
+    """
     t0, t1, t2, t3, t4, t5 = targets
     for d in range(0, inputs.shape[1], LANES):
         y0, y1, y2 = load(outputs, t0, d), load(outputs, t1, d), load(outputs, t2, d)
@@ -107,6 +110,8 @@ def update(inputs, rows, count, outputs, targets, gradients):
             x = load(inputs, rows[i], d)
             s0, s1, s2 = s0 + g0 * x, s1 + g1 * x, s2 + g2 * x
             s3, s4, s5 = s3 + g3 * x, s4 + g4 * x, s5 + g5 * x
+            if locks is not None and locks[rows[i]] != 0:
+                continue
             x = x + (g0 * y0 + g1 * y1 + g2 * y2) + (g3 * y3 + g4 * y4 + g5 * y5)
             store(inputs, rows[i], d, x)
         # Each target is read again, because two targets may be the same word.
@@ -119,7 +124,7 @@ def update(inputs, rows, count, outputs, targets, gradients):
 
 
 @inlined
-def step_rows(inputs, rows, count, outputs, targets, signs, group, rate, gradients):
+def step_rows(inputs, rows, count, outputs, targets, signs, group, rate, gradients, locks):
     """One gradient step between `count` input rows and a group of targets; returns the loss before it."""
     six_targets = six(targets, group)
     loss = splat(0.0)
@@ -133,7 +138,7 @@ def step_rows(inputs, rows, count, outputs, targets, signs, group, rate, gradien
         gradient, losses = differentiate(scores, load(signs, 2 * group + 1, 0), rate)
         store(gradients, count - 1, 0, gradient)
         loss = loss + losses
-    update(inputs, rows, count, outputs, six_targets, gradients)
+    update(inputs, rows, count, outputs, six_targets, gradients, locks)
     return np.float64(total(loss))
 
 

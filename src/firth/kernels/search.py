@@ -192,14 +192,14 @@ def scan(codes, steps, scales, errors, first, last, words, sums, query_scales, q
 
 @njit(cache=True, nogil=True, fastmath=FAST)
 def cosine(row, query):
-    """The cosine of a row and a unit query, in double precision; 0 for a row of zeros."""
+    """The cosine of a row and a unit query, in double precision; 0 for a row of zeros, NaN if it is not finite."""
     product = 0.0
     square = 0.0
     for d in range(len(row)):
         x = np.float64(row[d])
         product += x * query[d]
         square += x * x
-    return product / math.sqrt(square) if square > 0.0 else 0.0
+    return 0.0 if square == 0.0 else product / math.sqrt(square)
 
 
 @njit(cache=True, nogil=True)

@@ -3,7 +3,9 @@
 The hash table (`keys`, `values`) contains the abbreviations of `text/abbreviations.py`, without the last period, and
 words that start a sentence. A TITLE (Mr.) precedes a name, so no sentence ends after it. A sentence ends after an ENDER
 (Inc.) if a STARTER (The) follows. A NUMBERED word is an abbreviation if a digit (No. 5), a lower-case letter or a comma
-follows.
+follows, an AMBIGUOUS one (var.) unless a capital follows. The other values are bits beside these: ELIDED words (l') end
+at their apostrophe, a CLITIC (-il) is a token after a hyphen, a WHOLE word (aujourd'hui) is not split, and a CONTINUER
+(و) does not begin a sentence after a quotation.
 """
 
 from __future__ import annotations
@@ -11,19 +13,35 @@ from __future__ import annotations
 from numba import njit
 
 from firth.kernels import characters as chars
-from firth.kernels.characters import is_letter, kind_at, look_up, skip_space
+from firth.kernels.characters import (
+    has_initials,
+    is_armenian,
+    is_greek,
+    is_hebrew,
+    is_letter,
+    kind_at,
+    look_up,
+    skip_space,
+)
 
-TITLE, ENDER, NUMBERED, STARTER = 1, 2, 3, 4
-LETTER_I, BACKTICK = 0x49, 0x60
+TITLE, ENDER, NUMBERED, STARTER, AMBIGUOUS = 1, 2, 3, 4, 5
+KINDS, ELIDED, CLITIC, WHOLE, CONTINUER = 7, 8, 16, 32, 64
+LETTER_I, BACKTICK, COLON, SEMICOLON = 0x49, 0x60, 0x3A, 0x3B
+
+
+@njit(cache=True, nogil=True)
+def word_entry(codes, classes, keys, values, at):
+    """The table's value for the letters at `at`."""
+    end = at
+    while is_letter(kind_at(codes, classes, end, len(codes))):
+        end += 1
+    return look_up(codes, at, end, keys, values) if end > at else 0
 
 
 @njit(cache=True, nogil=True)
 def is_starter(codes, classes, keys, values, at):
     """Whether the word at `at` is a STARTER (The, He, However)."""
-    end = at
-    while is_letter(kind_at(codes, classes, end, len(codes))):
-        end += 1
-    return end > at + 1 and look_up(codes, at, end, keys, values) == STARTER
+    return word_entry(codes, classes, keys, values, at) & KINDS == STARTER
 
 
 @njit(cache=True, nogil=True)
@@ -43,8 +61,25 @@ def is_acronym(codes, classes, start, end):
 
 
 @njit(cache=True, nogil=True)
-def keeps_initial(codes, classes, keys, values, dot, stop, wrapped):
+def is_ordinal(codes, classes, keys, values, start, dot, wrapped):
+    """Whether codes[start:dot] is a number of up to three digits, and no sentence begins after its period: 3. Mai."""
+    if dot - start > 3:
+        return False
+    for at in range(start, dot):
+        if classes[codes[at]] != chars.DIGIT:
+            return False
+    at, broken = skip_space(codes, classes, dot + 1, wrapped)
+    if broken or at == dot + 1:
+        return False
+    kind = classes[codes[at]]
+    return is_letter(kind) and not is_starter(codes, classes, keys, values, at)
+
+
+@njit(cache=True, nogil=True)
+def keeps_initial(codes, classes, keys, values, rules, dot, stop, wrapped):
     """Whether the single capital before the period at `dot` is an initial and not the last word of a sentence."""
+    if not rules & chars.CONTRACTIONS and look_up(codes, dot - 1, dot, keys, values) & KINDS == TITLE:
+        return True  # M. Le Pen
     next_kind = kind_at(codes, classes, dot + 1, stop)
     if next_kind != chars.SPACE:
         return next_kind != chars.CLOSE and next_kind != chars.QUOTE
@@ -58,27 +93,33 @@ def keeps_initial(codes, classes, keys, values, dot, stop, wrapped):
 
 
 @njit(cache=True, nogil=True)
-def keeps_period(codes, classes, keys, values, start, dot, stop, wrapped):
+def keeps_period(codes, classes, keys, values, rules, start, dot, stop, wrapped):
     """Whether the period at `dot` belongs to the word codes[start:dot]: Mr., U.S., J., No. 5."""
     for at in range(dot - 1, start, -1):
         if classes[codes[at]] == chars.HYPHEN:
             start = at + 1
             break
-    if start == dot:
+    if start == dot or (rules & chars.SCRIPTS and is_armenian(codes[dot - 1])):
         return False
     letters = dot
     while letters > start + 1 and classes[codes[letters - 1]] == chars.MARK:
         letters -= 1
     if letters == start + 1 and classes[codes[start]] == chars.UPPER:
-        return keeps_initial(codes, classes, keys, values, dot, stop, wrapped)
+        return keeps_initial(codes, classes, keys, values, rules, dot, stop, wrapped)
     if is_acronym(codes, classes, start, dot):
         return True
-    entry = look_up(codes, start, dot, keys, values)
+    if rules & chars.ORDINALS and is_ordinal(codes, classes, keys, values, start, dot, wrapped):
+        return True
+    entry = look_up(codes, start, dot, keys, values) & KINDS
     if entry in (TITLE, ENDER):
         return True
     at, broken = skip_space(codes, classes, dot + 1, wrapped)
     if broken:
         return False
+    if entry == AMBIGUOUS:
+        return classes[codes[at]] != chars.UPPER
+    if rules & chars.SCRIPTS and letters == start + 1 and has_initials(codes[start]):
+        return chars.UPPER <= classes[codes[at]] <= chars.DIGIT
     if codes[at] in (0x2C, 0x3B, 0x60C, 0x61B):  # the sentence continues after a comma or semicolon
         return True
     single = letters == start + 1 and classes[codes[start]] == chars.LOWER
@@ -137,7 +178,7 @@ def is_separate_closer(codes, classes, at, quoted, wrapped):
 
 
 @njit(cache=True, nogil=True)
-def closes_sentence(codes, classes, keys, values, starts, ends, first, count, stop, quoted, wrapped):
+def closes_sentence(codes, classes, keys, values, rules, starts, ends, first, count, stop, quoted, wrapped):
     """Whether the last of the tokens first … count - 1 ends a sentence, given the text from `stop` on."""
     token = count - 1
     while token > first and is_closer(codes, classes, starts[token], ends[token]):
@@ -147,16 +188,30 @@ def closes_sentence(codes, classes, keys, values, starts, ends, first, count, st
     ending = classes[codes[end - 1]]
     abbreviation = ending == chars.DOT and kind <= chars.CONNECTOR
     dots = kind == chars.DOT and ending == chars.DOT
-    if not (abbreviation or dots or kind in (chars.TERMINAL, chars.STOP, chars.ELLIPSIS)):
+    marked = False
+    if rules & chars.SCRIPTS and start > 0:
+        marked = codes[start] == SEMICOLON and is_greek(codes[start - 1])
+        marked |= codes[start] == COLON and is_armenian(codes[start - 1])
+        if dots and end == start + 1 and is_armenian(codes[start - 1]):
+            return False  # in Armenian, the period is a weaker mark than : and ։
+    if not (abbreviation or dots or marked or kind in (chars.TERMINAL, chars.STOP, chars.ELLIPSIS)):
         return False
     at, broken = skip_space(codes, classes, stop, wrapped)
     if broken or is_separate_closer(codes, classes, at, quoted, wrapped):
         return False
     if abbreviation:
-        entry = look_up(codes, start, end - 1, keys, values)
+        entry = look_up(codes, start, end - 1, keys, values) & KINDS
         if entry == TITLE or (entry != ENDER and not is_acronym(codes, classes, start, end - 1)):
             return False
         return is_starter(codes, classes, keys, values, at)
     if kind == chars.STOP:
-        return True
+        return not rules & chars.SCRIPTS or classes[codes[at]] != chars.STOP
+    if rules & chars.SCRIPTS:
+        if token < count - 1 and word_entry(codes, classes, keys, values, at) & CONTINUER:
+            return False
+        is_ellipsis = kind == chars.ELLIPSIS or (dots and end > start + 1)
+        if is_ellipsis and is_hebrew(codes[at]):
+            return False  # in Hebrew most often a pause
+        if token == first + 1 and classes[codes[starts[first]]] == chars.DIGIT and not rules & chars.CONTRACTIONS:
+            return False  # the number of an item: 2. Title
     return opens_sentence(codes, classes, at, wrapped)

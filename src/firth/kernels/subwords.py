@@ -26,6 +26,16 @@ def hash_byte(hash, byte):
 
 
 @njit(cache=True, nogil=True)
+def hash_words(blob, starts, ends, hashes):
+    """hashes[i] = 32-bit FNV-1a hash of word i over sign-extended bytes, itself sign-extended to 64 bits."""
+    for word in range(len(starts)):
+        hash = OFFSET
+        for i in range(starts[word], ends[word]):
+            hash = hash_byte(hash, blob[i])
+        hashes[word] = np.uint64(np.int64(np.int32(hash)))
+
+
+@njit(cache=True, nogil=True)
 def wrap(blob, start, end, wrapped, sentence_end):
     """Write `<`, blob[start:end], `>` into wrapped; returns the length, or 0 for `</s>` unless sentence_end is set."""
     size = end - start

@@ -1,7 +1,8 @@
 """Convert text to word ids in one pass: validate, split, hash and count, eight bytes at a time.
 
 The text is a uint8 array of `end` bytes followed by at least PADDING blanks, so that eight bytes can be loaded at any
-offset and every word ends. Blanks are ASCII white space: space, tab, newline, carriage return, vertical tab, form feed.
+offset and every word ends. Blanks are ASCII white space (space, tab, newline, carriage return, vertical tab, form feed)
+and the zero byte.
 
 A hash table of words is `slots` (as in `kernels/words.py`), `entries` (n, 4) with the first eight bytes, the next eight
 bytes, the length and the count of each word, and its bytes at starts[id] in `blob`. Ids are assigned in order of first
@@ -56,8 +57,8 @@ def first_byte(marks):
 
 @njit(cache=True, inline="always")
 def is_blank(byte):
-    """Whether a byte is ASCII white space."""
-    return byte == 32 or (byte >= 9 and byte <= 13)
+    """Whether a byte is ASCII white space or zero."""
+    return byte == 32 or (byte >= 9 and byte <= 13) or byte == 0
 
 
 @njit(cache=True, inline="always")

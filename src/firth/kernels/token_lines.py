@@ -58,9 +58,9 @@ def write_tokens(codes, starts, ends, out, lengths):
 
 @njit(cache=True, nogil=True)
 def split_whitespace(codes, wrapped, starts, ends, last):
-    """Split at ASCII white space; a newline (in wrapped text, an empty line) ends a sentence. Returns the word count.
+    """Split at ASCII white space and zeros; a newline (in wrapped text, an empty line) ends a sentence.
 
-    `codes` are code points or UTF-8 bytes. The last word always ends a sentence.
+    Returns the word count. `codes` are code points or UTF-8 bytes. The last word always ends a sentence.
     """
     count = 0
     needed = 2 if wrapped else 1
@@ -68,7 +68,7 @@ def split_whitespace(codes, wrapped, starts, ends, last):
     start = -1
     for at in range(len(codes)):
         code = codes[at]
-        if code > BLANK or not (TAB <= code <= RETURN or code == BLANK):
+        if code > BLANK or not (TAB <= code <= RETURN or code == BLANK or code == 0):
             if start < 0:
                 if count and lines >= needed:
                     last[count - 1] = 1

@@ -10,12 +10,13 @@ from firth.kernels.simd_float import LANES, inlined, load, prefetch, splat, stor
 
 
 @njit(cache=True, nogil=True)
-def draw_windows(ids, ends, keep, window, dynamic, state, words, before, after):
+def draw_windows(ids, ends, keep, window, dynamic, state, words, before, after, kept_ends=None):
     """Chooses the words that are trained and the size of their windows; returns the number of words.
 
     `ids` is a block of text whose sentences end at `ends`. Ids without a place in `keep` are unknown words and are left
     out. Subsampling keeps a word with probability keep / 2³². Windows are counted in the words that remain: the context
-    of words[i] is the before[i] words to its left and the after[i] words to its right.
+    of words[i] is the before[i] words to its left and the after[i] words to its right. `kept_ends` gets the ends of the
+    sentences in `words`.
     """
     count, at = 0, 0
     for s in range(len(ends)):
@@ -35,6 +36,8 @@ def draw_windows(ids, ends, keep, window, dynamic, state, words, before, after):
                 size = 1 + below(mix(state), window)
             before[i] = min(size, i - first)
             after[i] = min(size, count - 1 - i)
+        if kept_ends is not None:
+            kept_ends[s] = count
     return count
 
 

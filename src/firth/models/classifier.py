@@ -1,7 +1,8 @@
 """The training of fastText's classifier: a line's label is predicted from the mean of its words' rows.
 
 Lines are read as fastText reads them: words are separated by blanks, words that begin with `__label__` are the labels
-of their line, anywhere in it, and the end of a line is a word too. Prediction is in `classifier_model.py`.
+of their line, anywhere in it, and the end of a line is a word too, `</s>`. That word inside a line ends it. Prediction
+is in `classifier_model.py`.
 """
 
 from __future__ import annotations
@@ -18,9 +19,10 @@ from firth.errors import OptionError
 from firth.kernels import classifier as kernel
 from firth.kernels import random as random_kernel
 from firth.kernels.simd_float import stride
-from firth.models.classifier_model import LABEL_PREFIX, SENTENCE_END, Features, TypeTable
+from firth.models.classifier_model import Features, TypeTable
 from firth.models.continued_training import copy_known_rows
 from firth.models.phrases import extend_vocabulary
+from firth.models.supervised_vectors import SupervisedVectors
 from firth.models.trained_recipe import TrainedRecipe
 from firth.models.window_network import PredictionNetwork, random_rows
 from firth.options import option
@@ -32,8 +34,9 @@ from firth.text.tokenize import Tokenizer
 from firth.text.vocabulary import Vocabulary, to_bytes
 from firth.training.loop import BlockLoss, HeldOutBlocks
 from firth.training.schedule import BlockSchedule, TextBlock
+from firth.vectors.fasttext_names import LABEL_PREFIX, SENTENCE_END
 from firth.vectors.rows import DenseRows, Floats
-from firth.vectors.subwords import Output, SubwordVectors
+from firth.vectors.subwords import Output
 from firth.vectors.words import WordVectors
 
 BLOCK = 10_000  # words per block: labeled texts are often small, and every thread should get some
@@ -47,15 +50,15 @@ LOSSES: dict[str, tuple[LossName, int]] = {
 
 
 @dataclass(frozen=True)
-class FastTextClassifier(TrainedRecipe["ClassifierNetwork", SubwordVectors]):
-    """A text classifier. The artifact is a `SubwordVectors` with labels; `Classifier` predicts with it.
+class FastTextClassifier(TrainedRecipe["ClassifierNetwork", SupervisedVectors]):
+    """A text classifier, as in fastText.
 
     >>> from firth.text.tokenize import Tokenizer
     >>> lines = ["__label__drink hot tea", "__label__sky hot sun"] * 20
     >>> corpus = Corpus.of(lines, tokenizer=Tokenizer(mode="whitespace"))
     >>> model = FastTextClassifier(dim=8).fit(corpus)
-    >>> model.output.labels.words, model.vocabulary.words
-    (('__label__drink', '__label__sky'), ('</s>', 'hot', 'sun', 'tea'))
+    >>> model.labels, model.words
+    (['__label__drink', '__label__sky'], ['</s>', 'hot', 'sun', 'tea'])
     """
 
     commands = (
@@ -66,24 +69,26 @@ class FastTextClassifier(TrainedRecipe["ClassifierNetwork", SubwordVectors]):
     tokenizer = Tokenizer(mode="whitespace")
     no_examples = "no line has both a label and a word to learn it from"
 
-    dim: int = option(100, "Dimension of the vectors.", minimum=1)
+    dim: int = option(100, "Dimension of the vectors.", minimum=1, maximum=1_000_000)
     objective: Literal["softmax", "hierarchical-softmax", "negative-sampling", "one-vs-all"] = option(
         "softmax",
         "Training objective. hierarchical-softmax suits very many labels, one-vs-all several labels per line.",
     )
-    word_ngrams: int = option(1, "Length of the longest word n-grams.", minimum=1)
-    minn: int = option(0, "Length of the shortest character n-grams.", minimum=0)
-    maxn: int = option(0, "Length of the longest character n-grams; 0 disables them.", minimum=0)
+    word_ngrams: int = option(1, "Length of the longest word n-grams.", minimum=1, maximum=1_000)
+    minn: int = option(0, "Length of the shortest character n-grams.", minimum=0, maximum=1_000)
+    maxn: int = option(0, "Length of the longest character n-grams; 0 disables them.", minimum=0, maximum=1_000)
     buckets: int = option(
         2_000_000, "Number of rows for n-grams, which are hashed into them.", minimum=0, maximum=100_000_000
     )
-    negatives: int = option(5, "Negative samples per line.", minimum=1)
-    noise_exponent: float = option(0.5, "Negative samples are drawn in proportion to count to this power.")
+    negatives: int = option(5, "Negative samples per line.", minimum=1, maximum=1_000_000)
+    noise_exponent: float = option(
+        0.5, "Negative samples are drawn in proportion to count to this power.", minimum=-10, maximum=10
+    )
     min_count: int = option(1, "Ignore words with fewer occurrences.", minimum=1)
     min_label_count: int = option(1, "Ignore labels with fewer occurrences.", minimum=1)
     label_prefix: str = option(LABEL_PREFIX, "Prefix of labels.")
     learning_rate: float = option(0.1, "Initial learning rate; decays linearly to 0.", minimum=0)
-    epochs: int = option(5, "Passes over the corpus.", minimum=1)
+    epochs: int = option(5, "Passes over the corpus.", minimum=1, maximum=1_000_000)
     shuffle: bool = option(True, "Read the lines in a random order, the same in every epoch.")
     seed: int = option(1, "Seed of the random numbers.", minimum=0, maximum=2**32)
 
@@ -93,6 +98,10 @@ class FastTextClassifier(TrainedRecipe["ClassifierNetwork", SubwordVectors]):
             raise OptionError("FastTextClassifier: label_prefix is empty, so every word would be a label")
         if self.maxn and self.minn > self.maxn:
             raise OptionError(f"FastTextClassifier: minn is {self.minn}, but must be at most maxn, {self.maxn}")
+        if self.buckets == 0 and (self.word_ngrams > 1 or self.maxn > 0):
+            name, value = ("word_ngrams", self.word_ngrams) if self.word_ngrams > 1 else ("maxn", self.maxn)
+            problem = f"{name} is {value}, but buckets is 0, so that n-grams have no rows"
+            raise OptionError(f"FastTextClassifier: {problem}. Raise buckets, for example to 2000000")
 
     @property
     def subwords(self) -> Subwords:
@@ -116,13 +125,13 @@ class FastTextClassifier(TrainedRecipe["ClassifierNetwork", SubwordVectors]):
 
     def _finish(
         self, network: ClassifierNetwork, tokens: TokenFile, start: WordVectors | None, metadata: Mapping[str, Any]
-    ) -> SubwordVectors:
+    ) -> SupervisedVectors:
         lines = len(tokens.sentences) - 1
         metadata = {**metadata, "fasttext": self._arguments(len(tokens) + lines)}
         rows = DenseRows(np.ascontiguousarray(network.outputs[:, : self.dim]))
         output = Output(rows, network.features.labels, "supervised", LOSSES[self.objective][0])
         words = network.features.words
-        return SubwordVectors(words, network.unpad_inputs(), self.subwords, output=output, metadata=metadata)
+        return SupervisedVectors(words, network.unpad_inputs(), self.subwords, output=output, metadata=metadata)
 
     def _features(self, tokens: TokenFile, start: WordVectors | None) -> Features:
         """The words and labels that are frequent enough, and all words of `start`."""
@@ -180,8 +189,9 @@ class LabeledLines:
             line_end = len(every)
             every = extend_vocabulary(every, [SENTENCE_END])
         count = len(tokens.sentences) - 1
+        lines = count + int(np.count_nonzero(np.asarray(tokens.ids) == line_end))
         order = np.arange(count) if seed is None else np.random.default_rng(seed).permutation(count)
-        types, offsets = np.empty(len(tokens) + count, np.uint32), np.empty(count + 1, np.uint64)
+        types, offsets = np.empty(len(tokens) + count, np.uint32), np.empty(lines + 1, np.uint64)
         sentences = np.asarray(tokens.sentences).astype(np.int64)
         kernel.copy_lines(np.asarray(tokens.ids), sentences, order, line_end, types, offsets)
         return cls(types, offsets, features.table(every, runtime))

@@ -17,20 +17,23 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from firth.errors import OptionError
+from firth.arguments import checked
+from firth.errors import OptionError, suggest
 from firth.files import Name
 from firth.kernels import classifier as kernel
+from firth.kernels import subwords as subwords_kernel
 from firth.models.huffman import HuffmanTree
+from firth.models.precision_recall import PrecisionRecallCurve
 from firth.runtime import Runtime
 from firth.text.chunks import chunks
 from firth.text.corpus import check_words
 from firth.text.subwords import Subwords
-from firth.text.vocabulary import Vocabulary, to_bytes
+from firth.text.vocabulary import Vocabulary, to_bytes, to_word
+from firth.vectors.fasttext_names import LABEL_PREFIX, SENTENCE_END, cut_line
 from firth.vectors.rows import Floats, Ids
-from firth.vectors.subwords import SubwordVectors, mean_rows
+from firth.vectors.subwords import SubwordVectors, mean_rows, word_ngrams
+from firth.vectors.words import WordVectors
 
-LABEL_PREFIX = "__label__"
-SENTENCE_END = "</s>"
 SCORES = 1 << 22  # computed at a time
 LINES = 4096  # looked up at a time
 
@@ -64,21 +67,11 @@ class Features:
     word_ngrams: int
     label_prefix: str = LABEL_PREFIX
 
-    @cached_property
-    def pruned(self) -> Ids:
-        """The row of each bucket, or -1; empty if the model is not pruned."""
-        if self.subwords.pruned is None:
-            return np.empty(0, np.int64)
-        table = np.full(max(1, self.subwords.buckets), -1, np.int64)
-        for bucket, row in self.subwords.pruned.items():
-            table[bucket] = row
-        return table
-
     def table(self, types: Vocabulary, runtime: Runtime) -> TypeTable:
         """The table of some types."""
         size = len(types)
         hashes, is_label = np.empty(size, np.uint64), np.empty(size, bool)
-        kernel.hash_words(types.blob, types.starts, types.ends, hashes)
+        subwords_kernel.hash_words(types.blob, types.starts, types.ends, hashes)
         prefix = np.frombuffer(to_bytes(self.label_prefix), np.uint8)
         kernel.find_prefix(types.blob, types.starts, types.ends, prefix, is_label)
         labels, words = self.labels.ids(types), self.words.ids(types)
@@ -105,7 +98,7 @@ class Features:
         rows, labels = np.empty(row_count, np.int64), np.empty(word_count, np.int32)
         row_ends, label_ends = np.empty(line_count, np.int64), np.empty(line_count, np.int64)
         buckets = 0 if self.subwords.pruned == {} else self.subwords.buckets
-        hashing = self.word_ngrams, buckets, self.pruned, len(self.words)
+        hashing = self.word_ngrams, buckets, self.subwords.pruned_rows, len(self.words)
         kernel.gather_lines(types, line_ends, tuple(table), *hashing, rows, row_ends, labels, label_ends)
         return EncodedLines(rows, row_ends, labels, label_ends)
 
@@ -157,8 +150,9 @@ class ClassifierScore(LabelScore):
         return {"k": self.k, "lines": self.lines, **self.score.as_dict(), "labels": labels}
 
 
+@checked
 class Classifier:
-    """Predicts labels with a supervised fastText model.
+    """Predicts labels with a supervised fastText model, or with the file of one.
 
     >>> from firth.models.classifier import FastTextClassifier
     >>> from firth.text.corpus import Corpus
@@ -170,20 +164,25 @@ class Classifier:
     [('__label__drink', 1.0)]
     """
 
-    def __init__(self, model: SubwordVectors, *, runtime: Runtime | None = None) -> None:
-        output = model.output if isinstance(model, SubwordVectors) else None
-        if output is None or output.model != "supervised" or output.labels is None:
-            if isinstance(model, (str, os.PathLike)):
-                cure = f"To open a file write Classifier(firth.load({str(model)!r}))"
-                raise OptionError(f"a classifier needs a model, not a name. {cure}")
+    def __init__(self, model: WordVectors | Name, *, runtime: Runtime | None = None) -> None:
+        vectors: object = model
+        if not isinstance(model, WordVectors):
+            from firth import load  # formats import models, not the other way around
+
+            vectors = load(model)
+        output = vectors.output if isinstance(vectors, SubwordVectors) else None
+        if (
+            not isinstance(vectors, SubwordVectors)
+            or output is None
+            or output.model != "supervised"
+            or output.labels is None
+        ):
             raise OptionError("this model has no labels. Train one with `firth train classifier` on lines with labels")
-        self.model, self.output, self.labels = model, output, output.labels
+        self.model, self.output, self.labels = vectors, output, output.labels
         self.runtime = runtime or Runtime.from_env()
-        arguments = model.metadata.get("fasttext", {})
-        prefix = str(arguments.get("label_prefix", LABEL_PREFIX))  # fastText does not store it in its files
-        self.features = Features(
-            model.vocabulary, self.labels, model.subwords, max(1, int(arguments.get("wordNgrams", 1))), prefix
-        )
+        ngrams = word_ngrams(vectors.metadata)
+        prefix = vectors.metadata.get("fasttext", {}).get("label_prefix", LABEL_PREFIX)  # not in fastText's files
+        self.features = Features(vectors.vocabulary, self.labels, vectors.subwords, ngrams, str(prefix))
 
     def __repr__(self) -> str:
         return f"Classifier({len(self.labels):,} labels: {', '.join(self.labels[:3])}, …; {self.model!r})"
@@ -191,8 +190,7 @@ class Classifier:
     @cached_property
     def _weights(self) -> Floats:
         """The output rows, transposed: (dim, labels)."""
-        rows = self.output.rows
-        return np.ascontiguousarray(rows.block(0, rows.shape[0]).T)
+        return np.ascontiguousarray(self.output.rows.block(0, len(self.labels)).T)
 
     @cached_property
     def _tree(self) -> HuffmanTree:
@@ -202,7 +200,9 @@ class Classifier:
     def predict(self, text: str | Sequence[str], k: int = 1, threshold: float = 0.0) -> list[tuple[str, float]]:
         """The k most probable labels of one line of text or list of words, best first; none below the threshold.
 
-        A line without a single row, which is possible in a pruned model only, gets no labels.
+        -1 is all labels. With negative sampling and one-vs-all, labels whose scores are in the same step of the table
+        of sigmoids have the same probability; they come in the order that fastText gives them. A line without a single
+        row, which is possible in a pruned model only, gets no labels.
         """
         return self.predict_all([text], k, threshold)[0]
 
@@ -210,7 +210,7 @@ class Classifier:
         self, texts: Iterable[str | Sequence[str]], k: int = 1, threshold: float = 0.0
     ) -> list[list[tuple[str, float]]]:
         """`predict` for many lines, computed in threads."""
-        _check_k(k)
+        k = self._check_k(k)
         names = self.labels.words
 
         def work(batch: Sequence[str]) -> list[list[tuple[str, float]]]:
@@ -238,31 +238,69 @@ class Classifier:
     def test(self, source: Name | Iterable[str], k: int = 1, threshold: float = 0.0) -> ClassifierScore:
         """Precision and recall at k on labeled lines: a file, or lines of text.
 
-        Lines without a known label are left out, and so are unknown labels.
+        Lines without a known label are left out, and so are unknown labels. A k of -1 is all labels.
         """
-        _check_k(k)
         size = len(self.labels)
-        predicted, gold, right, lines = (np.zeros(size, np.int64) for _ in range(4))
+        predicted, gold, right = (np.zeros(size, np.int64) for _ in range(3))
+        lines = 0
+        for own, labels, _ in self._judge(source, k, threshold):
+            lines += 1
+            np.add.at(gold, own, 1)
+            predicted[labels] += 1
+            right[[label for label in labels if label in own]] += 1
+        by_label = {label: LabelScore(*map(int, counts)) for label, *counts in zip(self.labels, predicted, gold, right)}
+        totals = int(predicted.sum()), int(gold.sum()), int(right.sum())
+        return ClassifierScore(*totals, self._check_k(k), lines, by_label)
+
+    def precision_recall_curve(
+        self, source: Name | Iterable[str], k: int = -1, label: str | None = None
+    ) -> PrecisionRecallCurve:
+        """The precision and recall at each probability on labeled lines, of all labels or of one.
+
+        The k most probable labels of a line count as predictions; -1 is all labels. Lines without a known label are
+        left out.
+        """
+        if label is not None and label not in self.labels:
+            raise OptionError(f"{label!r} is no label of the model. {suggest(label, self.labels.words)}")
+        chosen = None if label is None else self.labels.id(label)
+        found: list[tuple[float, bool]] = []
+        gold = 0
+        for own, labels, probabilities in self._judge(source, k, 0.0):
+            gold += len(own) if chosen is None else own.count(chosen)
+            pairs = zip(labels, probabilities)
+            found += [(probability, one in own) for one, probability in pairs if chosen is None or one == chosen]
+        return PrecisionRecallCurve.of([pair[0] for pair in found], [pair[1] for pair in found], gold)
+
+    def _judge(
+        self, source: Name | Iterable[str], k: int, threshold: float
+    ) -> Iterator[tuple[list[int], list[int], list[float]]]:
+        """For each line with a known label: its labels, and the predicted ones with their probabilities."""
+        k = self._check_k(k)
 
         def work(text: bytes) -> tuple[EncodedLines, list[tuple[list[int], list[float]]]]:
+            if self.model.normalizer is not None:
+                text = to_bytes(self._normalize(to_word(text)))
             encoded = self.features.lines(text, Runtime(1))
             return encoded, list(self._best(encoded, k, threshold))
 
         for encoded, best in self.runtime.stream(work, _texts(source)):
             first = 0
-            for i, (labels, _) in enumerate(best):
+            for i, (labels, probabilities) in enumerate(best):
                 own = encoded.labels[first : encoded.label_ends[i]].tolist()
                 first = int(encoded.label_ends[i])
                 has_rows = encoded.row_ends[i] > (encoded.row_ends[i - 1] if i else 0)
-                if not own or not has_rows:
-                    continue
-                lines[0] += 1
-                np.add.at(gold, own, 1)
-                predicted[labels] += 1
-                right[[label for label in labels if label in own]] += 1
-        by_label = {label: LabelScore(*map(int, counts)) for label, *counts in zip(self.labels, predicted, gold, right)}
-        totals = int(predicted.sum()), int(gold.sum()), int(right.sum())
-        return ClassifierScore(*totals, k, int(lines[0]), by_label)
+                if own and has_rows:
+                    yield own, labels, probabilities
+
+    def _normalize(self, text: str) -> str:
+        """A text, normalized as the training text was."""
+        return text if self.model.normalizer is None else self.model.normalizer(text)
+
+    def _check_k(self, k: int) -> int:
+        """The number of labels to predict: at most all of them."""
+        if k < 1 and k != -1:
+            raise OptionError(f"k is {k}, but must be at least 1, or -1 for all labels")
+        return len(self.labels) if k == -1 else min(k, len(self.labels))
 
     def _encode(self, texts: Sequence[str]) -> EncodedLines:
         for text in texts:
@@ -270,9 +308,8 @@ class Classifier:
                 raise OptionError(
                     "a text to classify must be one line, but this one has several. Join or split it first"
                 )
-        return self.features.lines(
-            "".join(text + "\n" for text in texts).encode("utf-8", "surrogateescape"), Runtime(1)
-        )
+        joined = "".join(cut_line(self._normalize(text)) + "\n" for text in texts)
+        return self.features.lines(joined.encode("utf-8", "surrogateescape"), Runtime(1))
 
     def _hidden(self, lines: EncodedLines) -> Floats:
         """The mean of each line's rows."""
@@ -304,15 +341,27 @@ class Classifier:
         """For each line, its best labels and their probabilities."""
         hidden = self._hidden(lines)
         lengths = np.diff(lines.row_ends, prepend=0)
-        k = min(k, len(self.labels))
         step = max(1, SCORES // max(1, len(self.labels)))
         for start in range(0, len(hidden), step):
             scores = self._scores(hidden[start : start + step])
             probabilities = self._probabilities(scores)
+            every = self._rank(scores, probabilities, k, threshold)
+            for i, best in enumerate(every):
+                if not lengths[start + i]:
+                    best = best[:0]
+                yield best.tolist(), probabilities[i, best].tolist()
+
+    def _rank(self, scores: Floats, probabilities: Floats, k: int, threshold: float) -> Iterator[Ids]:
+        """For each line, the k most probable labels above the threshold, best first."""
+        if self.output.loss in ("hs", "softmax"):
             for i in range(len(scores)):
                 best = find_best(scores[i], k)
-                best = best[(probabilities[i, best] >= threshold) & (lengths[start + i] > 0)]
-                yield best.tolist(), probabilities[i, best].tolist()
+                yield best[probabilities[i, best] >= threshold]
+            return
+        ranked, counts = np.empty((len(scores), k), np.int64), np.empty(len(scores), np.int64)
+        kernel.best_in_heap(probabilities, np.float32(threshold), ranked, counts)
+        for best, count in zip(ranked, counts.tolist()):
+            yield best[:count]
 
 
 def find_best(scores: Floats, k: int) -> Ids:
@@ -335,14 +384,9 @@ def sigmoid(scores: Floats) -> Floats:
     >>> sigmoid(np.array([0, 0.03, 9], np.float32))
     array([0.5, 0.5, 1. ], dtype=float32)
     """
-    steps = np.floor(np.clip(scores, -8, 8) * 32) / 32
+    steps = np.floor((np.clip(scores, -8, 8) + np.float32(8)) * np.float32(32)) / 32 - 8
     values = 1 / (1 + np.exp(-steps))
     return np.where(scores < -8, 0, np.where(scores > 8, 1, values)).astype(np.float32)
-
-
-def _check_k(k: int) -> None:
-    if k < 1:
-        raise OptionError(f"k is {k}, but must be at least 1")
 
 
 def _batches(texts: Iterable[str | Sequence[str]]) -> Iterator[list[str]]:

@@ -58,6 +58,8 @@ def has_same_ngrams(start: WordVectors, subwords: Subwords) -> TypeGuard[Subword
     if theirs.pruned is not None:
         problem = "the model to start from is pruned, so its n-grams do not have their own rows"
         raise OptionError(f"{problem}. Start from the unpruned model")
+    if theirs.units != subwords.units:
+        raise OptionError(f"the model to start from has n-grams of {theirs.units}. Use units={theirs.units!r}")
     if (theirs.minn, theirs.maxn, theirs.buckets) != (subwords.minn, subwords.maxn, subwords.buckets):
         raise OptionError(
             f"the model to start from has n-grams of {theirs.minn} to {theirs.maxn} characters in {theirs.buckets} "

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from functools import cached_property
-from typing import Any
+from typing import Any, get_args
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,9 +14,12 @@ from rich.table import Table
 from rich.text import Text
 from scipy.sparse import csr_matrix
 
-from firth.errors import FormatError, OptionError
+from firth.arguments import checked
+from firth.errors import OptionError
 from firth.models import weighting
+from firth.models.smart import SmartCode
 from firth.serialization import Parts
+from firth.show.bidi import isolate
 from firth.text.model_tokenizer import ModelTokenizer
 from firth.text.normalize import Normalizer
 from firth.text.tokenize import Tokenizer
@@ -28,9 +31,11 @@ Documents = Iterable[str] | Iterable[Sequence[str]]
 
 CORNER = 8  # rows and columns that are displayed
 DENSE_LIMIT = 2 * 10**9  # most bytes of a dense matrix
+LONGEST_DOCUMENT = 1e15  # in characters
 BY_DOCUMENT = ("document-term", "tf-idf")
 
 
+@checked
 class CountMatrix:
     """Counts or weights by name: words × contexts or documents × words.
 
@@ -181,6 +186,10 @@ class CountMatrix:
             tokenizer = self.tokenizer.tokenizer
         counts = count_words(tokenize_documents(documents, tokenizer), self.columns)
         options = self.options
+        if self.idf is not None and options.get("smart") is not None:
+            log, slope, pivot = options["log"], options["slope"], self.metadata.get("pivot")
+            code = SmartCode.parse(options["smart"])
+            return code.weigh(counts, self.columns, self.idf, log=log, slope=slope, pivot=pivot)
         if self.idf is not None:
             counts = weighting.tf_idf(counts, self.idf, tf=options["tf"], log=options["log"])
         return weighting.normalize_rows(counts) if options.get("normalize") == "l2" else counts
@@ -198,15 +207,23 @@ class CountMatrix:
     @classmethod
     def from_parts(cls, parts: Parts) -> CountMatrix:
         """The artifact that `to_parts` took apart."""
-        rows = parts.vocabularies["vocab"]
+        rows = parts.vocabulary
         columns = parts.vocabularies.get("columns", rows)
-        data, indices, starts = (np.asarray(parts.arrays[name]) for name in ("data", "indices", "indptr"))
-        if len(starts) != len(rows) + 1 or len(data) != len(indices) or starts[-1] != len(data):
-            raise FormatError("count-matrix", f"{len(rows):,} rows do not agree with arrays of {len(data):,} cells")
-        if len(indices) and not 0 <= indices.min() <= indices.max() < len(columns):
-            raise FormatError("count-matrix", f"a cell is outside the {len(columns):,} columns")
+        data = parts.array("data", "fiu", None)
+        if data.dtype not in (np.float64, np.float32, np.int64, np.int32):
+            raise OptionError(f"the array 'data' has the type {data.dtype}, which a sparse matrix cannot have")
+        indices = parts.ids("indices", len(data), below=len(columns))
+        starts = parts.pointers("indptr", len(rows), len(data))
         matrix = csr_matrix((data, indices, starts), shape=(len(rows), len(columns)), copy=False)
-        return cls(matrix, rows, columns, parts.config.get("metadata"), idf=parts.arrays.get("idf"))
+        idf = parts.array("idf", "f", len(columns)) if "idf" in parts.arrays else None
+        if idf is not None:
+            recipe = parts.metadata.get("recipe", {})
+            for name, known in (("tf", weighting.TermFrequency), ("log", weighting.Log)):
+                if recipe.get(name) not in get_args(known):
+                    raise OptionError(f"metadata.recipe.{name} is {recipe.get(name)!r:.60}, which is unknown")
+            if recipe.get("smart") is not None:
+                _check_smart(recipe, parts.metadata.get("pivot"))
+        return cls(matrix, rows, columns, parts.metadata, idf=idf)
 
     def __repr__(self) -> str:
         kind = self.options.get("kind", "counts")
@@ -216,10 +233,12 @@ class CountMatrix:
         table = Table(title=repr(self), box=box.SIMPLE_HEAD, title_justify="left")
         table.add_column("")
         for name in self.columns[:CORNER]:
-            table.add_column(Text(name), justify="right")
+            table.add_column(Text(isolate(name)), justify="right")
         corner = self.matrix[:CORNER, :CORNER].toarray()
         for name, numbers in zip(self.rows[:CORNER], corner):
-            table.add_row(Text(name, style="bold"), *[f"{number:.4g}" if number else "." for number in numbers])
+            table.add_row(
+                Text(isolate(name), style="bold"), *[f"{number:.4g}" if number else "." for number in numbers]
+            )
         return table
 
 
@@ -250,13 +269,27 @@ class Ratios:
         table = Table(box=box.SIMPLE_HEAD)
         table.add_column("k")
         for name in (f"P(k|{self.first})", f"P(k|{self.second})", "ratio"):
-            table.add_column(Text(name), justify="right")
+            table.add_column(Text(isolate(name)), justify="right")
         table.add_column("")
         for line in self.lines:
             first, second = ("–" if p is None else f"{p:.3g}" for p in (line.first, line.second))
             ratio = "–" if line.ratio is None else f"{line.ratio:.3g}"
-            table.add_row(Text(line.probe), first, second, ratio, Text(line.note))
+            table.add_row(Text(isolate(line.probe)), first, second, ratio, Text(isolate(line.note)))
         return table
+
+
+def _check_smart(recipe: Mapping[str, Any], pivot: object) -> None:
+    """Checks the SMART code of a file with its slope and its pivot."""
+    if not isinstance(recipe["smart"], str):
+        raise OptionError(f"metadata.recipe.smart is {recipe['smart']!r:.60}, but must be a code of three letters")
+    ranges: list[tuple[str, object, float]] = [("recipe.slope", recipe.get("slope"), 1.0)]
+    if SmartCode.parse(recipe["smart"]).is_pivoted:
+        ranges.append(("pivot", pivot, LONGEST_DOCUMENT))
+    elif pivot is not None:
+        raise OptionError(f"metadata.pivot is {pivot!r:.60}, but the code {recipe['smart']} has none")
+    for name, value, most in ranges:
+        if isinstance(value, bool) or not isinstance(value, (int, float)) or not 0 <= value <= most:
+            raise OptionError(f"metadata.{name} is {value!r:.60}, but must be a number from 0 to {most:g}")
 
 
 def _compare(probe: str, first: str, second: str, p_first: float, p_second: float) -> Ratio:

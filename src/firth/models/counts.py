@@ -16,12 +16,14 @@ from firth.errors import OptionError
 from firth.models import weighting
 from firth.models.cooccurrence import ContextWindow, Tokens, count_documents, count_pairs, parse_size
 from firth.models.count_matrix import BY_DOCUMENT, CountMatrix
+from firth.models.smart import SmartCode
 from firth.models.stop_words import ENGLISH_STOP_WORDS, STOP_WORDS
 from firth.models.svd import truncated_svd
 from firth.models.token_lists import TokenLists
 from firth.options import Recipe, option
 from firth.progress import Report, silent
 from firth.runtime import Runtime
+from firth.show.bar import shows_progress
 from firth.text.corpus import Corpus, Source
 from firth.text.tokenize import Tokenizer
 from firth.text.vocabulary import Vocabulary
@@ -47,12 +49,15 @@ class Counts(Recipe):
     >>> counts = Counts(kind="co-occurrence", window=1).fit(corpus)
     >>> counts.value("I", "like"), counts.value("I", "enjoy"), counts.value("like", "deep")
     (2.0, 1.0, 1.0)
+    >>> Counts(kind="tf-idf", smart="ltc").fit(corpus)["deep"].round(4)
+    array([0.6604, 0.    , 0.    ])
     """
 
     commands = (
         "firth train counts corpus.txt --kind svd --dim 100 --out vectors/",
         "firth train counts corpus.txt --kind co-occurrence --window 10 --out counts/",
         "firth train counts articles.jsonl --field text --kind tf-idf --out tfidf/",
+        "firth train counts articles.jsonl --field text --kind tf-idf --smart ltc --out tfidf/",
     )
 
     kind: Literal["one-hot", "document-term", "tf-idf", "co-occurrence", "pmi", "ppmi", "svd"] = option(
@@ -68,7 +73,7 @@ class Counts(Recipe):
     punctuation: bool | None = option(
         None, "Keep tokens without a letter or digit. By default only document-term and tf-idf drop them."
     )
-    window: int = option(5, "Context words on each side, within the sentence.", minimum=1)
+    window: int = option(5, "Context words on each side, within the sentence.", minimum=1, maximum=1_000_000)
     direction: Literal["both", "left", "right"] = option("both", "Side of the word on which contexts are counted.")
     weighting: Literal["flat", "harmonic"] = option(
         "flat", "Weight of a pair: flat is 1, harmonic is 1 / distance as in GloVe."
@@ -76,7 +81,7 @@ class Counts(Recipe):
     gaps: Literal["close", "keep"] = option(
         "close", "Place of a dropped word in the window: close removes it, as in GloVe; keep preserves it."
     )
-    log: Literal["natural", "base10"] = option("natural", "Base of the logarithm in idf, log tf and PMI.")
+    log: Literal["natural", "base2", "base10"] = option("natural", "Base of the logarithm in idf, log tf and PMI.")
     tf: Literal["raw", "relative", "log"] = option(
         "raw", "Term frequency: the count, its share of the document, or 1 + log count."
     )
@@ -86,6 +91,14 @@ class Counts(Recipe):
     normalize: Literal["none", "l2"] = option(
         "none", "Normalization of rows: l2 divides each row by its Euclidean norm."
     )
+    smart: str | None = option(
+        None,
+        "tf-idf: SMART code in place of tf, smooth and normalize, such as ltc: term frequency n b l a d L, "
+        "document frequency n f t p, normalization n c u b.",
+    )
+    slope: float = option(
+        0.25, "SMART normalization u and b: share of the document's own length in its norm.", minimum=0, maximum=1
+    )
     shift: float = option(1.0, "PMI: subtract log(shift); k corresponds to k negative samples of word2vec.")
     context_smoothing: float = option(
         1.0, "PMI: exponent of the context counts; 0.75 lowers the PMI of rare contexts.", minimum=0
@@ -93,7 +106,7 @@ class Counts(Recipe):
     svd_of: Literal["ppmi", "pmi", "co-occurrence", "tf-idf", "document-term"] = option(
         "ppmi", "svd: matrix to decompose; tf-idf gives latent semantic analysis."
     )
-    dim: int = option(100, "svd: dimension of the vectors.", minimum=1)
+    dim: int = option(100, "svd: dimension of the vectors.", minimum=1, maximum=1_000_000)
     eigenvalue_power: float = option(0.5, "svd: exponent of the singular values that scale the dimensions.", minimum=0)
     rounds: int = option(5, "svd: power iterations; more are slower and more accurate.", minimum=0)
     seed: int = option(1, "svd: random seed.", minimum=0)
@@ -108,6 +121,23 @@ class Counts(Recipe):
         if not self.shift > 0:
             raise OptionError(f"Counts: shift is {self.shift!r}, but must be above 0")
         self.stop_list()
+        if self.smart is not None:
+            self._check_smart(self.smart)
+
+    def _check_smart(self, code: str) -> None:
+        try:
+            SmartCode.parse(code)
+        except OptionError as error:
+            raise OptionError(f"Counts: {error}") from None
+        if self.matrix_kind != "tf-idf":
+            name = "svd_of" if self.kind == "svd" else "kind"
+            problem = f"smart is {code!r}, a weighting of tf-idf, but {name} is {self.matrix_kind!r}"
+            raise OptionError(f"Counts: {problem}. Use {name}='tf-idf'")
+        names = ["tf", "smooth"] + ["normalize"] * (self.kind != "svd")  # svd normalizes vectors, not documents
+        for name in names:
+            if getattr(self, name) != type(self).__dataclass_fields__[name].default:
+                problem = f"smart is {code!r} and {name} is {getattr(self, name)!r}, but smart replaces {name}"
+                raise OptionError(f"Counts: {problem}. Leave out one of them")
 
     def stop_list(self) -> frozenset[str]:
         """The words to drop."""
@@ -125,8 +155,14 @@ class Counts(Recipe):
         """The kind of the counted matrix: for svd, of the matrix to decompose."""
         return self.svd_of if self.kind == "svd" else self.kind
 
+    @shows_progress
     def fit(
-        self, corpus: TokenLists | Source, *, runtime: Runtime | None = None, report: Report = silent
+        self,
+        corpus: TokenLists | Source,
+        *,
+        runtime: Runtime | None = None,
+        report: Report = silent,
+        progress: bool = False,
     ) -> CountMatrix | WordVectors:
         """Counts a corpus. Returns a matrix with named rows and columns or, for svd, word vectors."""
         runtime = runtime or Runtime.from_env()
@@ -147,8 +183,13 @@ class Counts(Recipe):
         else:
             matrix = self._count_contexts(tokens, id_map, len(words), runtime, report)
         if self.matrix_kind == "tf-idf":
-            idf = weighting.inverse_document_frequency(matrix, self.log, self.smooth)
-            matrix = weighting.tf_idf(matrix, idf, tf=self.tf, log=self.log)
+            code = None if self.smart is None else SmartCode.parse(self.smart)
+            idf = weighting.inverse_document_frequency(matrix, self.log, code.idf if code else self.smooth)
+            if code is None:
+                matrix = weighting.tf_idf(matrix, idf, tf=self.tf, log=self.log)
+            else:
+                pivot = metadata["pivot"] = code.pivot(matrix, words)
+                matrix = code.weigh(matrix, words, idf, log=self.log, slope=self.slope, pivot=pivot)
         if self.kind == "svd":
             return self._decompose(matrix.T.tocsr() if by_document else matrix, words, metadata, runtime, report)
         if self.normalize == "l2":

@@ -21,9 +21,11 @@ from firth.neural.training.options import PretrainingOptions
 from firth.options import Recipe, option, redefine
 from firth.progress import Report, silent
 from firth.runtime import Runtime
+from firth.show.bar import shows_progress
 from firth.text.corpus import Corpus, Source
 from firth.text.tokenfile import TokenFile
 from firth.text.vocabulary import Vocabulary
+from firth.text.vocabulary_file import read_softmax_vocabulary
 from firth.training.monitor import Monitor
 from firth.training.record import CurveRecord
 
@@ -62,6 +64,11 @@ class ModelOptions(Recipe):
         100_000, "Number of words in the softmax, the most frequent ones; all others are <UNK>.", minimum=3
     )
     min_count: int = option(2, "Words with fewer occurrences are not in the softmax.", minimum=1)
+    vocab_file: str | None = option(
+        None,
+        "File with the words of the softmax, one on each line, in place of those that `vocabulary` and `min_count` "
+        "select. It has <S>, </S> and <UNK>.",
+    )
 
 
 @dataclass(frozen=True)
@@ -83,12 +90,14 @@ class Elmo(PretrainingOptions, ModelOptions):
     on_gpu = True
     name: ClassVar[str] = "elmo"
 
+    @shows_progress
     def fit(
         self,
         corpus: Source,
         *,
         runtime: Runtime | None = None,
         report: Report = silent,
+        progress: bool = False,
         checkpoint: Name | None = None,
         resume: bool = True,
         start: BiLM | None = None,
@@ -119,7 +128,10 @@ class Elmo(PretrainingOptions, ModelOptions):
         bilm = self.new(tokens) if start is None else self._extend(start, tokens)
         identity = self._identity(tokens, held_out_tokens, start, teacher) if checkpoint is not None else {}
         runtime.join()
-        with Monitor.open(identity, report=report, checkpoint=checkpoint, resume=resume, log=log) as monitor:
+        watching = Monitor.open(
+            identity, report=report, checkpoint=checkpoint, resume=resume, log=log, is_main=runtime.is_main
+        )
+        with watching as monitor:
             training = Pretraining(
                 bilm,
                 tokens,
@@ -184,6 +196,8 @@ class Elmo(PretrainingOptions, ModelOptions):
                 problem = f"{name} is {value!r}, but the start model has {getattr(start.architecture, name)!r}"
                 raise OptionError(f"Elmo: {problem}. Leave the option out")
         if start.softmax is not None:
+            if self.vocab_file is not None:
+                raise OptionError("Elmo: vocab_file is given, but the start model has a softmax. Leave the option out")
             return copy.deepcopy(start)
         vocabulary = self._softmax_vocabulary(tokens)
         architecture = self._with_cutoffs(start.architecture, vocabulary)
@@ -192,6 +206,8 @@ class Elmo(PretrainingOptions, ModelOptions):
         return bilm
 
     def _softmax_vocabulary(self, tokens: TokenFile) -> Vocabulary:
+        if self.vocab_file is not None:
+            return read_softmax_vocabulary(self.vocab_file)
         from firth.neural.training.vocabulary import select_softmax_words
 
         vocabulary = select_softmax_words(tokens.vocabulary, self.vocabulary, self.min_count)
@@ -215,6 +231,8 @@ class Elmo(PretrainingOptions, ModelOptions):
         options = {name: value for name, value in self.as_dict().items() if name not in NOT_IN_IDENTITY}
         texts = {"corpus": tokens.fingerprint, "held_out": None if held_out is None else held_out.fingerprint}
         identity = {"recipe": self.name, **options, **texts, "start": None if start is None else fingerprint(start)}
+        if self.vocab_file is not None:
+            identity["vocab_file"] = read_softmax_vocabulary(self.vocab_file).fingerprint
         return identity if teacher is None else identity | {"teacher": fingerprint(teacher)}
 
 

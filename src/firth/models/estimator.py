@@ -3,19 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import field, fields, make_dataclass
+from dataclasses import field, fields, make_dataclass, replace
 from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_matrix
 
+from firth.arguments import checked
 from firth.errors import OptionError
 from firth.models import weighting
-from firth.models.count_matrix import CountMatrix, Documents, count_words, tokenize_documents
-from firth.models.counts import Counts
+from firth.models.analyzer import Analyzer
+from firth.models.count_matrix import BY_DOCUMENT, CountMatrix, Documents, count_words, tokenize_documents
+from firth.models.counts import Counts, is_counted
 from firth.models.token_lists import TokenLists
+from firth.options import document_options, option, redefine
 from firth.runtime import Runtime
+from firth.text.corpus import check_words
 from firth.text.tokenize import Tokenizer
 from firth.text.vocabulary import Vocabulary
 from firth.vectors.words import WordVectors
@@ -26,20 +30,30 @@ class PlainEstimator:
 
     def get_params(self, deep: bool = True) -> dict[str, Any]:
         """The options by name."""
-        return {name: getattr(self, name) for name in PARAMETERS}
+        return {one.name: getattr(self, one.name) for one in fields(self)}  # type: ignore[arg-type]
 
     def set_params(self, **params: Any) -> Self:
         """Sets options by name."""
+        known = self.get_params()
         for name, value in params.items():
-            if name not in PARAMETERS:
-                raise OptionError(
-                    f"CountsTransformer: unknown option {name!r}. The options are {', '.join(PARAMETERS)}"
-                )
+            if name not in known:
+                problem = f"unknown option {name!r}. The options are {', '.join(known)}"
+                raise OptionError(f"{type(self).__name__}: {problem}")
             setattr(self, name, value)
         return self
 
 
-def _base_classes() -> tuple[type, ...]:
+def not_fitted(estimator: object) -> Exception:
+    """The error of an estimator that is not fitted: an OptionError and, with scikit-learn, its NotFittedError too."""
+    message = f"this {type(estimator).__name__} is not fitted. Call fit first"
+    try:
+        from sklearn.exceptions import NotFittedError
+    except ImportError:
+        return OptionError(message)
+    return type("NotFitted", (OptionError, NotFittedError), {})(message)  # type: ignore[no-any-return]
+
+
+def base_classes() -> tuple[type, ...]:
     """The base classes of scikit-learn if it is installed; no other module of firth imports it."""
     try:
         from sklearn.base import BaseEstimator, TransformerMixin
@@ -48,16 +62,24 @@ def _base_classes() -> tuple[type, ...]:
     return (TransformerMixin, BaseEstimator)
 
 
-OPTIONS = [(one.name, one.type, field(default=one.default)) for one in fields(Counts)]
-OPTIONS += [("tokenizer", "Tokenizer | None", field(default=None)), ("threads", "int | None", field(default=None))]
-OPTIONS = [(name, kind, field(default="tf-idf") if name == "kind" else value) for name, kind, value in OPTIONS]
+OPTIONS = [
+    (one.name, one.type, field(default=one.default, metadata=one.metadata))
+    for recipe in (Counts, Analyzer)
+    for one in fields(recipe)
+]
+OPTIONS += [
+    ("tokenizer", "Tokenizer | None", option(None, "Tokenizer of the texts; the default one by default.")),
+    ("threads", "int | None", option(None, "Number of threads; all cores by default.")),
+]
+OPTIONS = [(name, kind, redefine(Counts, name, "tf-idf") if name == "kind" else one) for name, kind, one in OPTIONS]
 PARAMETERS = [name for name, _, _ in OPTIONS]
 
-# The options are the fields of Counts. scikit-learn reads them from __init__, which must only store them, as the
-# __init__ of a dataclass does.
-_Options: Any = make_dataclass("_Options", OPTIONS, bases=_base_classes(), eq=False, repr=False, kw_only=True)
+# The options are the fields of Counts and Analyzer. scikit-learn reads them from __init__, which must only store them,
+# as the __init__ of a dataclass does.
+_Options: Any = make_dataclass("_Options", OPTIONS, bases=base_classes(), eq=False, repr=False, kw_only=True)
 
 
+@checked
 class CountsTransformer(_Options):  # type: ignore[misc]
     """Turns documents into features by the options of `Counts`; the default `kind` is `tf-idf`.
 
@@ -70,30 +92,61 @@ class CountsTransformer(_Options):  # type: ignore[misc]
            [1., 0., 0.]])
     >>> counts.get_feature_names_out()
     array(['rain', 'and', 'tea'], dtype=object)
+    >>> counts.vocabulary_, [words.tolist() for words in counts.inverse_transform(counts.transform(["tea"]))]
+    ({'rain': 0, 'and': 1, 'tea': 2}, [['tea']])
+
+    The options of scikit-learn's vectorizers for features (`analyzer`, `ngram_range`, `binary`, `min_df`, `max_df`)
+    have the same meaning here; stop words and punctuation are dropped before n-grams are formed.
     """
 
-    def fit(self, documents: Documents, y: object = None) -> Self:
+    def fit(self, X: Documents, y: object = None) -> Self:
         """Fits the vocabulary and the weights to documents."""
         recipe = Counts(**{one.name: getattr(self, one.name) for one in fields(Counts)})
-        tokenizer = self.tokenizer or Tokenizer()
-        lists = TokenLists.of(_split_sentences(documents, tokenizer), tokenizer)
+        analyzer, tokenizer = self._analyzer(), self.tokenizer or Tokenizer()
+        if analyzer.is_plain:
+            lists = TokenLists.of(_split_sentences(X, tokenizer), tokenizer)
+        else:
+            documents = self._features(X, recipe, analyzer)
+            is_frequent = analyzer.is_frequent(documents)
+            kept = [[[feature for feature in features if is_frequent(feature)]] for features in documents]
+            lists = TokenLists.of(kept, tokenizer)
+            recipe = replace(recipe, stop_words=(), punctuation=True)
         self.counts_ = recipe.fit(lists, runtime=Runtime.from_env(self.threads))
         self.n_features_in_ = 1
         return self
 
-    def fit_transform(self, documents: Documents, y: object = None, **ignored: object) -> Any:
+    def _analyzer(self) -> Analyzer:
+        return Analyzer(**{one.name: getattr(self, one.name) for one in fields(Analyzer)})
+
+    def _features(self, X: Documents, recipe: Counts, analyzer: Analyzer) -> list[list[str]]:
+        """The features of each document, without stop words and punctuation."""
+        tokenizer = self.tokenizer or Tokenizer()
+        if analyzer.binary and recipe.matrix_kind not in BY_DOCUMENT:
+            raise OptionError(f"binary is for document-term and tf-idf, but the kind is {self.kind}")
+        if analyzer.analyzer != "word":
+            return [analyzer.features(document, tokenizer) for document in X]
+        stop = recipe.stop_list()
+        punctuation = recipe.matrix_kind not in BY_DOCUMENT if recipe.punctuation is None else recipe.punctuation
+        documents = tokenize_documents(X, tokenizer)
+        kept = ([word for word in words if is_counted(word, stop, punctuation)] for words in documents)
+        return [analyzer.features(words) for words in kept]
+
+    def fit_transform(self, X: Documents, y: object = None, **ignored: object) -> Any:
         """Fits to documents and returns their features."""
-        texts = list(documents)
+        texts = list(X)
         return self.fit(texts, y).transform(texts)
 
-    def transform(self, documents: Documents) -> csr_matrix | NDArray[np.float32]:
+    def transform(self, X: Documents) -> csr_matrix | NDArray[np.float32]:
         """A row of features for each document; dense for svd, else sparse."""
         counts = self._require_fit()
-        tokenizer = self.tokenizer or Tokenizer()
+        tokenizer, analyzer = self.tokenizer or Tokenizer(), self._analyzer()
+        if not analyzer.is_plain:
+            recipe = Counts(**{one.name: getattr(self, one.name) for one in fields(Counts)})
+            X = self._features(X, recipe, analyzer)
         if isinstance(counts, CountMatrix) and counts.by_document:
-            return counts.transform(documents, tokenizer=tokenizer)
+            return counts.transform(X, tokenizer=tokenizer)
         words: Vocabulary = counts.vocabulary
-        shares = weighting.term_frequency(count_words(tokenize_documents(documents, tokenizer), words), "relative")
+        shares = weighting.term_frequency(count_words(tokenize_documents(X, tokenizer), words), "relative")
         if isinstance(counts, WordVectors):
             return np.asarray(shares @ counts.matrix, np.float32)
         return csr_matrix(shares @ counts.matrix)
@@ -105,9 +158,33 @@ class CountsTransformer(_Options):  # type: ignore[misc]
             return np.array([f"svd{i}" for i in range(counts.dim)], dtype=object)
         return counts.get_feature_names_out()
 
+    @property
+    def vocabulary_(self) -> dict[str, int]:
+        """The column of each word, or its row for kinds whose rows are words."""
+        return {word: place for place, word in enumerate(self._require_fit().vocabulary)}
+
+    @property
+    def idf_(self) -> NDArray[np.float64]:
+        """The inverse document frequency of each word, by column."""
+        counts = self._require_fit()
+        if not isinstance(counts, CountMatrix) or counts.idf is None:
+            raise OptionError(f"only tf-idf has an inverse document frequency, but the kind is {self.kind}")
+        return counts.idf
+
+    def inverse_transform(self, X: csr_matrix | NDArray[Any]) -> list[NDArray[np.object_]]:
+        """The words of each row of features that are not zero, in the order of the columns."""
+        counts = self._require_fit()
+        if not isinstance(counts, CountMatrix) or not counts.by_document:
+            raise OptionError(f"only rows of document-term and tf-idf are words, but the kind is {self.kind}")
+        rows = csr_matrix(X)
+        if rows.shape[1] != len(counts.columns):
+            raise OptionError(f"the rows have {rows.shape[1]} columns, but there are {len(counts.columns)} words")
+        names = counts.get_feature_names_out()
+        return [names[np.sort(row.indices[row.data != 0])] for row in rows]
+
     def _require_fit(self) -> CountMatrix | WordVectors:
         if not hasattr(self, "counts_"):
-            raise OptionError("this CountsTransformer is not fitted. Call fit first")
+            raise not_fitted(self)
         counts: CountMatrix | WordVectors = self.counts_
         return counts
 
@@ -121,12 +198,15 @@ class CountsTransformer(_Options):  # type: ignore[misc]
         return tags
 
 
+CountsTransformer.__doc__ = document_options(CountsTransformer)
+
+
 def _split_sentences(documents: Documents, tokenizer: Tokenizer) -> Iterable[Sequence[Sequence[str]]]:
     """Documents as lists of sentences; a list of words is one sentence."""
     if isinstance(documents, str):
         raise OptionError("documents must be a list of texts. For one text write [text]")
-    for one in documents:
+    for place, one in enumerate(documents):
         if isinstance(one, str):
             yield [[token.text for token in sentence] for sentence in tokenizer.sentences(one)]
         else:
-            yield [list(one)]
+            yield [check_words(one, "document", place)]

@@ -37,7 +37,7 @@ from firth.models.window_network import (
 from firth.options import option, redefine
 from firth.runtime import Runtime
 from firth.text.corpus import Corpus
-from firth.text.subwords import Subwords
+from firth.text.subwords import Subwords, Units
 from firth.text.tokenfile import TokenFile
 from firth.text.vocabulary import Vocabulary
 from firth.training.schedule import BlockSchedule, TextBlock
@@ -80,6 +80,11 @@ class FastText(WindowRecipe["SubwordNetwork", SubwordVectors], NgramOptions):
     )
     name = "fasttext"
 
+    units: Units = option(
+        "characters",
+        "Units of n-grams. jamo: the letters of Hangul syllables, three for each syllable, for Korean; such a model is "
+        "saved in firth's own format only.",
+    )
     subsample: float = redefine(WindowOptions, "subsample", 1e-4)
     noise_exponent: float = redefine(WindowOptions, "noise_exponent", 0.5)
     learning_rate: float = option(0.05, "Initial learning rate; decays linearly to 0.", minimum=0)
@@ -94,12 +99,12 @@ class FastText(WindowRecipe["SubwordNetwork", SubwordVectors], NgramOptions):
     def subwords(self) -> Subwords:
         """The n-grams of this recipe; there are none if `buckets` or `maxn` is 0."""
         buckets = self.buckets if self.maxn else 0
-        return Subwords(self.minn, self.maxn if buckets else 0, buckets)
+        return Subwords(self.minn, self.maxn if buckets else 0, buckets, units=self.units)
 
     def _prepare(
         self, corpus: Corpus, tokens: TokenFile, start: WordVectors | None, runtime: Runtime
     ) -> tuple[SubwordNetwork, BlockSchedule]:
-        vocabulary = cut_vocabulary(tokens.vocabulary, self.min_count)
+        vocabulary = cut_vocabulary(tokens.vocabulary, self.min_count, self.max_vocabulary)
         subword_rows = SubwordRows.of(vocabulary, self.subwords, runtime)
         count = len(vocabulary) + len(subword_rows.buckets)
         rows = random_rows(count, self.dim, 1.0 / self.dim, self.seed, runtime)

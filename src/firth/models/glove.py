@@ -5,9 +5,11 @@
 
 from __future__ import annotations
 
+import math
+import zlib
 from collections.abc import Callable, Mapping
 from contextlib import ExitStack
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from typing import Any, Literal
 
 import numpy as np
@@ -25,7 +27,8 @@ from firth.models.window_network import cut_vocabulary
 from firth.options import Recipe, option
 from firth.progress import Progress, Report, silent
 from firth.runtime import Runtime
-from firth.text.corpus import Corpus
+from firth.show.bar import shows_progress
+from firth.text.corpus import Corpus, Source
 from firth.text.vocabulary import Vocabulary
 from firth.training.loop import RUNAWAY
 from firth.training.monitor import Monitor
@@ -35,6 +38,7 @@ from firth.vectors.words import WordVectors
 UNKNOWN = "<unk>"
 RARE = 100  # words whose mean is the vector of <unk>
 SHARE = 1 << 18  # cells per thread at a time
+PER_WORD = 6  # the sum of the counts of one word: the harmonic sums of both sides of a window of about ten
 # A checkpoint fits any value of these options.
 AFTER_TRAINING = ("epochs", "output", "biases", "unknown", "memory_limit", "spill_folder")
 
@@ -57,17 +61,23 @@ class Glove(Recipe):
         "firth train glove corpus.txt --out vectors.glove",
     )
 
-    dim: int = option(100, "Dimension of the vectors.", minimum=1)
-    window: int = option(15, "Context words on each side of a word, within its sentence.", minimum=1)
-    symmetric: bool = option(True, "Count context on both sides of a word; otherwise on its left side only.")
+    dim: int = option(100, "Dimension of the vectors.", minimum=1, maximum=1_000_000)
+    window: int = option(15, "Context words on each side of a word, within its sentence.", minimum=1, maximum=1_000_000)
+    symmetric: bool = option(
+        True, "Count contexts on both sides of a word; otherwise only those on its right, as the original GloVe does."
+    )
     min_count: int = option(5, "Ignore words with fewer occurrences.", minimum=1)
     max_words: int | None = option(None, "Keep at most this many words, the most frequent ones.", minimum=2)
-    x_max: float = option(100.0, "Co-occurrence count from which a pair has the full weight 1.")
+    x_max: float | None = option(
+        None,
+        "Co-occurrence count from which a pair has the full weight 1. Default: the square root of the number of words "
+        "divided by 750, between 1 and 100.",
+    )
     alpha: float = option(
         0.75, "Exponent of the weight of a count x below x_max: (x / x_max) to this power.", minimum=0
     )
     learning_rate: float = option(0.05, "Initial learning rate of AdaGrad.")
-    epochs: int = option(25, "Passes over all pairs.", minimum=1)
+    epochs: int = option(25, "Passes over all pairs.", minimum=1, maximum=1_000_000)
     output: Literal["sum", "word", "context", "both"] = option(
         "sum", "The vector of a word: sum of its word and context vectors, one of the two, or both concatenated."
     )
@@ -81,15 +91,17 @@ class Glove(Recipe):
         super().__post_init__()
         parse_size(self.memory_limit)
         for name in ("x_max", "learning_rate"):
-            if not 0 < getattr(self, name) < float("inf"):
+            if getattr(self, name) is not None and not 0 < getattr(self, name) < float("inf"):
                 raise OptionError(f"Glove: {name} is {getattr(self, name)!r}, but must be a number above 0")
 
+    @shows_progress
     def fit(
         self,
-        corpus: Corpus,
+        corpus: Source,
         *,
         runtime: Runtime | None = None,
         report: Report = silent,
+        progress: bool = False,
         checkpoint: Name | None = None,
         resume: bool = True,
     ) -> WordVectors:
@@ -98,13 +110,32 @@ class Glove(Recipe):
         `checkpoint` names a folder: the state is saved there after each epoch, and a later call continues from it,
         unless `resume` is False. With one thread the result is the same to the bit.
         """
+        return self.fit_state(corpus, runtime=runtime, report=report, checkpoint=checkpoint, resume=resume).vectors
+
+    def fit_state(
+        self,
+        corpus: Source,
+        *,
+        runtime: Runtime | None = None,
+        report: Report = silent,
+        checkpoint: Name | None = None,
+        resume: bool = True,
+        initial: GloveParameters | None = None,
+        initial_squares: GloveParameters | None = None,
+    ) -> GloveState:
+        """`fit` with all parameters: it can begin from those of another training, and returns them after this one.
+
+        `initial` are the parameters of the same words, `initial_squares` the sums of their squared gradients.
+        """
         runtime = runtime or Runtime.from_env()
+        corpus = Corpus.of(corpus)
         tokens = corpus.tokens(report)
         words = cut_vocabulary(tokens.vocabulary, self.min_count)
         words = words if self.max_words is None else words.top(self.max_words)
         ids = np.full(len(tokens.vocabulary), -1, np.int32)  # -1: not in the vocabulary
         ids[: len(words)] = np.arange(len(words))
-        context = ContextWindow(self.window, self.window if self.symmetric else 0, harmonic=True)
+        # The original GloVe counts the words to the left of a target, and gives the rows to these.
+        context = ContextWindow(self.window if self.symmetric else 0, self.window, harmonic=True)
         limit, folder = parse_size(self.memory_limit), self.spill_folder
 
         def count() -> Cells:
@@ -113,8 +144,10 @@ class Glove(Recipe):
             )
             return MatrixCells(counts)
 
-        source = origin(self._named(), corpus, tokens)
-        return self._train(count, words, source, runtime, report, checkpoint, resume)
+        recipe = self.resolve(words)
+        source = origin(recipe._named(), corpus, tokens)
+        begin = initial, initial_squares
+        return recipe._train(count, words, source, runtime, report, checkpoint, resume, begin)
 
     def fit_counts(
         self,
@@ -135,10 +168,42 @@ class Glove(Recipe):
         >>> Glove(dim=2, epochs=5).fit_counts(counts, words).matrix.shape
         (3, 2)
         """
+        return self.fit_counts_state(
+            counts, vocabulary, runtime=runtime, report=report, checkpoint=checkpoint, resume=resume
+        ).vectors
+
+    def fit_counts_state(
+        self,
+        counts: CountMatrix | csr_matrix | Cells,
+        vocabulary: Vocabulary | None = None,
+        *,
+        runtime: Runtime | None = None,
+        report: Report = silent,
+        checkpoint: Name | None = None,
+        resume: bool = True,
+        initial: GloveParameters | None = None,
+        initial_squares: GloveParameters | None = None,
+    ) -> GloveState:
+        """`fit_counts` with all parameters, as `fit_state`."""
         runtime = runtime or Runtime.from_env()
         cells, words = _find_cells(counts, vocabulary)
-        source = {"recipe": self._named(), "versions": versions()}
-        return self._train(lambda: cells, words, source, runtime, report, checkpoint, resume)
+        recipe = self.resolve(words, cells)
+        source = {"recipe": recipe._named(), "versions": versions()}
+        begin = initial, initial_squares
+        return recipe._train(lambda: cells, words, source, runtime, report, checkpoint, resume, begin)
+
+    def resolve(self, vocabulary: Vocabulary, cells: Cells | None = None) -> Glove:
+        """The recipe with an x_max for a vocabulary with counts, or for the sum of the cells if it has none.
+
+        >>> Glove().resolve(Vocabulary(["the", "tea"], [17_000_000, 5_000_000])).x_max
+        6.25
+        """
+        if self.x_max is not None:
+            return self
+        total = float(vocabulary.total) if vocabulary.counts is not None else 0.0
+        if total == 0 and cells is not None:
+            total = sum(float(values.sum()) for _, _, values in cells) / PER_WORD
+        return replace(self, x_max=choose_x_max(total))
 
     def _named(self) -> dict[str, Any]:
         return {"name": "glove", **self.as_dict()}
@@ -152,8 +217,10 @@ class Glove(Recipe):
         report: Report,
         checkpoint: Name | None,
         resume: bool,
-    ) -> WordVectors:
+        begin: tuple[GloveParameters | None, GloveParameters | None],
+    ) -> GloveState:
         """Trains on the cells that `read` returns. They are freed once they are shuffled."""
+        assert self.x_max is not None  # `resolve` chose it
         with ExitStack() as stack:
             cells = shuffle_cells(
                 read(),
@@ -169,21 +236,78 @@ class Glove(Recipe):
                 report=report,
             )
             weights = GloveWeights.initial(self, len(vocabulary))
+            weights.begin_from(*begin, self.dim)
             settings = {name: value for name, value in self.as_dict().items() if name not in AFTER_TRAINING}
             identity: dict[str, Any] = {"recipe": settings, "words": vocabulary.fingerprint}
             if checkpoint is not None:
                 identity["pairs"] = cells.checksum
+                if any(part is not None for part in begin):
+                    identity["initial"] = [None if part is None else part.checksum for part in begin]
             with Monitor.open(identity, report=report, checkpoint=checkpoint, resume=resume) as monitor:
                 record = GloveTraining(self, cells, vocabulary, weights, runtime, monitor).run()
-            return self._vectors(weights, vocabulary, {**source, "pairs": len(cells), "loss": record.curve})
+            return GloveState(self, vocabulary, weights, {**source, "pairs": len(cells), "loss": record.curve})
 
-    def _vectors(self, weights: GloveWeights, vocabulary: Vocabulary, metadata: Mapping[str, Any]) -> WordVectors:
+    def make_vectors(self, weights: GloveWeights, vocabulary: Vocabulary, metadata: Mapping[str, Any]) -> WordVectors:
+        """The vectors in trained rows."""
         rows = weights.rows(self.output, self.dim, self.biases)
         if self.unknown and UNKNOWN not in vocabulary:
             rows = np.vstack([rows, rows[-RARE:].mean(axis=0, dtype=np.float64)]).astype(np.float32)
             counts = None if vocabulary.counts is None else [*vocabulary.counts.tolist(), 0]
             vocabulary = Vocabulary([*vocabulary, UNKNOWN], counts)
         return WordVectors(vocabulary, rows, metadata=metadata)
+
+
+@dataclass(frozen=True, eq=False)
+class GloveParameters:
+    """The parameters of all words, or the sums of their squared gradients, as the original program stores them.
+
+    `words` and `contexts` have a row for each word, whose last number is the bias: (words, dim + 1).
+    """
+
+    words: NDArray[np.float64]
+    contexts: NDArray[np.float64]
+
+    def __post_init__(self) -> None:
+        if self.words.ndim != 2 or self.words.shape != self.contexts.shape or self.words.shape[1] < 2:
+            raise OptionError(
+                f"words and contexts need the same number of rows of numbers and a bias, but have the shapes "
+                f"{self.words.shape} and {self.contexts.shape}"
+            )
+
+    @property
+    def dim(self) -> int:
+        """The length of a vector, without its bias."""
+        return int(self.words.shape[1]) - 1
+
+    @property
+    def checksum(self) -> int:
+        """A checksum of the numbers."""
+        return zlib.crc32(self.contexts.tobytes(), zlib.crc32(self.words.tobytes()))
+
+
+@dataclass(frozen=True, eq=False)
+class GloveState:
+    """What a training ends with: the recipe, the words, and all parameters."""
+
+    recipe: Glove
+    vocabulary: Vocabulary
+    weights: GloveWeights
+    metadata: Mapping[str, Any]
+
+    @property
+    def vectors(self) -> WordVectors:
+        """The vectors of the words, as the recipe's options for the output say."""
+        return self.recipe.make_vectors(self.weights, self.vocabulary, self.metadata)
+
+    @property
+    def parameters(self) -> GloveParameters:
+        """All parameters."""
+        return self.weights.parameters(self.recipe.dim)
+
+    @property
+    def squares(self) -> GloveParameters:
+        """The sums of squared gradients of AdaGrad."""
+        return self.weights.parameters(self.recipe.dim, squares=True)
 
 
 @dataclass(frozen=True, eq=False)
@@ -198,6 +322,31 @@ class GloveWeights:
         """The rows before the first step."""
         dim, seed = recipe.dim, recipe.seed
         return cls(kernel.make_rows(size, dim, seed, dim + 1), kernel.make_rows(size, dim, seed, dim))
+
+    def begin_from(self, initial: GloveParameters | None, squares: GloveParameters | None, dim: int) -> None:
+        """Replaces the parameters, and the sums of squared gradients, where they are given."""
+        half = self.words.shape[1] // 2
+        for given, first in ((initial, 0), (squares, half)):
+            if given is None:
+                continue
+            expected = len(self.words), dim + 1
+            if given.words.shape != expected:
+                raise OptionError(
+                    f"the initial values have the shape {given.words.shape}, but {expected[0]:,} words of dim {dim} "
+                    f"need {expected}. Use the vocabulary and the dim that they were made with"
+                )
+            for rows, values, bias in ((self.words, given.words, dim), (self.contexts, given.contexts, dim + 1)):
+                rows[:, first : first + dim] = values[:, :dim]
+                rows[:, first + bias] = values[:, dim]
+
+    def parameters(self, dim: int, squares: bool = False) -> GloveParameters:
+        """All parameters, or the sums of their squared gradients."""
+        first = self.words.shape[1] // 2 if squares else 0
+        parts = []
+        for rows, bias in ((self.words, dim), (self.contexts, dim + 1)):
+            columns = [*range(first, first + dim), first + bias]
+            parts.append(rows[:, columns].astype(np.float64))
+        return GloveParameters(*parts)
 
     @property
     def arrays(self) -> dict[str, Floats]:
@@ -240,7 +389,7 @@ class GloveTraining:
         """Trains all epochs that the checkpoint does not have."""
         checkpoints, epochs = self.monitor.checkpoints, self.recipe.epochs
         state = None if checkpoints is None else checkpoints.restore_into(self.weights.arrays)
-        record = EpochRecord(**(state or {}))
+        record = EpochRecord.restore(state or {})
         if checkpoints is not None and record.step > epochs:
             raise OptionError(
                 f"{checkpoints.folder}: the checkpoint has {record.step} epochs, but epochs is {epochs}. "
@@ -290,6 +439,17 @@ class GloveTraining:
         if pair is not None:
             place += f" at the pair {self.vocabulary[int(pair[0])]!r}, {self.vocabulary[int(pair[1])]!r}"
         return Diverged(done, self.recipe.learning_rate, loss, unit="pairs", place=place)
+
+
+def choose_x_max(words: float) -> float:
+    """The default x_max of a text: √words / 750, between 1 and 100, to three digits.
+
+    At six billion words, the size of a text of the GloVe paper, it is the paper's 100.
+
+    >>> choose_x_max(1e6), choose_x_max(20e6), choose_x_max(6e9)
+    (1.33, 5.96, 100.0)
+    """
+    return float(f"{min(100.0, max(1.0, math.sqrt(words) / 750)):.3g}")
 
 
 def _find_cells(counts: CountMatrix | csr_matrix | Cells, vocabulary: Vocabulary | None) -> tuple[Cells, Vocabulary]:

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import math
 import os
-import tempfile
 import zlib
 from collections.abc import Iterator
 from contextlib import ExitStack
@@ -25,6 +24,7 @@ from firth.files import name_in_errors
 from firth.kernels import glove as kernel
 from firth.progress import Progress, Report
 from firth.runtime import Runtime
+from firth.temporary import TemporaryFolder
 
 BLOCK_BYTES = 1 << 19  # rows of a block: two blocks fit into a cache of a megabyte
 MOST_BLOCKS = 2048
@@ -165,7 +165,7 @@ def _allocate(
     """Arrays for `total` cells, in memory or, beyond the limit, in memory-mapped files."""
     if total * CELL_BYTES <= memory_limit:
         return np.empty((total, 2), np.uint32), np.empty((total, 2), np.float32)
-    temporary = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="firth-glove-", dir=folder)))
+    temporary = stack.enter_context(TemporaryFolder("glove", folder)).path
     kinds: tuple[Any, Any] = (np.uint32, np.float32)
     pairs, targets = (_map_file(temporary / np.dtype(kind).name, total, kind) for kind in kinds)
     return pairs, targets

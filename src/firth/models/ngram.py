@@ -16,6 +16,7 @@ from firth.models.phrases import extend_vocabulary
 from firth.options import Recipe, option
 from firth.progress import Report, silent
 from firth.runtime import Runtime
+from firth.show.bar import shows_progress
 from firth.text.corpus import Corpus, Source
 from firth.text.vocabulary import Vocabulary
 
@@ -38,7 +39,9 @@ class Ngram(Recipe):
         "firth train ngram corpus.txt --order 5 --prune 0 0 1 --out model/",
     )
 
-    order: int = option(3, "Length n of the longest n-grams: the predicted word and n - 1 words of context.", minimum=1)
+    order: int = option(
+        3, "Length n of the longest n-grams: the predicted word and n - 1 words of context.", minimum=1, maximum=1_000
+    )
     min_count: int = option(1, "Replace words with a lower count by <unk>.", minimum=1)
     prune: tuple[int, ...] = option(
         (0,), "Drop n-grams with at most this count: one number per order from 1 up, the last for all higher orders."
@@ -64,7 +67,10 @@ class Ngram(Recipe):
                 f"Ngram: discount_fallback is {fallback}, but must be three numbers above 0 and at most 1, 2 and 3"
             )
 
-    def fit(self, corpus: Source, *, runtime: Runtime | None = None, report: Report = silent) -> NgramModel:
+    @shows_progress
+    def fit(
+        self, corpus: Source, *, runtime: Runtime | None = None, report: Report = silent, progress: bool = False
+    ) -> NgramModel:
         """Fits the model to a corpus. The result does not depend on the number of threads."""
         runtime = runtime or Runtime.from_env()
         corpus = Corpus.of(corpus)

@@ -18,19 +18,26 @@ import numpy as np
 from numpy.typing import NDArray
 from rich.table import Table
 
+from firth.arguments import checked
 from firth.errors import FirthError, OptionError
 from firth.kernels import ngram as kernel
-from firth.models.perplexity import Perplexity, SentenceLogProbs
+from firth.models.ngram_state import NgramState, advance, begin_sentence
+from firth.models.perplexity import Perplexity, SentenceLogProbs, exponential
 from firth.runtime import Runtime
-from firth.serialization import Parts
+from firth.serialization import Parts, check_array, check_number, check_pointers, check_range
 from firth.text.corpus import Corpus
 from firth.text.model_tokenizer import ModelTokenizer, Sentences, TextLike
 from firth.text.tokenfile import TokenFile
 from firth.text.vocabulary import Vocabulary
 
+MOST_NGRAMS = 1 << 48
+MOST_ORDER = 1000
+LARGEST_BACKOFF = 100.0  # log10; a backoff weight is a ratio of probabilities
 BATCH = 1 << 16  # words per batch of scoring
 SPELLINGS = {"<unk>": ("<unk>", "<UNK>"), "<s>": ("<s>", "<S>"), "</s>": ("</s>", "</S>")}
 Floats = NDArray[np.float64]
+
+MARKERS = {"<s>", "</s>"}
 
 
 @dataclass(frozen=True)
@@ -47,6 +54,7 @@ class SentenceScore:
         return asdict(self)
 
 
+@checked
 class NgramModel:
     """A finished n-gram model: `Ngram(...).fit(corpus)` makes one, `firth.load` opens one.
 
@@ -74,28 +82,42 @@ class NgramModel:
         *,
         metadata: Mapping[str, Any] | None = None,
     ) -> None:
-        self.vocabulary, self.levels = vocabulary, tuple(int(level) for level in levels)
-        narrow = len(words) < kernel.DROPPED and starts.dtype != np.uint32
-        self.starts = starts.astype(np.uint32) if narrow else starts
+        self.vocabulary = vocabulary
+        self.levels = tuple(check_number("levels", level, 1, MOST_NGRAMS) for level in levels)
+        self.starts = starts
+        if starts.dtype != np.uint32 and starts.ndim == 1 and starts.dtype.kind in "iu":
+            is_narrow = len(words) < kernel.DROPPED and len(starts) > 0 and 0 <= starts.min() <= starts.max() < 1 << 32
+            self.starts = starts.astype(np.uint32 if is_narrow else np.int64)
         self.words, self.log10, self.backoffs = words, log10, backoffs
         self.metadata: dict[str, Any] = dict(metadata or {})
         self._check()
 
     def _check(self) -> None:
         """Checks the trie; kernels would read outside the arrays of an incomplete one."""
-        total, inner = sum(self.levels), sum(self.levels[:-1])
-        sizes = (len(self.words), len(self.log10), len(self.backoffs), len(self.starts))
-        starts = self.starts
-        if (
-            not self.levels
-            or min(self.levels) < 1
-            or self.levels[0] != len(self.vocabulary)
-            or sizes != (total, total, inner, inner + 1)
-            or starts[0] != self.levels[0]
-            or starts[-1] != total
-            or np.any(starts[1:] < starts[:-1])
-        ):
-            raise FirthError("the arrays of this n-gram model do not fit together. Make or download it again")
+        try:
+            self._check_arrays()
+        except OptionError as error:
+            problem = f"the arrays of this n-gram model do not fit together: {error}"
+            raise OptionError(f"{problem}. Make or download it again") from error
+
+    def _check_arrays(self) -> None:
+        if not 1 <= len(self.levels) <= MOST_ORDER:
+            raise OptionError(f"an n-gram model has orders from 1 to {MOST_ORDER:,}, but this has {len(self.levels):,}")
+        if self.levels[0] != len(self.vocabulary):
+            raise OptionError(f"{self.levels[0]:,} 1-grams do not fit {len(self.vocabulary):,} words")
+        edges = np.cumsum([0, *self.levels])
+        total, inner = int(edges[-1]), int(edges[-2])
+        check_array("words", self.words, "u", total)
+        check_range("words", self.words, 0, len(self.vocabulary) - 1)
+        check_array("log10", self.log10, "f", total)
+        check_range("log10", self.log10, -np.inf, 0)
+        check_array("backoffs", self.backoffs, "f", inner)
+        check_range("backoffs", self.backoffs, -np.inf, LARGEST_BACKOFF)
+        check_array("starts", self.starts, "iu", inner + 1)
+        check_pointers("starts", self.starts, self.levels[0], total)
+        for order, (node, children) in enumerate(zip(edges[:-2].tolist(), edges[1:-1].tolist()), 1):
+            if int(self.starts[node]) != children:  # a node would have children of another order than the next
+                raise OptionError(f"the {order}-grams do not fit the {order + 1}-grams")
 
     @cached_property
     def unknown(self) -> int:
@@ -172,7 +194,7 @@ class NgramModel:
         words = self.tokenizer.words(words)
         log_prob = float(self.log_probs(words).sum())
         unknown = int(np.count_nonzero(self._table[self._find(words)] == self.unknown))
-        return SentenceScore(tuple(words), log_prob, unknown, math.exp(log_prob / (len(words) + 1)))
+        return SentenceScore(tuple(words), log_prob, unknown, exponential(log_prob / (len(words) + 1)))
 
     def match_lengths(self, words: TextLike) -> list[int]:
         """The length of the n-gram that gives each word, then the end, its probability."""
@@ -182,18 +204,29 @@ class NgramModel:
         """For each word, then the end: log10 probability, length of the matched n-gram, whether the word is unknown.
 
         The order of the values and the base are those of KenLM. Without `bos` the first word has no context; without
-        `eos` the end is not scored.
+        `eos` the end is not scored. <s> and </s> within a list of words are scored as words of the model.
 
         >>> from firth.models.ngram import Ngram
         >>> model = Ngram(order=2).fit(Corpus.of(["strong tea", "strong coffee"]))
         >>> [(length, unknown) for _, length, unknown in model.full_scores("strong rain")]
         [(2, False), (1, True), (1, False)]
         """
-        ids = self._table[self._find(self.tokenizer.words(words))]
+        tokens = self.tokenizer.words(words)
+        if MARKERS & set(tokens):
+            return self._step_through(tokens, bos, eos)
+        ids = self._table[self._find(tokens)]
         text = np.concatenate([[self.begin] * bos, ids, [self.end] * eos]).astype(np.uint32)
         values, lengths = self._score_text(text)
         scores = zip(values.tolist(), lengths.tolist(), (text == self.unknown).tolist())
         return list(scores)[int(bos) :]
+
+    def _step_through(self, words: Sequence[str], bos: bool, eos: bool) -> list[tuple[float, int, bool]]:
+        """`full_scores` word by word."""
+        state, scores = begin_sentence(self) if bos else NgramState(), []
+        for word in (*words, *(["</s>"] * eos)):
+            value, length, unknown, state = advance(self, state, word)
+            scores.append((value, length, unknown))
+        return scores
 
     def _score_words(self, words: Sequence[str]) -> tuple[Floats, NDArray[np.int32]]:
         ids = self._table[self._find(words)]
@@ -324,7 +357,7 @@ class NgramModel:
             if node != kernel.NONE:
                 ngram = int(kernel.find_child(self.starts, self.words, node, np.uint32(id)))
                 value = value + float(self.backoffs[node]) if ngram == kernel.NONE else float(self.log10[ngram])
-        return float(10**value)
+        return float(10**value) if value < 300 else math.inf
 
     def distribution(self, context: TextLike = ()) -> Floats:
         """The probability of every word of the vocabulary after a context, by id. They sum to one."""
@@ -362,8 +395,9 @@ class NgramModel:
         >>> Ngram(order=3).fit(Corpus.of(["to be or not to be"])).sample(["to"], length=1, top_k=1)
         ['be']
         """
-        if temperature <= 0 or length < 0 or (top_k is not None and top_k < 1):
-            raise OptionError("sampling needs a temperature above 0, a length of 0 or more and a top_k of at least 1")
+        if not temperature > 0 or length < 0 or seed < 0 or (top_k is not None and top_k < 1):
+            needed = "a temperature above 0, a length and a seed of 0 or more and a top_k of at least 1"
+            raise OptionError(f"sampling needs {needed}")
         rng = np.random.default_rng(seed)
         start = ["<s>", *self.tokenizer.words(context)]
         words = list(start)
@@ -385,11 +419,17 @@ class NgramModel:
     @classmethod
     def from_parts(cls, parts: Parts) -> NgramModel:
         """The artifact that `to_parts` took apart."""
-        starts, words, log10, backoffs = (parts.arrays[name] for name in ("starts", "words", "log10", "backoffs"))
-        metadata = parts.config.get("metadata")
-        return cls(
-            parts.vocabularies["vocab"], parts.config["levels"], starts, words, log10, backoffs, metadata=metadata
+        words = parts.array("words", "iu", None)
+        if words.dtype != np.uint32:  # narrow: the kernels know one type
+            check_range("words", words, 0, len(parts.vocabulary) - 1)
+            words = words.astype(np.uint32)
+        log10, backoffs = (
+            parts.array(name, "f", None).astype(np.float32, copy=False) for name in ("log10", "backoffs")
         )
+        starts, levels = parts.array("starts", "iu", None), parts.config.get("levels")
+        if not isinstance(levels, list):
+            raise OptionError("levels must be a list: the number of n-grams of each order")
+        return cls(parts.vocabulary, levels, starts, words, log10, backoffs, metadata=parts.metadata)
 
 
 def _find_marker(vocabulary: Vocabulary, name: str) -> int:
@@ -405,6 +445,8 @@ def _draw(probs: Floats, temperature: float, top_k: int | None, rng: np.random.G
         best = np.argsort(-probs, kind="stable")[:top_k]
         probs = np.where(np.isin(np.arange(len(probs)), best), probs, 0.0)
     if temperature != 1:
-        probs = (probs / probs.max()) ** (1 / temperature)
+        probs = (probs / max(probs.max(), np.finfo(np.float64).tiny)) ** (1 / temperature)
     edges = np.cumsum(probs)
+    if not 0 < edges[-1] < math.inf:
+        raise OptionError("no word can follow: the model gives every word the probability 0, or an infinite one")
     return int(np.searchsorted(edges, rng.random() * edges[-1], side="right"))

@@ -44,6 +44,18 @@ class SentenceLogProbs:
         return cls(log_probs, words, known_log_probs, known)
 
 
+def exponential(value: float) -> float:
+    """exp(value); infinite where it is too large for a float.
+
+    >>> exponential(0.0), exponential(1e6)
+    (1.0, inf)
+    """
+    try:
+        return math.exp(value)
+    except OverflowError:
+        return math.inf
+
+
 @dataclass(frozen=True)
 class Perplexity:
     """exp(-mean log-probability of a word): lower is better.
@@ -76,7 +88,7 @@ class Perplexity:
             sentences += len(part.words)
         if sentences == 0:
             raise OptionError("no sentence was given. Perplexity needs at least one")
-        value, without = math.exp(-log_prob / words), math.exp(-known_log_prob / known)
+        value, without = exponential(-log_prob / words), exponential(-known_log_prob / max(1, known))
         return cls(value, without, log_prob, words, words - known, sentences)
 
     def as_dict(self) -> dict[str, Any]:

@@ -7,14 +7,15 @@ relative to the count expected by chance; `delta` lowers the scores of rare pair
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from firth.arguments import checked
 from firth.errors import OptionError
 from firth.files import Name, write_bytes
 from firth.kernels import phrases as kernel
@@ -23,14 +24,34 @@ from firth.options import Recipe, option
 from firth.progress import Progress, Report, silent
 from firth.runtime import Runtime
 from firth.serialization import Parts
+from firth.show.bar import shows_progress
 from firth.text.corpus import Corpus, Source
 from firth.text.model_tokenizer import ModelTokenizer, TextLike
 from firth.text.tokenfile import TokenFile
 from firth.text.tokenize import Tokenizer
-from firth.text.vocabulary import Vocabulary, pack
+from firth.text.vocabulary import MOST_TOKENS, Vocabulary, pack
 
 Ids = NDArray[np.int64]
 Text = tuple[NDArray[np.uint32], Ids]  # ids, and the ends of the sentences
+MOST_PHRASES = 1 << 40
+PairScorer = Callable[[int, int, int, int], float]  # of the counts of left, right and pair, and the number of words
+ENGLISH_CONNECTORS = (
+    "a",
+    "an",
+    "the",
+    "of",
+    "in",
+    "on",
+    "at",
+    "by",
+    "to",
+    "from",
+    "for",
+    "with",
+    "without",
+    "and",
+    "or",
+)
 BLANKS = frozenset(" \t\n\v\f\r")
 
 
@@ -46,7 +67,17 @@ class Phrases(Recipe):
 
     commands = ("firth train phrases corpus.txt --threshold 100 --passes 2 --out phrases/",)
 
-    threshold: float = option(100.0, "Join pairs with a score above this; higher values give fewer phrases.", minimum=0)
+    scoring: Literal["word2vec", "npmi"] = option(
+        "word2vec",
+        "Score of a pair. word2vec: its count, less delta, over the count by chance. npmi: normalized pointwise mutual "
+        "information, from -1 to 1; pairs with fewer than delta occurrences are left out.",
+    )
+    connectors: tuple[str, ...] = option(
+        (), "Words that may stand inside a phrase, such as of and the, but neither begin nor end it."
+    )
+    threshold: float = option(
+        100.0, "Join pairs with a score above this; higher values give fewer phrases.", minimum=-1
+    )
     delta: int = option(
         5, "Discount subtracted from the count of a pair; higher values give fewer phrases of rare words.", minimum=0
     )
@@ -60,14 +91,36 @@ class Phrases(Recipe):
         super().__post_init__()
         if BLANKS & set(self.joiner):
             raise OptionError(f"Phrases: joiner is {self.joiner!r}, but must not contain whitespace")
+        if self.scoring == "npmi" and self.threshold >= 1:
+            raise OptionError(f"Phrases: threshold is {self.threshold}, but npmi is at most 1. Use about 0.5")
 
-    def fit(self, corpus: Source, *, runtime: Runtime | None = None, report: Report = silent) -> PhraseModel:
-        """Finds the phrases of a corpus. Counts are exact for any number of threads."""
+    @shows_progress
+    def fit(
+        self,
+        corpus: Source,
+        *,
+        scorer: PairScorer | None = None,
+        runtime: Runtime | None = None,
+        report: Report = silent,
+        progress: bool = False,
+    ) -> PhraseModel:
+        """Finds the phrases of a corpus. Counts are exact for any number of threads.
+
+        `scorer` replaces the score: a function of the counts of the first word, of the second word and of the pair, and
+        of the number of words of the text.
+        """
         runtime = runtime or Runtime.from_env()
         corpus = Corpus.of(corpus)
         tokens = corpus.tokens(report)
         if len(tokens) == 0:
             raise OptionError("the corpus holds no words")
+        metadata = {
+            "recipe": {"name": "phrases", **self.as_dict(), "connectors": list(self.connectors)},
+            "tokenizer": corpus.tokenizer.as_dict(),
+            "corpus": {"fingerprint": tokens.fingerprint, "tokens": len(tokens)},
+        }
+        if self.connectors:
+            return self._find_connected(corpus, scorer, metadata)
         words = tokens.vocabulary
         joins: list[Join] = []
         for index in range(self.passes):
@@ -77,31 +130,77 @@ class Phrases(Recipe):
             def report_pass(progress: Progress, number: int = index + 1) -> None:
                 report(replace(progress, step=f"{progress.step}, pass {number}"))
 
-            join = self._search(reader, words, threshold, runtime, report_pass)
+            join = self._search(reader, words, threshold, scorer, runtime, report_pass)
             if len(join.lefts) == 0:
                 break
             words, join = name_phrases(words, join, self.joiner)
             joins.append(join)
-        metadata = {
-            "recipe": {"name": "phrases", **self.as_dict()},
-            "tokenizer": corpus.tokenizer.as_dict(),
-            "corpus": {"fingerprint": tokens.fingerprint, "tokens": len(tokens)},
-        }
         return PhraseModel.compact(words, joins, self.joiner, metadata)
 
+    def _find_connected(self, corpus: Corpus, scorer: PairScorer | None, metadata: Mapping[str, Any]) -> PhraseModel:
+        from firth.models.connected_phrases import ConnectedPhrases, find_phrases, join_words  # they import this file
+
+        def score(left: int, right: int, pair: int, total: int) -> float:
+            if scorer is not None:
+                return float(scorer(left, right, pair, total))
+            return float(self._scores(np.array([left]), np.array([right]), np.array([pair]), total)[0])
+
+        tables: list[Any] = []
+        connectors = frozenset(self.connectors)
+
+        def joined(sentence: list[str]) -> list[str]:
+            for table in tables:
+                sentence = join_words(sentence, connectors, table, self.joiner)
+            return sentence
+
+        for index in range(self.passes):
+            threshold = self.threshold * self.threshold_factor**index
+            sentences = map(joined, corpus.sentences())
+            table = find_phrases(sentences, connectors, self._least(scorer), threshold, score)
+            if not table:
+                break
+            tables = [*tables, table]
+        return ConnectedPhrases(tables, connectors, self.joiner, metadata)
+
+    def _least(self, scorer: PairScorer | None) -> int:
+        """The smallest count of a pair that may be a phrase."""
+        if scorer is not None:
+            return 1
+        return self.delta + 1 if self.scoring == "word2vec" else max(1, self.delta)
+
+    def _scores(self, lefts: Ids, rights: Ids, pairs: Ids, total: int) -> NDArray[np.float64]:
+        """The scores of pairs, from the counts of both words and of the pair, and the number of words."""
+        expected = lefts.astype(np.float64) * rights
+        if self.scoring == "npmi":
+            shares = pairs / total
+            with np.errstate(divide="ignore"):  # a text of one pair only has log 1 = 0
+                return np.asarray(np.log(pairs * float(total) / expected) / -np.log(shares))
+        return np.asarray((pairs - self.delta) / expected * total)
+
     def _search(
-        self, reader: PhraseReader, words: Vocabulary, threshold: float, runtime: Runtime, report: Report
+        self,
+        reader: PhraseReader,
+        words: Vocabulary,
+        threshold: float,
+        scorer: PairScorer | None,
+        runtime: Runtime,
+        report: Report,
     ) -> Join:
         """The pairs above the threshold; their words are still 0."""
         counts = reader.count_words(len(words), runtime)
-        frequent = np.flatnonzero(counts > self.delta)  # a pair with a count above delta has no other words
+        least = self._least(scorer)
+        frequent = np.flatnonzero(counts >= least)  # a pair that occurs so often has no other words
         numbers = np.full(len(words), -1, np.int64)
         numbers[frequent] = np.arange(len(frequent))
         keys, pair_counts = reader.count_pairs(numbers, len(frequent), runtime, report)
         lefts, rights = (frequent[part.astype(np.int64)] for part in np.divmod(keys, np.uint64(max(1, len(frequent)))))
-        expected = counts[lefts].astype(np.float64) * counts[rights]
-        scores = (pair_counts - self.delta) / expected * counts.sum()
-        chosen = (scores > threshold) & (pair_counts > self.delta)
+        total = int(counts.sum())
+        if scorer is None:
+            scores = self._scores(counts[lefts], counts[rights], pair_counts, total)
+        else:
+            columns = zip(counts[lefts].tolist(), counts[rights].tolist(), pair_counts.tolist())
+            scores = np.array([scorer(*column, total) for column in columns], np.float64)
+        chosen = (scores > threshold) & (pair_counts >= least)
         unnamed = np.zeros(int(chosen.sum()), np.int64)
         return Join(lefts[chosen], rights[chosen], unnamed, pair_counts[chosen], scores[chosen])
 
@@ -208,6 +307,7 @@ class Phrase:
     score: float
 
 
+@checked
 class PhraseModel:
     """The phrases of each pass: `Phrases(...).fit(corpus)` makes one, `firth.load` opens one.
 
@@ -314,12 +414,14 @@ class PhraseModel:
     @classmethod
     def from_parts(cls, parts: Parts) -> PhraseModel:
         """The artifact that `to_parts` took apart."""
-        edges = np.cumsum(np.asarray(parts.arrays["passes"], np.int64))
-        columns = [np.asarray(parts.arrays[name]) for name in Join._fields]
-        if any(len(column) != (edges[-1] if len(edges) else 0) for column in columns):
-            raise OptionError("the phrases do not fit their passes. Make or download the model again")
+        passes = parts.ids("passes", None, below=MOST_PHRASES)
+        edges = np.cumsum(passes, dtype=np.int64)
+        total, words = int(edges[-1]) if len(edges) else 0, parts.vocabulary
+        ids = [parts.ids(name, total, below=len(words)) for name in ("lefts", "rights", "words")]
+        counts = parts.ids("counts", total, below=MOST_TOKENS)
+        columns = [*ids, counts, parts.array("scores", "f" if total else "fiu", total)]
         joins = [
             Join(*(column[end - size : end] for column in columns))
-            for end, size in zip(edges.tolist(), parts.arrays["passes"].tolist())
+            for end, size in zip(edges.tolist(), passes.tolist())
         ]
-        return cls(parts.vocabularies["vocab"], joins, str(parts.config["joiner"]), parts.config.get("metadata"))
+        return cls(words, joins, str(parts.config["joiner"]), parts.metadata)

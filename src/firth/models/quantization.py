@@ -1,4 +1,4 @@
-"""Compression of fastText models: rows with small norms are pruned, the others are product-quantized.
+"""Compression of fastText models: some rows are pruned, the others are product-quantized.
 
 A row of 300 numbers (1200 bytes) becomes 150 bytes of codes and one byte for its norm. fastText quantizes classifiers
 only; here any `SubwordVectors` can be quantized and saved as an `.ftz` file that fastText reads.
@@ -6,17 +6,19 @@ only; here any `SubwordVectors` can be quantized and saved as an `.ftz` file tha
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from firth.arguments import checked
 from firth.errors import OptionError
 from firth.kernels import quantization as kernel
 from firth.kernels import random as random_kernel
+from firth.models.continued_training import rows_for_vectors
 from firth.progress import Progress, Report, silent
 from firth.runtime import Runtime
-from firth.text.subwords import Subwords
 from firth.vectors.rows import CENTROIDS, DenseRows, Floats, Ids, ProductRows, Rows
 from firth.vectors.subwords import Output, SubwordVectors
 
@@ -28,6 +30,7 @@ MEASURED = 20_000  # words for mean and worst cosine
 SAMPLING = 1_000_001  # key of the random stream; the subvectors have their own
 
 
+@checked
 def quantize(
     model: SubwordVectors,
     cutoff: int | None = None,
@@ -39,7 +42,7 @@ def quantize(
     runtime: Runtime | None = None,
     report: Report = silent,
 ) -> SubwordVectors:
-    """The model with product-quantized rows, after pruning to the `cutoff` rows with the largest norms.
+    """The model with product-quantized rows, after pruning to `cutoff` rows (see `prune`).
 
     Each subvector of `dsub` numbers has a code of one byte; with `norms`, the norm of a row has its own code. `output`
     quantizes the output layer too. Otherwise a classifier keeps its output layer and other models, which need it only
@@ -48,17 +51,20 @@ def quantize(
 
     >>> rng = np.random.default_rng(0)
     >>> rows = rng.standard_normal((1002, 16)).astype(np.float32)
+    >>> from firth.text.subwords import Subwords
     >>> model = SubwordVectors(["tea", "rain"], rows, Subwords(3, 3, 1000))
     >>> small = quantize(model)
     >>> model.rows.nbytes, small.rows.nbytes, small.metadata["quantized"]["mean_cosine"] > 0.98
     (64128, 26426, True)
     """
+    if not 0 <= seed < 1 << 63:
+        raise OptionError(f"seed is {seed}, but must be from 0 to 2^63 - 1")
     if isinstance(model.rows, ProductRows):
         raise OptionError("the rows of this model are product-quantized already. Quantize the original model")
     runtime = runtime or Runtime.from_env()
     small = model if cutoff is None else prune(model, cutoff, runtime=runtime)
     rows = quantize_rows(small.rows, dsub, norms, seed, runtime=runtime, report=report)
-    quantized = SubwordVectors(
+    quantized = type(model)(
         small.vocabulary,
         rows,
         small.subwords,
@@ -103,8 +109,8 @@ def quantize_rows(
     """
     source = DenseRows(rows) if isinstance(rows, np.ndarray) else rows
     size, dim = source.shape
-    if not 1 <= dsub <= dim:
-        raise OptionError(f"dsub is {dsub}, but must be between 1 and the dimension of the rows, {dim}")
+    if dsub < 1:
+        raise OptionError(f"dsub is {dsub}, but must be at least 1")
     if size == 0:
         raise OptionError("there are no rows to quantize")
     runtime = runtime or Runtime.from_env()
@@ -205,14 +211,20 @@ def _encode(
 
 
 def prune(vectors: SubwordVectors, keep: int, *, runtime: Runtime | None = None) -> SubwordVectors:
-    """The model with the `keep` rows of largest norm, of words and n-grams; the row of </s> is always kept.
+    """The model with `keep` rows of words and n-grams. Words keep their order.
 
-    A word without a row keeps the n-grams that have one. Words keep their order.
+    Word vectors keep the words first, in their order, and then the n-grams with the largest norms. A kept word keeps
+    its vector: its own row makes up for the n-grams that it lost. A classifier keeps the rows with the largest norms,
+    of words and n-grams alike, and always the row of </s>, as in fastText.
 
-    >>> rows = np.array([[0], [9], [1], [5], [7]], np.float32)
-    >>> small = prune(SubwordVectors(["</s>", "tea", "rain"], rows, Subwords(3, 3, 2)), 3)
-    >>> small.vocabulary.words, small.subwords.pruned, small.rows.take([0, 1, 2]).ravel()
-    (('</s>', 'tea'), {1: 0}, array([0., 9., 7.], dtype=float32))
+    >>> rows = np.array([[3], [9], [1], [5], [7]], np.float32)
+    >>> from firth.text.subwords import Subwords
+    >>> vectors = SubwordVectors(["tea", "rain", "sun"], rows, Subwords(3, 3, 2))
+    >>> small = prune(vectors, 4)
+    >>> small.vocabulary.words, small.subwords.pruned
+    (('tea', 'rain', 'sun'), {1: 0})
+    >>> bool((small["tea"] == vectors["tea"]).all())
+    True
     """
     size = vectors.rows.shape[0]
     if keep < 1:
@@ -220,9 +232,13 @@ def prune(vectors: SubwordVectors, keep: int, *, runtime: Runtime | None = None)
     if keep >= size:
         return vectors
     norms = row_norms(vectors.rows, runtime or Runtime.from_env())
-    end = vectors.vocabulary.find(SENTENCE_END)
-    if end >= 0:
-        norms[end] = np.inf
+    supervised = vectors.output is not None and vectors.output.model == "supervised"
+    if supervised:
+        end = vectors.vocabulary.find(SENTENCE_END)
+        if end >= 0:
+            norms[end] = np.inf
+    else:
+        norms[: len(vectors.vocabulary)] = np.inf
     kept = np.sort(np.argsort(-norms, kind="stable")[:keep])
     words = kept[kept < len(vectors.vocabulary)]
     buckets = kept[len(words) :] - len(vectors.vocabulary)
@@ -232,13 +248,27 @@ def prune(vectors: SubwordVectors, keep: int, *, runtime: Runtime | None = None)
         bucket_of = {row: bucket for bucket, row in old_pruned.items()}
         buckets = np.array([bucket_of[row] for row in buckets.tolist()], np.int64)
     pruned = {bucket: row for row, bucket in enumerate(buckets.tolist())}
-    return SubwordVectors(
+    small = type(vectors)(
         vectors.vocabulary.take(words),
         vectors.rows.pick(kept),
-        Subwords(before.minn, before.maxn, before.buckets, pruned, before.sentence_end),
+        replace(before, pruned=pruned),
         output=_prune_output(vectors.output, words),
         metadata={**vectors.metadata, "pruned": {"rows": size, "kept": keep}},
     )
+    if not supervised and isinstance(small.rows, DenseRows):
+        _keep_vectors(small.rows.array, small, vectors)
+    return small
+
+
+def _keep_vectors(rows: NDArray[Any], small: SubwordVectors, before: SubwordVectors) -> None:
+    """Changes the own rows of the words of a pruned model such that their vectors are those before."""
+    for start in range(0, len(small), BLOCK):
+        ids = np.arange(start, min(start + BLOCK, len(small)))
+        words = small.vocabulary.take(ids)
+        vectors = before.take(before.vocabulary.ids(words))
+        rows[ids] = 0
+        lengths = small.subwords.table(words)[2]
+        rows[ids] = rows_for_vectors(vectors, small.take(ids), lengths)
 
 
 def _prune_output(output: Output | None, words: Ids) -> Output | None:

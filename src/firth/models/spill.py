@@ -6,7 +6,6 @@ A block is some consecutive rows with integer values. A run is a sequence of blo
 from __future__ import annotations
 
 import itertools
-import tempfile
 from collections.abc import Iterable, Iterator
 from contextlib import ExitStack, suppress
 from dataclasses import dataclass
@@ -20,6 +19,7 @@ from scipy.sparse import csr_matrix
 from firth.files import name_in_errors
 from firth.kernels import counts as kernel
 from firth.runtime import Runtime
+from firth.temporary import TemporaryFolder
 
 Numbers = NDArray[np.int64]
 
@@ -124,8 +124,7 @@ class RunStore:
 
     def _new_file(self) -> IO[bytes]:
         if self.directory is None:
-            temporary = tempfile.TemporaryDirectory(prefix="firth-counts-", dir=self.folder)
-            self.directory = Path(self.stack.enter_context(temporary))
+            self.directory = self.stack.enter_context(TemporaryFolder("counts", self.folder)).path
         self.files += 1
         file = open(self.directory / str(self.files), "wb")
         self.stack.callback(_close, file)

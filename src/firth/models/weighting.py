@@ -14,16 +14,18 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_matrix
 
 Floats = NDArray[np.float64]
-Log = Literal["natural", "base10"]
-TermFrequency = Literal["raw", "relative", "log"]
-Smoothing = Literal["none", "plus-one", "add-one"]
+Log = Literal["natural", "base2", "base10"]
+TermFrequency = Literal["raw", "relative", "log", "binary", "augmented", "double-log", "log-average"]
+Idf = Literal["none", "plus-one", "add-one", "constant", "zero-corrected", "probabilistic"]
 
 BLOCK = 1 << 20  # cells weighted at a time
 
 
 def logarithm(values: Floats, log: Log) -> Floats:
-    """The natural or the decimal logarithm."""
-    return np.log(values) if log == "natural" else np.log10(values)
+    """The natural, the binary or the decimal logarithm."""
+    if log == "natural":
+        return np.log(values)
+    return np.log2(values) if log == "base2" else np.log10(values)
 
 
 def replace_data(counts: csr_matrix, data: Floats) -> csr_matrix:
@@ -32,27 +34,49 @@ def replace_data(counts: csr_matrix, data: Floats) -> csr_matrix:
 
 
 def term_frequency(counts: csr_matrix, tf: TermFrequency = "raw", log: Log = "natural") -> csr_matrix:
-    """The term frequency of each word in a document (a row): its count n, its share n / (row sum), or 1 + log n.
+    """The term frequency of each word in a document (a row), from its count n.
+
+    raw           n
+    relative      n / (sum of the counts of the document)
+    log           1 + log n
+    binary        1
+    augmented     0.5 + 0.5 n / (largest count of the document)
+    double-log    1 + log(1 + log n)
+    log-average   (1 + log n) / (1 + log(mean count of the document's words))
 
     >>> term_frequency(csr_matrix([[4.0, 4.0, 0.0]]), "relative").toarray()
     array([[0.5, 0.5, 0. ]])
     """
     if tf == "raw":
         return counts.astype(np.float64)
-    if tf == "log":
-        return replace_data(counts, 1.0 + logarithm(counts.data.astype(np.float64), log))
-    totals = row_sums(counts)
-    return replace_data(counts, counts.data / np.repeat(totals, np.diff(counts.indptr)))
+    if tf == "binary":
+        return replace_data(counts, np.ones(counts.nnz))
+    if tf == "relative":
+        return divide_rows(counts, row_sums(counts))
+    if tf == "augmented":
+        largest = np.asarray(counts.max(axis=1).toarray(), np.float64).ravel()
+        shares = divide_rows(counts, largest)
+        return replace_data(shares, 0.5 + 0.5 * shares.data)
+    logs = replace_data(counts, 1.0 + logarithm(counts.data.astype(np.float64), log))
+    if tf == "double-log":
+        return replace_data(counts, 1.0 + logarithm(logs.data, log))
+    if tf == "log-average":
+        means = row_sums(counts) / np.maximum(np.diff(counts.indptr), 1)
+        return divide_rows(logs, 1.0 + logarithm(np.maximum(means, 1.0), log))
+    return logs
 
 
-def inverse_document_frequency(counts: csr_matrix, log: Log = "natural", smooth: Smoothing = "none") -> Floats:
+def inverse_document_frequency(counts: csr_matrix, log: Log = "natural", smooth: Idf = "none") -> Floats:
     """The idf of each word (a column), from the number of documents N and of those with the word, df.
 
-    none       log(N / df): a word of every document has weight 0
-    plus-one   log(N / df) + 1
-    add-one    log((1 + N) / (1 + df)) + 1: as if one more document had every word (scikit-learn's default)
+    none             log(N / df): a word of every document has weight 0
+    plus-one         log(N / df) + 1
+    add-one          log((1 + N) / (1 + df)) + 1: as if one more document had every word (scikit-learn's default)
+    constant         1
+    zero-corrected   log((N + 1) / df)
+    probabilistic    max(0, log((N - df) / df))
 
-    A word of no document has idf 0 without smoothing, where log(N / 0) is undefined.
+    A word of no document has idf 0 where the logarithm, with 1 / df, is undefined.
 
     >>> inverse_document_frequency(csr_matrix([[1, 0], [1, 1]]), "base10").round(4)
     array([0.   , 0.301])
@@ -61,7 +85,10 @@ def inverse_document_frequency(counts: csr_matrix, log: Log = "natural", smooth:
     df = np.bincount(counts.indices, weights=counts.data != 0, minlength=counts.shape[1])
     if smooth == "add-one":
         return logarithm((1.0 + documents) / (1.0 + df), log) + 1.0
-    idf = logarithm(documents / np.maximum(df, 1.0), log)
+    if smooth == "constant":
+        return np.ones(counts.shape[1])
+    odds = {"zero-corrected": documents + 1.0, "probabilistic": np.maximum(documents - df, df)}
+    idf = logarithm(odds.get(smooth, float(documents)) / np.maximum(df, 1.0), log)
     idf[df == 0] = 0.0
     return idf + 1.0 if smooth == "plus-one" else idf
 
@@ -72,7 +99,7 @@ def tf_idf(
     *,
     tf: TermFrequency = "raw",
     log: Log = "natural",
-    smooth: Smoothing = "none",
+    smooth: Idf = "none",
 ) -> csr_matrix:
     """tf(word, document) * idf(word) for documents as rows; idf is computed from these counts unless it is given.
 
@@ -114,7 +141,7 @@ def pmi(
     context_probs /= context_probs.sum() if context_probs.sum() else 1.0
     data = np.empty(counts.nnz, np.float64)
     lengths = np.diff(counts.indptr)
-    base = 1.0 if log == "natural" else 1.0 / math.log(10.0)
+    base = {"natural": 1.0, "base2": 1.0 / math.log(2.0), "base10": 1.0 / math.log(10.0)}[log]
     for first, last in row_blocks(counts.indptr):
         span = slice(int(counts.indptr[first]), int(counts.indptr[last]))
         block = data[span]
@@ -140,9 +167,18 @@ def normalize_rows(weights: csr_matrix) -> csr_matrix:
     array([[0.6, 0.8],
            [0. , 0. ]])
     """
-    norms = np.sqrt(row_sums(replace_data(weights, weights.data**2)))
-    norms[norms == 0] = 1.0
-    return replace_data(weights, weights.data / np.repeat(norms, np.diff(weights.indptr)))
+    return divide_rows(weights, np.sqrt(row_sums(replace_data(weights, weights.data**2))))
+
+
+def divide_rows(weights: csr_matrix, divisors: Floats) -> csr_matrix:
+    """Every row divided by its divisor; a row whose divisor is 0 stays as it is.
+
+    >>> divide_rows(csr_matrix([[3.0, 4.0], [0.0, 0.0]]), np.array([2.0, 0.0])).toarray()
+    array([[1.5, 2. ],
+           [0. , 0. ]])
+    """
+    divisors = np.where(divisors == 0, 1.0, divisors)
+    return replace_data(weights, weights.data / np.repeat(divisors, np.diff(weights.indptr)))
 
 
 def row_sums(matrix: csr_matrix) -> Floats:

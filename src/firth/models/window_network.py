@@ -39,7 +39,7 @@ INITIAL_ROWS = 2**32 - 1  # the epoch number whose random numbers initialize the
 class PredictionOptions(Recipe):
     """What is predicted. A class of its own, so that the n-grams of FastText come right after these options."""
 
-    dim: int = option(100, "Dimension of the vectors.", minimum=1)
+    dim: int = option(100, "Dimension of the vectors.", minimum=1, maximum=1_000_000)
     architecture: Literal["skip-gram", "cbow"] = option(
         "skip-gram",
         "Prediction task: skip-gram predicts each context word from the center word, cbow the center word from its "
@@ -54,12 +54,13 @@ class PredictionOptions(Recipe):
 class WindowOptions(PredictionOptions):
     """The options of every model that is trained on windows of text."""
 
-    negatives: int = option(5, "Negative samples per prediction.", minimum=1)
+    negatives: int = option(5, "Negative samples per prediction.", minimum=1, maximum=1_000_000)
     shared_negatives: int = option(
         2,
         "Number of consecutive windows that share one set of negative samples, which is faster. 0 draws new ones for "
         "each pair, as the original does. Word2Vec with cbow rounds odd numbers above 1 down.",
         minimum=0,
+        maximum=1_000_000,
     )
     window: int = option(
         5, "Context words on each side of the center word, within its sentence.", minimum=1, maximum=1000
@@ -68,18 +69,28 @@ class WindowOptions(PredictionOptions):
         True, "Draw the size of each window uniformly from 1 to `window`, which gives near words more weight."
     )
     min_count: int = option(5, "Ignore words with fewer occurrences.", minimum=1)
-    subsample: float = option(
-        1e-3, "Randomly drop occurrences of words whose relative frequency exceeds this; 0 keeps all.", minimum=0
+    max_vocabulary: int | None = option(
+        None, "Keep at most this many words, the most frequent. Default: no limit.", minimum=2
     )
-    noise_exponent: float = option(0.75, "Negative samples are drawn in proportion to count to this power.")
+    subsample: float = option(
+        1e-3,
+        "Randomly drop occurrences of words whose relative frequency exceeds this; 0 keeps all, and so does a text of "
+        "fewer than 1 / subsample words.",
+        minimum=0,
+    )
+    noise_exponent: float = option(
+        0.75, "Negative samples are drawn in proportion to count to this power.", minimum=-10, maximum=10
+    )
     learning_rate: float | None = option(
         None, "Initial learning rate; decays linearly to 0. Default: 0.025, or 0.05 for cbow.", minimum=0
     )
-    epochs: int = option(5, "Passes over the corpus.", minimum=1)
+    epochs: int = option(5, "Passes over the corpus.", minimum=1, maximum=1_000_000)
 
 
 class WindowRecipe(WindowOptions, TrainedRecipe[NetworkType, Artifact]):
     """A recipe that predicts words from the words around them."""
+
+    has_word_choice = True
 
     no_examples = (
         "no word has a neighbor to learn from. A sentence of one word gives no examples, and in a small text subsample "
@@ -128,10 +139,25 @@ class WindowNetwork(PredictionNetwork, Generic[Options]):
 
     block = BLOCK  # words per block
     recipe: Options
+    locks: NDArray[np.uint8] | None = None  # 1 for each input row that stays as it is
+    nodes: Floats  # the outputs of hierarchical softmax, where `outputs` are those of negative sampling
 
     def __init__(self, recipe: Options, vocabulary: Vocabulary, inputs: Floats) -> None:
         super().__init__(recipe, vocabulary, inputs)
         self.keep = keep_thresholds(self.counts, recipe.subsample)
+        self.dynamic_window = recipe.dynamic_window
+
+    @property
+    def word_outputs(self) -> Floats | None:
+        """The output rows of the words; None if hierarchical softmax alone is trained."""
+        return None if self.recipe.objective == "hierarchical-softmax" else self.outputs
+
+    @property
+    def node_outputs(self) -> Floats | None:
+        """The output rows of the inner nodes; None without hierarchical softmax."""
+        if self.recipe.objective == "hierarchical-softmax":
+            return self.outputs
+        return getattr(self, "nodes", None)
 
     def held_out(self, tokens: TokenFile) -> HeldOutBlocks:
         """Another text with the ids of this network; words that are not in its vocabulary are left out."""
@@ -141,19 +167,19 @@ class WindowNetwork(PredictionNetwork, Generic[Options]):
 
     def train(self, block: TextBlock) -> BlockLoss:
         """Trains one block."""
-        loss, count = self._run(block, self._draw_windows(block), *self._objective(block))
+        windows, _ = self._draw_windows(block)
+        loss, count = self._run(block, windows, *self._objective(block))
         return BlockLoss(float(loss), int(count))
 
-    def _draw_windows(self, block: TextBlock) -> Windows:
-        """The words of a block after subsampling, and the size of the window on each side of each."""
+    def _draw_windows(self, block: TextBlock) -> tuple[Windows, NDArray[np.int64]]:
+        """The words of a block after subsampling, with the size of the window on each side, and the sentence ends."""
         recipe = self.recipe
         words = np.empty(len(block.ids), np.uint32)
         before, after = np.empty(len(words), np.int32), np.empty(len(words), np.int32)
+        text, ends = (block.ids, block.ends, self.keep), np.empty_like(block.ends)
         state = random_state(recipe.seed, block, 0)
-        count = draw_windows(
-            block.ids, block.ends, self.keep, recipe.window, recipe.dynamic_window, state, words, before, after
-        )
-        return words[:count], before, after, recipe.window
+        count = draw_windows(*text, recipe.window, self.dynamic_window, state, words, before, after, ends)
+        return (words[:count], before, after, recipe.window), ends
 
     def _objective(self, block: TextBlock) -> tuple[int, Objective]:
         """The number of targets of a prediction, at most, and the objective as the kernels take it."""
@@ -170,15 +196,16 @@ class WindowNetwork(PredictionNetwork, Generic[Options]):
         raise NotImplementedError
 
 
-def cut_vocabulary(vocabulary: Vocabulary, min_count: int) -> Vocabulary:
-    """The words with at least `min_count` occurrences. Fewer than two words are an error."""
+def cut_vocabulary(vocabulary: Vocabulary, min_count: int, most: int | None = None) -> Vocabulary:
+    """The words with at least `min_count` occurrences, at most so many. Fewer than two words are an error."""
     if len(vocabulary) == 0:
         raise OptionError("the corpus holds no words")
     kept = vocabulary.cut(min_count)
+    kept = kept if most is None else kept.top(most)
     if len(kept) == 0:
-        most = vocabulary.most_common(1)[0]
+        word, count = vocabulary.most_common(1)[0]
         raise OptionError(
-            f"no word occurs {min_count} times: the most frequent word, {most[0]!r}, occurs {most[1]} times. "
+            f"no word occurs {min_count} times: the most frequent word, {word!r}, occurs {count} times. "
             f"Lower min_count ({min_count}), or use more text"
         )
     if len(kept) == 1:
@@ -189,10 +216,12 @@ def cut_vocabulary(vocabulary: Vocabulary, min_count: int) -> Vocabulary:
 def keep_thresholds(counts: NDArray[np.int64], subsample: float) -> NDArray[np.uint32]:
     """The probability of keeping a word, times 2³²: (√(f/t) + 1)·t/f, where f is its frequency and t is `subsample`.
 
+    In a text of fewer than 1 / t words every word exceeds the threshold, even one that occurs once: all are kept.
+
     >>> keep_thresholds(np.array([90, 10]), 0.1) / 2**32
     array([0.44444444, 1.        ])
     """
-    if subsample == 0:
+    if subsample == 0 or subsample * counts.sum() < 1:
         return np.full(len(counts), ALWAYS, np.uint32)
     ratio = subsample * counts.sum() / counts
     probability = np.minimum((np.sqrt(1 / ratio) + 1) * ratio, 1.0)

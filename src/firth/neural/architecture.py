@@ -25,7 +25,10 @@ class Architecture(Recipe):
         "character-cnn", "Word encoder: a CNN or an RNN over the characters of a word, or a table of word vectors."
     )
     width: int = option(
-        50, "Maximum length of a word in bytes, with its two boundary marks; longer words are cut.", minimum=3
+        50,
+        "Maximum length of a word in bytes, with its two boundary marks; longer words are cut.",
+        minimum=3,
+        maximum=10_000,
     )
     character_dim: int = option(16, "Dimension of the character embeddings.", minimum=1)
     filters: tuple[tuple[int, int], ...] = option(FILTERS, "Character CNN: (width, number) of the filters.")
@@ -39,8 +42,10 @@ class Architecture(Recipe):
         "Dimension of the LSTM output per direction. A projection reduces the cell to it, unless both are equal.",
         minimum=1,
     )
-    cell_clip: float = option(3.0, "Clip the cell state to ±this value; 0 disables clipping.", minimum=0)
-    projection_clip: float = option(3.0, "Clip the projection to ±this value; 0 disables clipping.", minimum=0)
+    cell_clip: float = option(3.0, "Clip the cell state to ±this value; 0 disables clipping.", minimum=0, maximum=1e30)
+    projection_clip: float = option(
+        3.0, "Clip the projection to ±this value; 0 disables clipping.", minimum=0, maximum=1e30
+    )
     skip: bool = option(True, "Add a residual connection around each LSTM layer above the first.")
     normalized: bool = option(False, "Apply layer normalization to the input of each LSTM.")
     cutoffs: tuple[int, ...] = option(

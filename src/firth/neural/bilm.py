@@ -9,6 +9,7 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
+from firth.arguments import checked
 from firth.errors import OptionError
 from firth.neural import language
 from firth.neural.adaptive_softmax import AdaptiveSoftmax
@@ -20,6 +21,7 @@ from firth.neural.initialization import draw
 from firth.neural.layers import CharacterCnn, CharacterRnn, Encoder, ProjectedLstm, WordEmbedding
 from firth.neural.state import BiLMState
 from firth.neural.training import perplexity as surprise
+from firth.pooling import encode_texts
 from firth.serialization import Parts
 from firth.show import notebook
 from firth.text.character_ids import BEGIN, END
@@ -27,6 +29,7 @@ from firth.text.model_tokenizer import ModelTokenizer, Sentences
 from firth.text.vocabulary import Vocabulary
 
 
+@checked
 class BiLM(nn.Module, notebook.FactSheet):
     """A bidirectional language model, whose layers are the vectors of ELMo. `firth.load` opens one.
 
@@ -49,6 +52,8 @@ class BiLM(nn.Module, notebook.FactSheet):
         metadata: Mapping[str, Any] | None = None,
         seed: int | None = 1,
     ) -> None:
+        if seed is not None and not 0 <= seed < 1 << 63:
+            raise OptionError(f"seed is {seed}, but must be from 0 to 2^63 - 1")
         super().__init__()
         self.architecture, self.vocabulary = architecture, vocabulary
         self.metadata: dict[str, Any] = dict(metadata or {})
@@ -65,7 +70,10 @@ class BiLM(nn.Module, notebook.FactSheet):
     @classmethod
     def of_tensors(cls, architecture: Architecture, tensors: Mapping[str, Tensor], **more: Any) -> BiLM:
         """The biLM with these tensors, named as in `state_dict`. They are not copied."""
-        bilm = cls(architecture, seed=None, **more)
+        try:
+            bilm = cls(architecture, seed=None, **more)
+        except RuntimeError as error:  # sizes beyond those of any tensor
+            raise OptionError(f"the architecture cannot be built: {error}") from error
         for name, own in bilm.state_dict().items():
             if name not in tensors:
                 raise OptionError(f"the tensor {name!r} is missing")
@@ -84,8 +92,11 @@ class BiLM(nn.Module, notebook.FactSheet):
 
     @property
     def tokenizer(self) -> ModelTokenizer:
-        """Splits texts as the training text was split; every method that takes sentences uses it."""
-        return ModelTokenizer.of(self.metadata, self.vocabulary)
+        """Splits texts as the training text was split; every method that takes sentences uses it.
+
+        Lists of tokens are normalized as the training text was: letters that it never had would be read as such.
+        """
+        return ModelTokenizer.of(self.metadata, self.vocabulary, normalizes_tokens=True)
 
     def forward(self, sentences: Sentences, state: BiLMState | None = None) -> tuple[Tensor, Tensor, BiLMState]:
         """All layers, (layers + 1, batch, time, 2 · dim), the lengths in tokens, and the final state.
@@ -93,11 +104,11 @@ class BiLM(nn.Module, notebook.FactSheet):
         Every sentence gets <S> and </S>, which count in its length. Padding is zero. Without a state the LSTMs start
         from zeros.
         """
-        vectors, lengths = self.encode(sentences)
+        vectors, lengths = self.encode_tokens(sentences)
         layers, state = self.contextualize(vectors, lengths, state)
         return layers, lengths, state
 
-    def encode(self, sentences: Sentences) -> tuple[Tensor, Tensor]:
+    def encode_tokens(self, sentences: Sentences) -> tuple[Tensor, Tensor]:
         """The vectors of tokens, (batch, time, dim), and the lengths; each distinct word is encoded once."""
         tokens = [[BEGIN, *words, END] for words in self.tokenizer.sentences(sentences)]
         places = {word: place for place, word in enumerate(dict.fromkeys(word for words in tokens for word in words))}
@@ -145,9 +156,11 @@ class BiLM(nn.Module, notebook.FactSheet):
         like = next(self.forward_layers.parameters())
         return BiLMState(*(like.new_zeros(2, sizes.layers, rows, size) for size in (sizes.cell, sizes.dim)))
 
+    encode = encode_texts
     embed = embedding.embed
     embed_blocks = embedding.embed_blocks
     score = language.score
+    log_probs = language.log_probs
     predict = language.predict
     distributions = language.distributions
     generate = language.generate
@@ -180,17 +193,30 @@ class BiLM(nn.Module, notebook.FactSheet):
     @classmethod
     def from_parts(cls, parts: Parts) -> BiLM:
         """The artifact with these parts."""
+        architecture = Architecture.from_dict(parts.table("architecture"))
+        check_depth(architecture, len(parts.arrays))
+        for name in parts.arrays:
+            parts.array(name, "f", *parts.arrays[name].shape)
         tensors = {name: torch.from_numpy(np.array(array, np.float32)) for name, array in parts.arrays.items()}
         for name, tensor in tensors.items():
             if not torch.isfinite(tensor).all():
                 raise OptionError(f"the tensor {name!r} has NaN or infinite values")
         return cls.of_tensors(
-            Architecture.from_dict(parts.config["architecture"]),
+            architecture,
             tensors,
             vocabulary=parts.vocabularies.get("vocab"),
             words=parts.vocabularies.get("words"),
-            metadata=parts.config.get("metadata"),
+            metadata=parts.metadata,
         )
+
+
+def check_depth(architecture: Architecture, tensors: int) -> None:
+    """Refuses more layers than there are tensors, before a model is built."""
+    sizes = architecture
+    depths = {"layers": sizes.layers, "highways": sizes.highways, "filters": len(sizes.filters)}
+    for name, depth in {**depths, "cutoffs": len(sizes.cutoffs)}.items():
+        if depth > tensors:
+            raise OptionError(f"{name}: {depth:,} do not fit the {tensors:,} tensors of the model")
 
 
 def make_encoder(architecture: Architecture, words: Vocabulary | None) -> Encoder:
@@ -221,8 +247,8 @@ def make_lstm(architecture: Architecture) -> ProjectedLstm:
     return ProjectedLstm(
         sizes.dim,
         sizes.cell,
-        cell_clip=sizes.cell_clip,
-        projection_clip=sizes.projection_clip,
+        cell_clip=float(sizes.cell_clip),
+        projection_clip=float(sizes.projection_clip),
         normalized=sizes.normalized,
     )
 

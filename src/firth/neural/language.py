@@ -1,6 +1,6 @@
 """Language modeling with a biLM that has a softmax: score sentences, predict a missing word, generate text.
 
-`score`, `predict`, `distributions` and `generate` are also methods of `BiLM`.
+`score`, `log_probs`, `predict`, `distributions` and `generate` are also methods of `BiLM`.
 """
 
 from __future__ import annotations
@@ -72,6 +72,9 @@ class LanguageModelHead:
         self.bilm, self.softmax, self.vocabulary = bilm, bilm.softmax, bilm.vocabulary
         self.begin, self.end = (find_mark(self.vocabulary, SPELLINGS[word]) for word in (BEGIN, END))
         self.unknown = find_mark(self.vocabulary, UNKNOWN)
+        if self.begin < 0 or self.end < 0:
+            cure = "Use the vocabulary that the softmax was trained with"
+            raise OptionError(f"the vocabulary of this biLM has no {BEGIN} or no {END}. {cure}")
 
     def ids(self, words: Sequence[str]) -> NDArray[np.int64]:
         """The ids of words in the softmax; a word that is not there has the id of <UNK>."""
@@ -117,14 +120,37 @@ def score(bilm: BiLM, sentences: Sentences) -> list[BiLMScore]:
     return map_batches(score_batch, lists, [len(words) + 2 for words in lists], batch_tokens)
 
 
-def _score(head: LanguageModelHead, words: list[str], top: Tensor) -> BiLMScore:
-    """The score of one sentence, from its top layer with <S> and </S>, (length + 2, 2 · dim)."""
+@torch.no_grad()
+def log_probs(bilm: BiLM, sentence: TextLike) -> tuple[Probabilities, Probabilities]:
+    """The natural log probability of each word of a sentence, forward and backward.
+
+    Forward: of each word given those before it, then of the end of the sentence. Backward: of the beginning of the
+    sentence, then of each word given those after it.
+
+    >>> from firth.neural.bilm import Architecture, BiLM
+    >>> from firth.text.vocabulary import Vocabulary
+    >>> bilm = BiLM(Architecture.named("tiny"), vocabulary=Vocabulary(["<S>", "</S>", "<UNK>", "tea", "rain"]))
+    >>> [len(values) for values in bilm.log_probs(["tea", "and", "rain"])]
+    [4, 4]
+    """
+    words = bilm.tokenizer.words(sentence)
+    return _log_probs(LanguageModelHead(bilm), words, run(bilm, [words])[-1])
+
+
+def _log_probs(head: LanguageModelHead, words: list[str], top: Tensor) -> tuple[Probabilities, Probabilities]:
+    """As `log_probs`, from the top layer of the sentence with <S> and </S>, (length + 2, 2 · dim)."""
     ids = head.ids(words)
     ahead, behind = top.chunk(2, 1)
-    forward = head.log_probs(ahead[:-1], np.append(ids, head.end)).sum()
-    backward = head.log_probs(behind[1:], np.append(head.begin, ids)).sum()
+    forward = head.log_probs(ahead[:-1], np.append(ids, head.end))
+    backward = head.log_probs(behind[1:], np.append(head.begin, ids))
+    return forward, backward
+
+
+def _score(head: LanguageModelHead, words: list[str], top: Tensor) -> BiLMScore:
+    """The score of one sentence, from its top layer with <S> and </S>, (length + 2, 2 · dim)."""
+    forward, backward = (values.sum() for values in _log_probs(head, words, top))
     both = float(forward + backward)
-    unknown = int(np.count_nonzero(ids == head.unknown))
+    unknown = int(np.count_nonzero(head.ids(words) == head.unknown))
     per_word = math.exp(both / (2 * len(words) + 2))
     return BiLMScore(tuple(words), float(forward), float(backward), both, unknown, per_word)
 
@@ -185,7 +211,7 @@ def generate(
     less so. `top_k` limits the draw to the k most probable words, `top_p` to the most probable ones that together
     have this probability.
     """
-    _check(length, temperature, top_k, top_p)
+    _check(length, seed, temperature, top_k, top_p)
     head, rng = LanguageModelHead(bilm), np.random.default_rng(seed)
     words = bilm.tokenizer.words(prompt)
     top, (cell, hidden) = _run_direction(bilm, bilm.forward_layers, [BEGIN, *words], bilm.blank(1), 0)
@@ -203,7 +229,9 @@ def generate(
     return generated
 
 
-def _check(length: int, temperature: float, top_k: int | None, top_p: float | None) -> None:
+def _check(length: int, seed: int, temperature: float, top_k: int | None, top_p: float | None) -> None:
+    if seed < 0:
+        raise OptionError(f"seed is {seed}, but must be at least 0")
     if length < 0:
         raise OptionError(f"length is {length}, but must be at least 0")
     if not temperature > 0:

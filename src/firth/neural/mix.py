@@ -7,11 +7,13 @@ from collections.abc import Sequence
 import torch
 from torch import Tensor, nn
 
+from firth.arguments import checked
 from firth.errors import OptionError
 
 TINY = 1e-12
 
 
+@checked
 class ScalarMix(nn.Module):
     """γ · Σ s_j · layer_j, where s = softmax(w).
 
@@ -37,6 +39,8 @@ class ScalarMix(nn.Module):
         trainable: bool = True,
     ) -> None:
         super().__init__()
+        if not layers >= 1 or not 0 <= dropout <= 1:
+            raise OptionError(f"a mix needs at least one layer and a dropout from 0 to 1, not {layers} and {dropout}")
         values = [0.0] * layers if weights is None else list(weights)
         if len(values) != layers:
             raise OptionError(f"a mix of {layers} layers needs as many weights, but got {len(values)}")
@@ -81,7 +85,7 @@ class ScalarMix(nn.Module):
 
     def penalty(self, strength: float) -> Tensor:
         """strength · ‖w‖²: a term for the loss of a task. A larger strength keeps the mix closer to the mean."""
-        return strength * self.weights.square().sum()
+        return float(strength) * self.weights.square().sum()
 
 
 def normalize(layer: Tensor, mask: Tensor | None = None) -> Tensor:

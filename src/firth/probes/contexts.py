@@ -8,7 +8,6 @@
 
 from __future__ import annotations
 
-import csv
 import math
 from collections.abc import Sequence
 from pathlib import Path
@@ -47,9 +46,12 @@ def read_wic(data: Name, gold: Name) -> list[ContextPair]:
             problem = f"expected {WIC_FIELDS} columns and an answer T or F in {Path(gold).name}"
             raise FormatError(data, problem, line=number)
         spans = []
-        for place, text in zip(fields[2].split("-"), fields[3:]):
+        places = fields[2].split("-")
+        if len(places) != 2:
+            raise FormatError(data, f"expected the places of two words, found {fields[2]!r}", line=number)
+        for place, text in zip(places, fields[3:]):
             words = text.split()
-            if not place.isdecimal() or int(place) >= len(words):
+            if not place.isdecimal() or len(place) > 9 or int(place) >= len(words):
                 raise FormatError(data, f"no word {place} in {text!r}", line=number)
             spans.append(WordSpan(words, int(place), int(place) + 1))
         pairs.append(ContextPair(spans[0], spans[1], float(answers[number - 1] == "T")))
@@ -119,12 +121,14 @@ def read_cosimlex(path: Name, *, whole: bool = False) -> list[ContextShift]:
     """The pairs of CoSimLex; in each text, both words are between <strong> and </strong>."""
     shifts = []
     tokenizer = Tokenizer()
-    rows = csv.DictReader((line for _, line in read_lines(path)), delimiter="\t", quoting=csv.QUOTE_NONE)
-    for number, row in enumerate(rows, 2):
+    lines = read_lines(path, blank=False)
+    columns = next(lines, (1, ""))[1].split("\t")
+    for number, line in lines:
+        row = dict(zip(columns, line.split("\t")))
         pairs = []
         for text in ("1", "2"):
             names = f"context{text}", f"sim{text}", f"word1_context{text}", f"word2_context{text}"
-            context, rating, one, other = (row.get(name) or "" for name in names)
+            context, rating, one, other = (row.get(name, "") for name in names)
             spans = find_strong_words(context, tokenizer, whole)
             try:
                 pairs.append(ContextPair(spans[one.lower()], spans[other.lower()], float(rating)))

@@ -133,8 +133,9 @@ def read_framework(path: Name, name: str = "ALL") -> list[AnnotatedSentence]:
     """
     gold: dict[str, tuple[str, ...]] = {}
     for line in read_member(path, f"{name}/{name}.gold.key.txt").splitlines():
-        id, *keys = line.split()
-        gold[id] = tuple(keys)
+        if line.strip():
+            id, *keys = line.split()
+            gold[id] = tuple(keys)
     text = read_member(path, f"{name}/{name}.data.xml")
     return list(parse_xml(f"{path}: {name}.data.xml", text, gold))
 

@@ -17,6 +17,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from firth.errors import FormatError
 from firth.files import Name, read_lines
 from firth.probes.readers import LayerReader, WordSpan, read_spans
 from firth.text.tokenize import Tokenizer
@@ -51,6 +52,8 @@ def read_sense_table(path: Name = TABLE) -> dict[str, dict[str, list[WordSpan]]]
     tokenizer = Tokenizer(mode="whitespace")
     for number, line in read_lines(path):
         if number > 1:
+            if line.count("\t") != 2:
+                raise FormatError(path, "expected a word, a sense and a sentence in tabs", line=number)
             word, sense, sentence = line.split("\t")
             words, place = find_marked_word(sentence, tokenizer)
             table.setdefault(word, {}).setdefault(sense, []).append(WordSpan(words, place, place + 1))

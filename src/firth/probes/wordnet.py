@@ -70,7 +70,7 @@ class WordNet:
         with open_bytes(path) as file:
             for line, raw in enumerate(file, 1):
                 fields = raw.decode("utf-8", "replace").split()
-                if len(fields) != 4 or not fields[2].isdecimal():
+                if len(fields) != 4 or not fields[2].isdecimal() or len(fields[2]) > 9:
                     problem = "expected a sense key, an offset, a sense number and a count"
                     raise FormatError(path, problem, line=line)
                 senses.append((fields[0], int(fields[2])))

@@ -7,8 +7,14 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from firth.files import atomic_file
 from firth.show.markdown import markdown_table
 
+RUNNING_LOSS = (
+    "The mean loss is measured during training, each example before its own step, while the vectors adapt to the text\n"
+    "around it. Where the text is in order, this lowers it most in the first epoch, when the learning rate is high:\n"
+    "it may rise from epoch to epoch while the loss on held-out text falls."
+)
 LIBRARY = "library_name: firth"  # the line of a card that says who wrote it
 
 
@@ -26,10 +32,11 @@ def model_card(name: str, words: int, dim: int | None, metadata: Mapping[str, An
     """
     recipe = dict(metadata.get("recipe", {}))
     kind = str(recipe.get("name", "vectors"))
+    unit = "tags" if kind == "doc2vec" else "words"
     parts = [
         f"---\n{LIBRARY}\ntags:\n- word-representations\n- {kind}\n---",
         f"# {name}",
-        f"A {kind} model of {words:,} words" + (f", {dim} numbers each." if dim else "."),
+        f"A {kind} model of {words:,} {unit}" + (f", {dim} numbers each." if dim else "."),
     ]
     if recipe:
         parts += ["## Recipe", _table(recipe, "option")]
@@ -40,12 +47,16 @@ def model_card(name: str, words: int, dim: int | None, metadata: Mapping[str, An
         parts += ["## Text it was made from", _table(corpus, "what")]
     if metadata.get("loss"):
         parts += ["## Loss", _losses(metadata["loss"], metadata.get("held_out_loss"))]
+        if kind in ("word2vec", "fasttext"):
+            parts.append(RUNNING_LOSS)
     if metadata.get("perplexity"):
         names = "forward", "backward", "average"
         shown = {when: {name: values[name] for name in names} for when, values in metadata["perplexity"].items()}
         parts += ["## Perplexity on held-out text", _table(shown, "training")]
     use = f'import firth\n\nmodel = firth.load("{name}")'
-    if dim:
+    if kind == "doc2vec":
+        use += '\nmodel.infer(["The text of a new document."])'
+    elif dim:
         use += '\nmodel.most_similar("word")'
     parts += ["## Use", f"```python\n{use}\n```"]
     return "\n\n".join(parts) + "\n"
@@ -72,7 +83,8 @@ def is_card(path: Path) -> bool:
 def write_card(path: Path, page: str) -> Path:
     """Writes the card of a model. Returns its path."""
     card = card_of(path)
-    card.write_text(page, encoding="utf-8")
+    with atomic_file(card) as draft:
+        draft.write_text(page, encoding="utf-8", errors="backslashreplace")  # file names need not be UTF-8
     return card
 
 

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 from rich import box
+from rich.cells import cell_len
 from rich.console import Console, ConsoleOptions, RenderResult
 from rich.measure import Measurement
 from rich.progress import BarColumn, Task, TaskID, TextColumn, TimeRemainingColumn
@@ -21,6 +22,7 @@ from rich.table import Table
 from rich.text import Text
 
 from firth.progress import Progress, Report, silent
+from firth.show.bidi import isolate
 from firth.show.numbers import abbreviate
 
 LOG_SECONDS = 15.0
@@ -65,14 +67,16 @@ def table(title: str, columns: Sequence[str], rows: Sequence[Sequence[object]]) 
     grid.records = [tuple(value for value in row if not isinstance(value, Bar)) for row in rows]
     for i, name in enumerate(columns):
         numeric = bool(rows) and all(isinstance(row[i], (int, float, np.number)) for row in rows)
-        grid.add_column(name, justify="right" if numeric else "left", overflow="fold")
+        grid.add_column(Text(isolate(name)), justify="right" if numeric else "left", overflow="fold")
     for row in rows:
-        grid.add_row(*[value if isinstance(value, Bar) else Text(cell_text(value)) for value in row])
+        grid.add_row(*[value if isinstance(value, Bar) else Text(isolate(cell_text(value))) for value in row])
     return grid
 
 
 def _new_table(title: str) -> DataTable:
-    return DataTable(title=title or None, box=box.SIMPLE_HEAD, title_justify="left", title_style="bold")
+    return DataTable(
+        title=Text(isolate(title)) if title else None, box=box.SIMPLE_HEAD, title_justify="left", title_style="bold"
+    )
 
 
 def tab_separated(values: Sequence[object]) -> str:
@@ -122,9 +126,9 @@ def heat(title: str, matrix: NDArray[np.floating], rows: Sequence[str], columns:
     grid.records = [(name, *line.tolist()) for name, line in zip(rows, matrix)]
     grid.add_column("")
     for name in columns:
-        grid.add_column(Text(name), justify="right")
+        grid.add_column(Text(isolate(name)), justify="right")
     for name, line in zip(rows, matrix):
-        cells = [Text(name, style="bold")]
+        cells = [Text(isolate(name), style="bold")]
         for value in line:
             number = f"{value:g}" if float(value).is_integer() else f"{value:.2f}"
             depth = abs(value) / largest
@@ -137,6 +141,8 @@ def heat(title: str, matrix: NDArray[np.floating], rows: Sequence[str], columns:
 def scatter(words: Sequence[str], points: NDArray[np.floating], *, width: int = 72, height: int = 18) -> str:
     """Words on a grid by two coordinates. A word that would overlap another moves to the nearest free line.
 
+    The width of a word is that of its cells: a Chinese character has two, a combining mark none.
+
     >>> print(scatter(["tea", "dog"], np.array([[0.0, 0.0], [1.0, 1.0]]), width=12, height=2))
              dog
     tea
@@ -145,13 +151,14 @@ def scatter(words: Sequence[str], points: NDArray[np.floating], *, width: int = 
     span = np.where(span > 0, span, 1.0)
     grid = [[" "] * width for _ in range(height)]
     for word, (x, y) in zip(words, (points - low) / span):
-        room = max(0, width - len(word))
+        cells = cell_len(word)
+        room = max(0, width - cells)
         column = round(float(x) * room)
         target = round((1 - float(y)) * (height - 1))
         for line in sorted(range(height), key=lambda i: abs(i - target)):
-            left, right = max(0, column - 1), column + len(word) + 1
+            left, right = max(0, column - 1), column + cells + 1
             if all(cell == " " for cell in grid[line][left:right]):
-                grid[line][column : column + len(word)] = list(word)
+                grid[line][column : column + cells] = [isolate(word), *[""] * (cells - 1)]
                 break
     return "\n".join("".join(line).rstrip() for line in grid)
 
@@ -197,12 +204,15 @@ class ProgressLog:
 
 @contextmanager
 def progress(shown: bool = True) -> Iterator[Report]:
-    """Progress on standard error: bars with rate and remaining time, or lines now and then if it is no terminal."""
+    """Progress on standard error: bars with rate and remaining time, or lines now and then if it is no terminal.
+
+    In a notebook the bars are below the cell.
+    """
     console = Console(stderr=True)
     if not shown:
         yield silent
         return
-    if not console.is_terminal:
+    if not console.is_terminal and not console.is_jupyter:
         yield ProgressLog()
         return
     columns = [TextColumn("{task.description}"), BarColumn(), TextColumn("{task.percentage:>3.0f} %"), _Rate()]

@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import Any
 
 from firth import data
-from firth.errors import OptionError
 from firth.files import atomic_file
 
 TEXT = "data/corpora/en-01.txt.xz"  # the English text of the studies
@@ -28,7 +27,7 @@ def load_or_compute(path: Path, identity: Mapping[str, Any], compute: Callable[[
     if path.is_file():
         try:
             stored = json.loads(path.read_bytes())
-        except ValueError:
+        except (ValueError, RecursionError):
             stored = None  # incomplete or another file
         if isinstance(stored, dict) and stored.get("of") == identity and "result" in stored:
             return stored["result"]
@@ -39,8 +38,5 @@ def load_or_compute(path: Path, identity: Mapping[str, Any], compute: Callable[[
 
 
 def data_file(name: str) -> Path:
-    """The path of a file in the data folder."""
-    path = data.folder() / name
-    if not path.exists():
-        raise OptionError(f"the data folder has no {name}. The folder is {data.folder()}")
-    return path
+    """The path of a file in the data folder. If it is missing, the error says how to install its set."""
+    return data.find_file(name)

@@ -1,7 +1,10 @@
 """Files of columns, as in the shared tasks of CoNLL: a word on each line, an empty line between sentences.
 
 Columns are separated by tabs or, in lines without tabs, by spaces. Lines that mark documents (`-DOCSTART-`,
-`#begin document`) and comments of CoNLL-U (`# sent_id = 1`) end a sentence and are left out.
+`#begin document`) end a sentence and are left out. So are comments of CoNLL-U (`# sent_id = 1`, `# newdoc`), which
+stand before a sentence. A line that begins with # and could be both, such as `#a=b O`, is a word if it has as many
+columns as the other lines of its sentence (the sentence before it, where it stands alone), and a comment otherwise. A
+comment with a blank after # or around =, and without tabs, is never a word.
 """
 
 from __future__ import annotations
@@ -14,10 +17,13 @@ from firth.errors import FormatError
 from firth.files import Name, read_lines
 from firth.tasks.tags import Span
 
+MARK = re.compile(r"-DOCSTART-(\s|$)|#(begin|end) document\b")
 COMMENT = re.compile(r"-DOCSTART-(\s|$)|#(begin|end) document\b|#\s*[\w.:]+\s*=|#\s*newdoc\b|#\s*newpar\b")
+PLAIN_COMMENT = re.compile(r"# [^\t]*$|#[\w.:]+ = [^\t]*$")  # no word, whatever its columns
 SPACES = re.compile(r"[ \t]+")
 BRACKETS = re.compile(r"((?:\([^()*\s]+)*)\*[^()*\s]*(\)*)")
 PREDICATE = "V"
+LONGEST_SENTENCE = 100_000  # words
 
 
 class ColumnRow(NamedTuple):
@@ -37,17 +43,30 @@ def read_sentences(path: Name) -> Iterator[list[ColumnRow]]:
     [[('Mary', 'I-PER'), ('left', 'O')], [('Why', 'O')]]
     """
     rows: list[ColumnRow] = []
+    unsure: list[ColumnRow] = []  # lines before the sentence that may be its first words, or comments
+    columns = 0  # of the sentence before
     for number, line in read_lines(path):
-        if not line.strip() or COMMENT.match(line):
+        row = ColumnRow(number, split_fields(line))
+        if not line.strip() or MARK.match(line) or (COMMENT.match(line) and PLAIN_COMMENT.match(line)):
+            rows = rows or [one for one in unsure if len(one.fields) == columns]
             if rows:
                 yield rows
-            rows = []
+                columns = len(rows[0].fields)
+            rows, unsure = [], []
             continue
-        row = ColumnRow(number, split_fields(line))
+        if COMMENT.match(line) and not rows:
+            unsure.append(row)
+            continue
+        if not rows:
+            rows = [one for one in unsure if len(one.fields) == len(row.fields)]
         if rows and len(row.fields) != len(rows[0].fields):
             problem = f"expected {len(rows[0].fields)} columns as in line {rows[0].line}, found {len(row.fields)}"
             raise FormatError(path, problem, line=number, cure="Separate sentences by an empty line")
+        if len(rows) == LONGEST_SENTENCE:
+            problem = f"the sentence from line {rows[0].line} has more than {LONGEST_SENTENCE:,} words"
+            raise FormatError(path, problem, line=number, cure="Separate sentences by an empty line")
         rows.append(row)
+    rows = rows or [one for one in unsure if len(one.fields) == columns]
     if rows:
         yield rows
 

@@ -6,17 +6,25 @@ The score of a tag sequence is the sum of its emissions (the logits of the words
 
 Its probability is exp(score) over the sum of exp(score) of all sequences, which one pass over the words computes. A
 sequence that the tag scheme forbids has probability 0, in training and in decoding.
+
+The probability of a span is the sum of the probabilities of all sequences that contain exactly this span. The passes
+forward and backward give it (Rabiner 1989): with α the sum over the words up to its first tag, β over those after its
+last, and the score of its own tags between them.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 
+import numpy as np
 import torch
 from torch import Tensor, nn
 
-from firth.tasks.tags import Scheme, allowed_transitions, tag_list
+from firth.tasks.tags import Scheme, Span, allowed_transitions, split_tag, tag_list
 
+TINY = 1e-300  # keeps a logarithm finite
 NEVER = -1e4  # its exp is 0, and sums of it stay finite, unlike those of -inf
 
 
@@ -110,3 +118,79 @@ def viterbi(transitions: Transitions, emissions: Tensor, mask: Tensor) -> Tensor
     for previous in reversed(back_pointers):
         tags.append(previous.gather(1, tags[-1][:, None])[:, 0])
     return torch.stack(tags[::-1], 1) * mask
+
+
+def forward_backward(transitions: Transitions, emissions: Tensor, mask: Tensor) -> tuple[Tensor, Tensor]:
+    """log α and log β, (batch, time, n), in float64.
+
+    α is the sum of exp(score) of all beginnings of a sequence that end in a tag of a word, its emission included; β of
+    all continuations after it. Sums are products with a matrix of exp(transition), and are scaled at each word.
+    """
+    emissions = emissions.double()
+    largest = emissions.amax(2, keepdim=True)
+    likelihoods = torch.exp(emissions - largest)
+    begin, follow, end = (torch.exp(part.double()) for part in (transitions.begin, transitions.follow, transitions.end))
+    time = emissions.shape[1]
+    alpha, scale = begin * likelihoods[:, 0], largest[:, 0]
+    alphas = []
+    for t in range(time):
+        if t:
+            alpha, scale = (alpha @ follow) * likelihoods[:, t], scale + largest[:, t]
+        total = alpha.sum(1, keepdim=True).clamp(min=TINY)
+        alpha, scale = alpha / total, scale + total.log()
+        alphas.append(alpha.log() + scale)
+    is_last = torch.arange(time, device=mask.device) == mask.sum(1, keepdim=True) - 1  # (batch, time)
+    beta, scale = end.expand(len(emissions), -1), torch.zeros_like(largest[:, 0])
+    betas = [beta.log() + scale]
+    for t in range(time - 2, -1, -1):
+        extended, grown = (likelihoods[:, t + 1] * beta) @ follow.T, scale + largest[:, t + 1]
+        total = extended.sum(1, keepdim=True).clamp(min=TINY)
+        ends = is_last[:, t, None]
+        beta = torch.where(ends, end, extended / total)
+        scale = torch.where(ends, torch.zeros_like(scale), grown + total.log())
+        betas.append(beta.log() + scale)
+    return torch.stack(alphas, 1), torch.stack(betas[::-1], 1)
+
+
+@torch.no_grad()
+def span_probabilities(
+    transitions: Transitions,
+    emissions: Tensor,
+    mask: Tensor,
+    tags: Tensor,
+    spans: Sequence[Sequence[Span]],
+    names: Sequence[str],
+) -> list[list[float]]:
+    """The probability of each span of each sentence: that its words have their `tags`, and that it ends there.
+
+    >>> transitions = Transitions.of(["PER"], "BIO")  # no scores: all sequences that BIO allows are equally likely
+    >>> tags, mask = torch.tensor([[1, 0]]), torch.ones(1, 2, dtype=torch.bool)
+    >>> spans, names = [[Span("PER", 0, 1)]], tag_list(["PER"])
+    >>> shares = span_probabilities(transitions, torch.zeros(1, 2, 3), mask, tags, spans, names)
+    >>> round(shares[0][0], 6)  # B O, B B; not B I, O O, O B
+    0.4
+    """
+    if not any(spans):
+        return [[] for _ in spans]
+    log_alpha, log_beta = (part.cpu().numpy() for part in forward_backward(transitions, emissions, mask))
+    emitted = emissions.double().cpu().numpy()
+    follow, end = transitions.follow.double().cpu().numpy(), transitions.end.double().cpu().numpy()
+    begins_anew = np.array([split_tag(name)[0] not in "IE" for name in names])
+    lengths, ids = mask.sum(1).tolist(), tags.tolist()
+    probabilities: list[list[float]] = []
+    for row, found in enumerate(spans):
+        shares = []
+        for span in found:
+            path = ids[row][span.start : span.end]
+            score = log_alpha[row, span.start, path[0]]
+            for t, (before, after) in enumerate(pairwise(path), span.start + 1):
+                score += follow[before, after] + emitted[row, t, after]
+            if span.end == lengths[row]:
+                score += end[path[-1]]
+            else:
+                after_it = follow[path[-1]] + emitted[row, span.end] + log_beta[row, span.end]
+                score += np.logaddexp.reduce(after_it[begins_anew])
+            total = np.logaddexp.reduce(log_alpha[row, lengths[row] - 1] + end)
+            shares.append(min(1.0, float(np.exp(score - total))))
+        probabilities.append(shares)
+    return probabilities

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -13,7 +14,7 @@ from torch import Tensor, nn
 from torch.nn import functional
 
 from firth.tasks.inputs import Text
-from firth.tasks.task import Example, Labels, Task
+from firth.tasks.task import Answer, Example, Labels, Task
 
 
 class LabelNetwork(nn.Module):
@@ -40,6 +41,7 @@ class LabelTask(Task):
     """Base of tasks that choose a label. `ordered` are the labels that come first in the network."""
 
     ordered: ClassVar[tuple[str, ...]]
+    no_answer: ClassVar[Answer] = {}
 
     def learn_labels(self, examples: Sequence[Example]) -> Labels:
         """The labels: those of `ordered` first, then others by alphabet."""
@@ -47,9 +49,20 @@ class LabelTask(Task):
         ordered = [label for label in self.ordered if label in labels]
         return {"labels": ordered + sorted(labels.difference(ordered))}
 
-    def describe(self, example: Example, answer: Mapping[str, float]) -> dict[str, Any]:
-        """The likeliest label, its probability, and all labels by falling probability."""
-        return {"label": likeliest(answer), "probability": answer[likeliest(answer)], "labels": rank_labels(answer)}
+    def describe(self, example: Any, answer: Mapping[str, float]) -> dict[str, Any]:
+        """The text, the likeliest label, its probability, and all labels by falling probability."""
+        ranked = rank_labels(answer)
+        label = next(iter(ranked), None)
+        choice = {"label": label, "probability": None if label is None else ranked[label], "labels": ranked}
+        return self.describe_input(example) | choice
+
+    @abstractmethod
+    def describe_input(self, example: Any) -> dict[str, Any]:
+        """The number of the input, and its texts."""
+
+    def rows(self, described: Mapping[str, Any]) -> list[list[Any]]:
+        """One row: the number of the input, the label, its probability, and the texts."""
+        return [[described[name] for name in self.columns]]
 
 
 def likeliest(answer: Mapping[str, float]) -> str:

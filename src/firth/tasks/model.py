@@ -13,8 +13,10 @@ from typing import Any, cast
 
 import numpy as np
 import torch
+from numpy.typing import NDArray
 from torch import Tensor, nn
 
+from firth.arguments import checked
 from firth.errors import OptionError
 from firth.files import Name
 from firth.formats import native
@@ -23,11 +25,12 @@ from firth.pretrained.shipped import locate_task
 from firth.progress import Progress, Report, silent
 from firth.serialization import Parts
 from firth.show import notebook
-from firth.tasks.inputs import Embedding, Inputs, Text
+from firth.tasks.inputs import Embedding, Inputs, Sizes, Text
 from firth.tasks.registry import find_task
 from firth.tasks.scripts import common_scripts, warn_of_script
 from firth.tasks.sources import Sources
 from firth.tasks.task import Answer, Labels, Task, TaskNetwork
+from firth.tasks.truecase import Truecaser, has_case
 from firth.text.model_tokenizer import Sentences, TextLike
 
 BATCH = 64  # examples of a batch in prediction
@@ -92,16 +95,52 @@ class TaskModel(nn.Module, notebook.FactSheet):
             raise OptionError("there are no examples to evaluate on")
         return self.task.score(examples, self.predict(examples, report=report))
 
-    def ask(self, *texts: TextLike) -> list[str | dict[str, Any]]:
-        """Answers to texts, in a readable form. A text is a string, a `Path`, or a list of the tokens of a sentence."""
-        examples = self.task.ask(*texts)
-        return [self.describe(example, answer) for example, answer in zip(examples, self.predict(examples))]
+    def ask(self, *texts: TextLike) -> list[dict[str, Any]]:
+        """Answers to texts, ready for JSON, each with the number of its text (`input`).
 
-    def describe(self, example: Any, answer: Answer) -> str | dict[str, Any]:
-        """An answer in a readable form, with a `warning` if most words are in a script the model was not made for."""
+        A text is a string, a `Path`, or a list of the tokens of a sentence. Every text has at least one answer, also
+        one without words.
+        """
+        return [self.describe(example, answer) for example, answer in self.answer_texts(*texts)]
+
+    def answer_texts(self, *texts: TextLike) -> list[tuple[Any, Answer]]:
+        """The examples of texts with their answers."""
+        examples = self.task.ask(*texts)
+        return list(zip(examples, self.answer(examples)))
+
+    def answer(self, examples: Sequence[Any], *, report: Report = silent) -> list[Answer]:
+        """The answers to examples of users, as `predict` gives them, with three differences.
+
+        An example without words has the answer `Task.no_answer`. The task decides what an answer is worth: a passage
+        may hold none. Text in capitals, in lower case or of headlines is
+        truecased for the network, which was trained on edited text; the answer has the words of the user.
+        """
+        are_asked = [(any if self.task.documents else all)(example.sentences) for example in examples]
+        asked = [self.truecase(example) for example, is_asked in zip(examples, are_asked) if is_asked]
+        vocabularies = [vectors.vocabulary for vectors in self.inputs.sources.static]
+        answers = iter(self.task.decide(asked, self.predict(asked, report=report), self.metadata, vocabularies))
+        return [next(answers) if is_asked else self.task.no_answer for is_asked in are_asked]
+
+    def truecase(self, example: Any) -> Any:
+        """An example with the usual case of its words; of a document, that of all its sentences together."""
+        if not self.task.truecased or self.metadata.get("case", "mixed") != "mixed":
+            return example
+        truecaser, sentences = self.truecaser, example.sentences
+        if self.task.documents:
+            return example.with_sentences(truecaser.restore(sentences))
+        return example.with_sentences([truecaser.restore([words])[0] for words in sentences])
+
+    @cached_property
+    def truecaser(self) -> Truecaser:
+        """By the frequencies of words in the vocabularies of its word vectors, where these have case."""
+        vocabularies = (vectors.vocabulary for vectors in self.inputs.sources.static)
+        return Truecaser(tuple(words for words in vocabularies if has_case(words[:FREQUENT])))
+
+    def describe(self, example: Any, answer: Answer) -> dict[str, Any]:
+        """An answer ready for JSON, with a `warning` if most words are in a script the model was not made for."""
         described = self.task.describe(example, answer)
         warning = warn_of_script((word for words in example.sentences for word in words), self.scripts)
-        return described if warning is None or isinstance(described, str) else described | {"warning": warning}
+        return described if warning is None else described | {"warning": warning}
 
     @cached_property
     def scripts(self) -> frozenset[str]:
@@ -133,8 +172,8 @@ class TaskModel(nn.Module, notebook.FactSheet):
             if part not in parts:
                 raise OptionError(f"the tensor {name!r} belongs to no part of this model")
             parts[part][rest] = tensor
-        self.inputs.load_state(parts["inputs"])
         try:
+            self.inputs.load_state(parts["inputs"])
             self.network.load_state_dict(parts["network"])
         except RuntimeError as error:  # names the tensors
             raise OptionError(f"the tensors of the network do not fit: {error}") from error
@@ -157,8 +196,14 @@ class TaskModel(nn.Module, notebook.FactSheet):
     def from_parts(cls, parts: Parts, sources: Sources | None = None) -> TaskModel:
         """The model of `to_parts`. Its sources are opened unless they are passed."""
         config = parts.config
-        task = find_task(config["task"]).from_dict(config["options"])
-        embedding = Embedding.from_dict(config["embedding"])
+        for name, array in parts.arrays.items():
+            parts.array(name, "f", *array.shape)
+        if not isinstance(config.get("task"), str):
+            raise OptionError(f"task is {config.get('task')!r:.60}, but must be the name of a task")
+        task = find_task(config["task"]).from_dict(parts.table("options"))
+        embedding = Embedding.from_dict(parts.table("embedding"))
+        labels = check_labels(parts.table("labels"))
+        check_sizes(task, embedding, parts.arrays)
         sources = sources or Sources.open(embedding.static, embedding.elmo)
         if sources.fingerprints() != config["fingerprints"]:
             names = " and ".join(name for name in (embedding.static, embedding.elmo) if name)
@@ -166,8 +211,9 @@ class TaskModel(nn.Module, notebook.FactSheet):
             raise OptionError(f"{problem}. Name those it was trained on: --embedding PATH")
         with seed_torch(0):  # the initial values are replaced below
             inputs = Inputs(embedding, sources, parts.vocabularies.get("words"))
-            model = cls(task, config["labels"], inputs, task.network(inputs.sizes, config["labels"]))
-        model.metadata = dict(config.get("metadata", {}))
+            check_network(task, inputs.sizes, labels, parts.arrays)
+            model = cls(task, labels, inputs, task.network(inputs.sizes, labels))
+        model.metadata = parts.metadata
         model.load_state({name: torch.from_numpy(np.array(array)) for name, array in parts.arrays.items()})
         for name, tensor in model.state().items():
             if not torch.isfinite(tensor).all():
@@ -189,6 +235,43 @@ class TaskModel(nn.Module, notebook.FactSheet):
         return f"TaskModel({', '.join(f'{name}: {value}' for name, value in self.facts())})"
 
 
+def check_labels(labels: Mapping[str, Any]) -> Labels:
+    """The labels of a stored model, if they are lists of texts."""
+    for name, values in labels.items():
+        if not isinstance(values, list) or not all(isinstance(value, str) for value in values):
+            raise OptionError(f"labels.{name} is not a list of texts")
+    return dict(labels)
+
+
+def check_sizes(task: Task, embedding: Embedding, arrays: Mapping[str, NDArray[Any]]) -> None:
+    """Refuses sizes and depths that the stored tensors cannot have, before anything is built."""
+    largest = max((size for array in arrays.values() for size in array.shape), default=0)
+    options = task.as_dict()
+    for name, value, most in (
+        ("words", embedding.words, largest),
+        ("characters", embedding.characters, largest),
+        ("layers", options.get("layers", 0), len(arrays)),
+        ("hidden", len(options["hidden"]) if isinstance(options.get("hidden"), tuple) else 0, len(arrays)),
+    ):
+        if isinstance(value, int) and value > most:
+            raise OptionError(f"{name} is {value:,}, which does not fit the {len(arrays):,} tensors of the model")
+
+
+def check_network(task: Task, sizes: Sizes, labels: Labels, arrays: Mapping[str, NDArray[Any]]) -> None:
+    """Compares the shapes of the network's tensors with the stored ones, without memory for the network."""
+    try:
+        with torch.device("meta"):
+            network = task.network(sizes, labels)
+    except RuntimeError as error:  # sizes beyond those of any tensor
+        raise OptionError(f"the network cannot be built: {error}") from error
+    for name, tensor in network.state_dict().items():
+        stored = arrays.get(f"network.{name}")
+        if stored is None or stored.shape != tuple(tensor.shape):
+            found = "is missing" if stored is None else f"has the shape {stored.shape}"
+            raise OptionError(f"the tensor {name!r} {found}, but the options make it {tuple(tensor.shape)}")
+
+
+@checked
 def open_task(name: Name, embedding: str | None = None, *, sources: Sources | None = None) -> TaskModel:
     """The model in a folder, or the one that ships for a task: `open_task("ner")`.
 

@@ -25,6 +25,7 @@ from rich.text import Text
 from firth.show import terminal
 from firth.show.terminal import Bar
 from firth.tasks.labels import rank_labels
+from firth.tasks.located_text import AnswerSpan
 from firth.tasks.tags import Span, decode_spans
 
 if TYPE_CHECKING:
@@ -42,15 +43,15 @@ def draw_answer(task: Task, example: Any, answer: Any) -> RenderableType:
     return draw_description(task.describe(example, answer)) if draw is None else draw(example, answer)
 
 
-def draw_entities(example: Any, tags: Sequence[str]) -> Text:
+def draw_entities(example: Any, answer: Mapping[str, Any]) -> Text:
     """A sentence with its entities in brackets, each with its type.
 
     >>> from types import SimpleNamespace
-    >>> draw_entities(SimpleNamespace(words=["Ann", "Lee", "left"]), ["B-PER", "I-PER", "O"]).plain
+    >>> draw_entities(SimpleNamespace(words=["Ann", "Lee", "left"]), {"tags": ["B-PER", "I-PER", "O"]}).plain
     '[Ann Lee PER] left'
     """
     pieces, place = [], 0
-    for label, start, end in decode_spans(tags):
+    for label, start, end in decode_spans(answer["tags"]):
         pieces += [Text(word) for word in example.words[place:start]]
         inside = " ".join(example.words[start:end])
         pieces.append(Text.assemble("[", (inside, "bold"), f" {label}]", style=color(label)))
@@ -128,14 +129,15 @@ def split_pieces(words: Sequence[str], spans: Sequence[Span]) -> Iterator[tuple[
     yield from ((word, "") for word in words[place:])
 
 
-def draw_clusters(example: Any, answer: Sequence[Sequence[Sequence[int]]]) -> Text:
+def draw_clusters(example: Any, answer: Mapping[str, Any]) -> Text:
     """A text with its mentions in brackets; each cluster has a number and a color.
 
     >>> from types import SimpleNamespace
-    >>> draw_clusters(SimpleNamespace(words="his sister saw him".split()), [[[0, 1], [3, 4]], [[0, 2]]]).plain
+    >>> answer = {"clusters": [[[0, 1], [3, 4]], [[0, 2]]]}
+    >>> draw_clusters(SimpleNamespace(words="his sister saw him".split()), answer).plain
     '[[his]1 sister]2 saw [him]1'
     """
-    mentions = [(start, end, number) for number, cluster in enumerate(answer) for start, end in cluster]
+    mentions = [(start, end, number) for number, cluster in enumerate(answer["clusters"]) for start, end in cluster]
     mentions.sort(key=lambda mention: (mention[0], -mention[1]))
     parts = []
     for place, word in enumerate(example.words):
@@ -157,13 +159,17 @@ def cluster_color(number: int) -> str:
 
 def draw_span(example: Any, answer: Mapping[str, Any]) -> RenderableType:
     """The question, and the passage with its answer in brackets. A long passage is shortened around it."""
+    question = Text(" ".join(example.words), style="italic")
+    if answer["text"] is None:
+        chance = "" if answer["probability"] is None else f" ({answer['probability']:.0%})"
+        return Text.assemble(question, (f"  no answer{chance}", "dim"))
     passage, start, end = example.passage.text, answer["start"], answer["end"]
     first, last = max(0, start - AROUND), min(len(passage), end + AROUND)
     shown = Text("… " if first else "")
     shown.append(passage[first:start])
     shown.append(f"[{passage[start:end]}]", style="bold green")
     shown.append(passage[end:last] + (" …" if last < len(passage) else ""))
-    return Group(Text.assemble((" ".join(example.words), "italic"), (f"  {answer['probability']:.0%}", "dim")), shown)
+    return Group(Text.assemble(question, (f"  {answer['probability']:.0%}", "dim")), shown)
 
 
 def draw_pair(example: Any, answer: Mapping[str, float]) -> RenderableType:
@@ -177,9 +183,28 @@ def draw_sentiment(example: Any, answer: Mapping[str, float]) -> RenderableType:
     return Group(Text(" ".join(example.words)), draw_probabilities(answer))
 
 
+def draw_places(task: Task, rows: Sequence[Sequence[Any]]) -> Table | None:
+    """The places and probabilities of the spans in rows of answers; None for a task without spans."""
+    if "start" not in task.columns:
+        return None
+    names = [name for name in task.columns[: task.columns.index(AnswerSpan.columns[0])] if name != "question"]
+    shown = []
+    for row in rows:
+        values = dict(zip(task.columns, row))
+        if values["text"] is None:
+            places, share = ("", ""), "" if values["probability"] is None else f"{values['probability']:.0%}"
+        else:
+            places = f"{values['start']}:{values['end']}", f"{values['token_start']}:{values['token_end']}"
+            share = f"{values['probability']:.0%}"
+        shown.append(
+            [*("" if values[name] is None else values[name] for name in names), values["text"], *places, share]
+        )
+    return terminal.table("", [*names, "text", "characters", "tokens", "probability"], shown)
+
+
 def draw_probabilities(answer: Mapping[str, float]) -> Table:
     """Labels with their probabilities, in the order of the answer; the likeliest is marked."""
-    best = max(answer, key=lambda label: answer[label])
+    best = max(answer, key=lambda label: answer[label], default="")
     grid = Table.grid(padding=(0, 2))
     grid.add_column()
     grid.add_column(justify="right")
@@ -190,10 +215,8 @@ def draw_probabilities(answer: Mapping[str, float]) -> Table:
     return grid
 
 
-def draw_description(description: str | dict[str, Any]) -> RenderableType:
-    """A description: text as it is, names and values as a table, numbers by label as bars."""
-    if isinstance(description, str):
-        return Text(description)
+def draw_description(description: Mapping[str, Any]) -> RenderableType:
+    """A description: names and values as a table, numbers by label as bars."""
     parts: list[RenderableType] = []
     rows = []
     for name, value in description.items():

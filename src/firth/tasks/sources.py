@@ -6,7 +6,7 @@ A task's model stores their names and not their contents. A fingerprint detects 
 from __future__ import annotations
 
 import hashlib
-import json
+import os
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 
 from firth.errors import OptionError
+from firth.files import read_json
 from firth.formats import native
 from firth.formats.registry import detect, load
 from firth.models.elmo import fingerprint as fingerprint_of_bilm
@@ -30,7 +31,7 @@ def split_names(text: str) -> list[str]:
     >>> split_names("glove-en+elmo-en")
     ['glove-en', 'elmo-en']
     """
-    return [text] if text and Path(text).exists() else [name for name in text.split("+") if name]
+    return [text] if os.path.exists(text) else [name for name in text.split("+") if name]
 
 
 def is_bilm(name: str) -> bool:
@@ -38,7 +39,8 @@ def is_bilm(name: str) -> bool:
     path = locate(name)
     if detect(path) != "native":
         return detect(path) == "elmo"
-    return bool(json.loads(Path(path, native.CONFIG).read_bytes()).get("kind") == native.BILM)
+    config = read_json(Path(path, native.CONFIG), native.LONGEST_CONFIG)
+    return isinstance(config, dict) and config.get("kind") == native.BILM
 
 
 @dataclass(frozen=True)

@@ -17,6 +17,7 @@ from collections.abc import Set as AbstractSet
 from typing import Any, Literal, NamedTuple
 
 from firth.errors import OptionError
+from firth.tasks.located_text import LocatedText
 
 OUTSIDE = "O"
 PREFIXES = {"B": "B", "I": "I", "E": "E", "S": "S", "M": "I", "L": "E", "U": "S", "W": "S"}  # also BMES and BILOU
@@ -181,12 +182,13 @@ def bracket_spans(words: Sequence[str], spans: Iterable[Span]) -> str:
     return " ".join([*pieces, *words[place:]])
 
 
-def describe_spans(words: Sequence[str], spans: Iterable[Span]) -> list[dict[str, Any]]:
-    """Spans with their text, ready for JSON.
+def describe_spans(text: LocatedText, spans: Sequence[Span], probabilities: Sequence[float]) -> list[dict[str, Any]]:
+    """Spans with their labels, their places in the text and their probabilities, ready for JSON.
 
-    >>> describe_spans(["Ann", "Lee", "left", "."], [Span("PER", 0, 2)])
-    [{'text': 'Ann Lee', 'label': 'PER', 'start': 0, 'end': 2}]
+    >>> describe_spans(LocatedText.of_tokens(["Ann", "Lee", "left"]), [Span("PER", 0, 2)], [0.9])
+    [{'label': 'PER', 'text': 'Ann Lee', 'start': 0, 'end': 7, 'token_start': 0, 'token_end': 2, 'probability': 0.9}]
     """
     return [
-        {"text": " ".join(words[start:end]), "label": label, "start": start, "end": end} for label, start, end in spans
+        {"label": label, **text.span(start, end, probability).as_dict()}
+        for (label, start, end), probability in zip(spans, probabilities, strict=True)
     ]

@@ -9,8 +9,8 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any, ClassVar, Protocol, TypeVar
+from dataclasses import dataclass, field, replace
+from typing import Any, ClassVar, Protocol, Self, TypeVar
 
 from torch import Tensor, nn
 
@@ -18,7 +18,9 @@ from firth.errors import OptionError
 from firth.files import Name
 from firth.options import Recipe
 from firth.tasks.inputs import Sizes, Text
+from firth.tasks.located_text import LocatedText
 from firth.text.model_tokenizer import TextLike
+from firth.text.vocabulary import Vocabulary
 
 Answer = Any  # a value that JSON can hold: a label, a list of tags, spans, a string
 Labels = dict[str, Any]  # what a network must know before training, ready for JSON
@@ -40,17 +42,30 @@ class Example(Protocol):
     def gold(self) -> Any:
         """The gold labels; an OptionError where they are not known."""
 
+    def with_sentences(self, sentences: Sequence[tuple[str, ...]]) -> Self:
+        """The example with other spellings of its words; their number does not change."""
+
 
 @dataclass(frozen=True)
 class SentenceExample:
     """Base of examples whose one input is a sentence or a text."""
 
     words: tuple[str, ...]
+    origin: LocatedText | None = field(default=None, kw_only=True, compare=False, repr=False)  # of words of a user
+
+    @property
+    def located(self) -> LocatedText:
+        """The words with their places: in the text of the user, or in the words joined by single blanks."""
+        return self.origin or LocatedText.of_tokens(self.words)
 
     @property
     def sentences(self) -> tuple[tuple[str, ...], ...]:
         """The one input: the words."""
         return (self.words,)
+
+    def with_sentences(self, sentences: Sequence[tuple[str, ...]]) -> Self:
+        """The example with other spellings of its words."""
+        return replace(self, words=sentences[0])
 
 
 class TaskNetwork(Protocol):
@@ -82,6 +97,9 @@ class Task(Recipe, ABC):
     commands: ClassVar[tuple[str, ...]]  # examples of `firth task NAME`
     defaults: ClassVar[Mapping[str, Any]] = {}
     documents: ClassVar[bool] = False
+    truecased: ClassVar[bool] = True  # whether texts of users without usual case are truecased for the network
+    no_answer: ClassVar[Answer]  # to a text without words, which the network does not see
+    columns: ClassVar[tuple[str, ...]]  # names of the values of a row
 
     @abstractmethod
     def read(self, path: Name) -> list[Any]:
@@ -108,11 +126,28 @@ class Task(Recipe, ABC):
 
     @abstractmethod
     def ask(self, *texts: TextLike) -> list[Any]:
-        """Examples without gold labels, from running text or lists of tokens."""
+        """Examples without gold labels, from running text or lists of tokens. Each text has at least one."""
+
+    def decide(
+        self,
+        examples: Sequence[Any],
+        answers: Sequence[Answer],
+        metadata: Mapping[str, Any],
+        vocabularies: Sequence[Vocabulary],
+    ) -> list[Answer]:
+        """The answers that users get, from those of the network.
+
+        `metadata` is that of the model, and `vocabularies` are those of its word vectors, the frequent words first.
+        """
+        return list(answers)
 
     @abstractmethod
-    def describe(self, example: Any, answer: Answer) -> str | dict[str, Any]:
-        """An answer in a readable form, ready for JSON."""
+    def describe(self, example: Any, answer: Answer) -> dict[str, Any]:
+        """An answer ready for JSON: the number and the text of its input, spans with their places, probabilities."""
+
+    @abstractmethod
+    def rows(self, described: Mapping[str, Any]) -> list[list[Any]]:
+        """A described answer as rows of a table, at least one."""
 
 
 def require_gold(gold: Gold | None, words: Sequence[str]) -> Gold:

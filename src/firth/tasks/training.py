@@ -21,9 +21,11 @@ from firth.tasks.model import TaskModel, seed_torch
 from firth.tasks.sources import Sources
 from firth.tasks.task import Task
 from firth.tasks.training_loop import TaskTraining
+from firth.tasks.truecase import find_case
 from firth.training.monitor import Monitor
 
 NOT_IN_IDENTITY = ("epochs", "patience", "cache", "log_every", "save_every")  # they do not change a step
+SAMPLE = 1000  # examples that show the case of a training text
 SOURCES = ("static", "elmo")  # identified by their contents, not by their paths
 
 
@@ -31,7 +33,7 @@ SOURCES = ("static", "elmo")  # identified by their contents, not by their paths
 class Training(Recipe):
     """The options of training a task."""
 
-    epochs: int = option(30, "Maximum number of passes over the training examples.", minimum=1)
+    epochs: int = option(30, "Maximum number of passes over the training examples.", minimum=1, maximum=1_000_000)
     batch: int = option(32, "Batch size in examples. A task of documents always uses one document.", minimum=1)
     optimizer: Literal["adam", "adadelta", "adagrad", "sgd"] = option("adam", "Optimizer.")
     learning_rate: float = option(1e-3, "Learning rate.", minimum=0)
@@ -52,9 +54,7 @@ class Training(Recipe):
     share: float = option(1.0, "Train on this fraction of the examples, drawn at random.", minimum=0, maximum=1)
     cache: float = option(2.0, "Gigabytes of memory for cached layers of a frozen biLM.", minimum=0)
     log_every: int = option(20, "Steps between lines of the log.", minimum=1)
-    save_every: int = option(
-        0, "Steps between checkpoints; 0 saves every ten minutes. Each epoch is saved too.", minimum=0
-    )
+    save_every: int = option(0, "Steps between checkpoints; 0 saves every minute. Each epoch is saved too.", minimum=0)
     seed: int = option(1, "Seed of the random numbers.", minimum=0, maximum=2**32)
 
 
@@ -96,7 +96,9 @@ def fit(
         model = TaskModel(task, labels, inputs, task.network(inputs.sizes, labels))
     identity = describe_training(model, training, examples, dev) if checkpoint is not None else {}
     runtime.join()
-    watching = Monitor.open(identity, report=report, checkpoint=checkpoint, resume=resume, log=log)
+    watching = Monitor.open(
+        identity, report=report, checkpoint=checkpoint, resume=resume, log=log, is_main=runtime.is_main
+    )
     with limit_threads(runtime.threads), watching as monitor:
         loop = TaskTraining(model.to(runtime.place), examples, dev, training, runtime, monitor)
         history = loop.run()
@@ -104,6 +106,8 @@ def fit(
             raise monitor.interruption()
     model.metadata = {"training": training.as_dict(), "examples": {"train": len(examples), "dev": len(dev)}}
     model.metadata |= {"dev": history.best, "epochs": history.epochs, "layer_shares": model.inputs.shares}
+    sample = [words for example in examples[:SAMPLE] for words in example.sentences]
+    model.metadata["case"] = find_case(sample)  # text of users is not truecased for a model of lower-case text
     model.metadata["words_per_second"] = round(history.words_per_second, 1)
     model.metadata["bilm_share"] = round(history.bilm_share, 4)
     return model.to("cpu").eval()

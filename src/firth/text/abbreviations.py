@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from functools import cache
 
 import numpy as np
 from numpy.typing import NDArray
 
-from firth.kernels import characters as characters_kernel
 from firth.kernels import sentences as kernel
+from firth.text.languages import ARABIC_CONTINUERS, PERSIAN_CONTINUERS, WORDS
+from firth.text.word_table import make_table
 
 # Titles and other abbreviations that never end a sentence.
 TITLES = """
@@ -50,27 +52,51 @@ def _spellings(word: str) -> set[str]:
     return {word, word[0].upper() + word[1:], word.upper()}
 
 
+# In English a variety (var. alba), in Turkish "there is": no abbreviation before a capital.
+AMBIGUOUS = "var"
+
+
+def _entries(language: str) -> Iterator[tuple[int, str, bool]]:
+    """The lists of a language: the value of their words, the words, and whether other spellings count, too."""
+    if language in WORDS:
+        lists = WORDS[language]
+        yield kernel.STARTER, lists.starters, False
+        yield kernel.NUMBERED, lists.numbered, False
+        yield kernel.ENDER, lists.enders, True
+        yield kernel.TITLE, lists.titles, True
+        yield kernel.ELIDED, lists.elided, True
+        yield kernel.CLITIC, lists.clitics, False
+        yield kernel.WHOLE, lists.whole, False
+        yield kernel.CONTINUER, lists.continuers, False
+        return
+    yield kernel.STARTER, STARTERS, False
+    yield kernel.NUMBERED, NUMBERED, False
+    yield kernel.ENDER, ENDERS, True
+    yield kernel.TITLE, TITLES, True
+    if language != "first":
+        yield kernel.AMBIGUOUS, AMBIGUOUS, True
+        yield kernel.CONTINUER, f"{PERSIAN_CONTINUERS} {ARABIC_CONTINUERS}", False
+
+
 @cache
-def abbreviation_table(more: tuple[str, ...] = ()) -> tuple[NDArray[np.uint64], NDArray[np.uint8]]:
+def abbreviation_table(
+    more: tuple[str, ...] = (), language: str = "any"
+) -> tuple[NDArray[np.uint64], NDArray[np.uint8]]:
     """The hash table of the kernel: the hash of the code points of each word, and the kind of the word.
+
+    The language "first" has the words of the first version of the rules.
 
     >>> keys, values = abbreviation_table(("Bhf.",))
     >>> keys.shape == values.shape
     True
     """
-    known = dict.fromkeys(STARTERS.split(), kernel.STARTER)
-    for words, kind in ((NUMBERED, kernel.NUMBERED), (ENDERS, kernel.ENDER), (TITLES, kernel.TITLE)):
+    known: dict[str, int] = {}
+    for value, words, spelled in _entries(language):
         for word in words.split():
-            known |= dict.fromkeys({word} if kind == kernel.NUMBERED else _spellings(word), kind)
+            for spelling in _spellings(word) if spelled else (word,):
+                replaced = kernel.KINDS if value <= kernel.KINDS else 0
+                known[spelling] = known.get(spelling, 0) & ~replaced | value
     for word in more:
-        known |= dict.fromkeys(_spellings(word.rstrip(".")), kernel.ENDER)
-    size = 1 << (4 * len(known)).bit_length()
-    keys, values = np.zeros(size, np.uint64), np.zeros(size, np.uint8)
-    for word, kind in known.items():
-        codes = np.array([ord(letter) for letter in word], np.uint32)
-        key = int(characters_kernel.hash_codes(codes, 0, len(codes)))
-        slot = (key >> 20) & (size - 1)
-        while keys[slot]:
-            slot = (slot + 1) & (size - 1)
-        keys[slot], values[slot] = key, kind
-    return keys, values
+        for spelling in _spellings(word.rstrip(".")):
+            known[spelling] = known.get(spelling, 0) & ~kernel.KINDS | kernel.ENDER
+    return make_table(known)

@@ -10,6 +10,7 @@ import re
 import unicodedata
 from collections.abc import Sequence
 from functools import cache
+from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -41,35 +42,41 @@ def remove(text: str, pattern: re.Pattern[str]) -> tuple[str, Ids]:
     return pattern.sub("", text), np.flatnonzero(mask)
 
 
-def compose(text: str) -> tuple[str, Ids]:
-    """The text in NFC. A composed character has the offset of the first of its parts.
+def compose(text: str, form: Literal["NFC", "NFKC"] = "NFC") -> tuple[str, Ids]:
+    """The text in NFC or NFKC. A composed character has the offset of the first of its parts.
 
-    >>> compose("e\\u0301a")
-    ('éa', array([0, 2, 3]))
+    >>> compose("e\\u0301a"), compose("ｶﾞﾁ", "NFKC")
+    (('éa', array([0, 2, 3])), ('ガチ', array([0, 2, 3])))
     """
-    if unicodedata.is_normalized("NFC", text):
+    if unicodedata.is_normalized(form, text):
         return text, np.arange(len(text) + 1)
     pieces, offsets = [], []
     start = 0
     for end in range(1, len(text) + 1):
-        if end < len(text) and (unicodedata.combining(text[end]) or text[end] in combining_characters()):
+        if end < len(text) and _combines(text[end], form):
             continue
-        piece = unicodedata.normalize("NFC", text[start:end])
+        piece = unicodedata.normalize(form, text[start:end])
         pieces.append(piece)
-        offsets += _origins(text[start:end], piece, start)
+        offsets += _origins(text[start:end], piece, start, "NFD" if form == "NFC" else "NFKD")
         start = end
     return "".join(pieces), np.array([*offsets, len(text)], np.int64)
 
 
-def _origins(source: str, piece: str, start: int) -> list[int]:
+def _combines(letter: str, form: Literal["NFC", "NFKC"]) -> bool:
+    """Whether a character may compose with the one before it."""
+    first = letter if form == "NFC" else unicodedata.normalize("NFKD", letter)[0]
+    return bool(unicodedata.combining(first)) or first in combining_characters()
+
+
+def _origins(source: str, piece: str, start: int, atoms_form: Literal["NFD", "NFKD"]) -> list[int]:
     """The offset of each character of a composed piece; never decreasing, though NFC may reorder marks."""
     if len(source) == 1 or source == piece:
         return [start + min(i, len(source) - 1) for i in range(len(piece))]
-    atoms = [(atom, start + i) for i, letter in enumerate(source) for atom in unicodedata.normalize("NFD", letter)]
+    atoms = [(atom, start + i) for i, letter in enumerate(source) for atom in unicodedata.normalize(atoms_form, letter)]
     origins = []
     for letter in piece:
         places = []
-        for atom in unicodedata.normalize("NFD", letter):
+        for atom in unicodedata.normalize(atoms_form, letter):
             index = next(i for i, (other, _) in enumerate(atoms) if other == atom)
             places.append(atoms.pop(index)[1])
         origins.append(min(places))

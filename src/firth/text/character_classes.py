@@ -74,10 +74,16 @@ SIGNS = {
     kernel.LINE: "\n\r\x85\u2028\u2029",
 }
 
+# Later rules: the marks of Armenian stand inside words, the shad of Tibetan ends a clause.
+MORE_SIGNS = {kernel.MIDDLE: "՛՜՞", kernel.SYMBOL: "՝", kernel.STOP: "།༎"}
+CASELESS = (0x10A0, 0x1100), (0x1C90, 0x1CC0), (0x2D00, 0x2D30)  # Georgian sentences begin with a small letter
+
 
 @cache
-def character_classes() -> NDArray[np.uint8]:
+def character_classes(scripts: bool = True) -> NDArray[np.uint8]:
     """The class of every code point, from Unicode's categories and the tables above.
+
+    Without `scripts`, the classes are those of the first version of the rules.
 
     >>> classes = character_classes()
     >>> [int(classes[ord(letter)]) for letter in "A漢"] == [kernel.UPPER, kernel.HAN]
@@ -101,5 +107,11 @@ def character_classes() -> NDArray[np.uint8]:
     classes[0x1F3FB:0x1F400] = kernel.MARK  # skin tones
     for kind, signs in SIGNS.items():
         classes[[ord(sign) for sign in signs]] = kind
+    if scripts:
+        for kind, signs in MORE_SIGNS.items():
+            classes[[ord(sign) for sign in signs]] = kind
+        for first, end in CASELESS:
+            part = classes[first:end]
+            part[(part == kernel.UPPER) | (part == kernel.LOWER)] = kernel.LETTER
     classes.flags.writeable = False
     return classes

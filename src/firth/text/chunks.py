@@ -24,7 +24,7 @@ from firth.text.vocabulary import Vocabulary, rank, to_bytes
 
 CHUNK = 1 << 20
 BYTE_ORDER_MARK = b"\xef\xbb\xbf"
-PADDING = b" " * kernel.PADDING
+PADDING = b" " * 32  # as kernels/text_to_ids.py needs
 NO_LENGTHS, NO_MARKS = np.empty(0, np.int32), np.empty(0, np.uint8)
 NO_IDS = np.empty(0, np.uint32)
 
@@ -74,10 +74,10 @@ def chunks(path: Name, cuts: Cuts = AT_LINES, *, size: int = CHUNK, count_lines:
     rest = b""
     with open_with_position(path) as (file, position):
         while True:
-            data = bytearray(len(rest) + size + kernel.PADDING)
+            data = bytearray(len(rest) + size + len(PADDING))
             data[: len(rest)] = rest
             filled = _fill(file, data, len(rest))
-            is_last = filled < len(data) - kernel.PADDING
+            is_last = filled < len(data) - len(PADDING)
             cut = filled if is_last else _cut(data, filled, cuts)
             while cut == 0 and not is_last:
                 if filled > LONGEST_LINE:
@@ -85,10 +85,10 @@ def chunks(path: Name, cuts: Cuts = AT_LINES, *, size: int = CHUNK, count_lines:
                     raise FormatError(path, problem, offset=offset, cure="Break the text into lines")
                 data += bytes(filled)
                 filled = _fill(file, data, filled)
-                is_last = filled < len(data) - kernel.PADDING
+                is_last = filled < len(data) - len(PADDING)
                 cut = filled if is_last else _cut(data, filled, cuts)
             rest = bytes(memoryview(data)[cut:filled])
-            data[cut : cut + kernel.PADDING] = PADDING
+            data[cut : cut + len(PADDING)] = PADDING
             start = 3 if offset == 0 and data.startswith(BYTE_ORDER_MARK) else 0
             data[:start] = b" " * start
             place = position()
@@ -101,7 +101,7 @@ def chunks(path: Name, cuts: Cuts = AT_LINES, *, size: int = CHUNK, count_lines:
 
 
 def _fill(file: IO[bytes], data: bytearray, filled: int) -> int:
-    with memoryview(data)[filled : len(data) - kernel.PADDING] as view:
+    with memoryview(data)[filled : len(data) - len(PADDING)] as view:
         return filled + fill(file, view)
 
 

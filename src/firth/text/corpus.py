@@ -11,35 +11,40 @@ import hashlib
 import itertools
 import json
 import os
-import shutil
-import tempfile
 import weakref
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from copy import copy
 from functools import partial
 from importlib.metadata import version
 from os import PathLike
 from pathlib import Path
-from typing import Any, Literal, TypeAlias, get_args
+from typing import Any, Literal, get_args
 
 import numpy as np
 
+from firth.arguments import checked
 from firth.errors import FormatError, OptionError
 from firth.files import STDIN, Name, atomic_file, decode, expand, total_size
 from firth.kernels import text_to_ids as kernel
 from firth.progress import Progress, Report, silent
 from firth.runtime import Runtime
-from firth.text.chunks import AT_BLANKS, AT_LINES, AT_PARAGRAPHS, CHUNK, PADDING, Chunk, Scan, Tables, chunks
+from firth.temporary import TemporaryFolder
+from firth.text.chunks import AT_BLANKS, AT_LINES, AT_PARAGRAPHS, CHUNK, PADDING, Chunk, Cuts, Scan, Tables, chunks
+from firth.text.extraction import Extraction
+from firth.text.segmentation import hint_at_segmenters
 from firth.text.tokenfile import VERSION, TokenFile, TokenWriter, vocabulary_path
 from firth.text.tokenize import EncodedTokens, Tokenizer
 from firth.text.vocabulary import Vocabulary, to_bytes
 
 Errors = Literal["strict", "replace"]
-Documents = Literal["file", "line"]
+Documents = Literal["file", "line", "tagged-line"]
 Document = str | tuple[str, ...]  # in memory: a text, or the tokens of one sentence
-Source: TypeAlias = "Corpus | str | PathLike[str] | Iterable[str | PathLike[str] | Sequence[str]]"
+PlacedDocument = tuple[Document, tuple[str, int | None]]  # with the name of its file and its line
 BLANKS = " \t\r\v\f"
+TAG_END, TAG_SEPARATOR = "\t", ","  # in a tagged line
 
 
+@checked
 class Corpus:
     """Text from files, folders, glob patterns or standard input ('-'), compressed or not.
 
@@ -49,10 +54,13 @@ class Corpus:
     >>> corpus.vocabulary
     Vocabulary(6 words, 8 tokens: The, cat, dog, …)
 
-    A document is a file, or a line with `documents="line"`; with `field`, files are JSON lines and the text under that
-    key of each record is a document. Bytes that are not UTF-8 raise FormatError with their offset, or become U+FFFD
-    with `errors="replace"`. `cache` is a folder for the token file, which is used again until a file or an option
-    changes.
+    A document is a file, or a line with `documents="line"`; with `documents="tagged-line"`, the tags of the document,
+    separated by commas, and a tab stand before its text. With `field`, files are JSON lines and the text under that key
+    of each record is a document. With `column`, a name or a number from 1, files are tables (CSV or separated by tabs)
+    and each cell of that column is a document. With `html`, HTML pages are read as their visible text. Tables and pages
+    for which nothing is said are errors; see `Extraction`. Bytes that are not UTF-8 raise FormatError with their
+    offset, or become U+FFFD with `errors="replace"`. `cache` is a folder for the token file, which is used again until
+    a file or an option changes.
     """
 
     def __init__(
@@ -61,6 +69,8 @@ class Corpus:
         *,
         tokenizer: Tokenizer | None = None,
         field: str | None = None,
+        column: str | int | None = None,
+        html: bool | None = None,
         errors: Errors = "strict",
         documents: Documents = "file",
         cache: Name | None = None,
@@ -69,14 +79,23 @@ class Corpus:
         for name, value, legal in (("errors", errors, Errors), ("documents", documents, Documents)):
             if value not in get_args(legal):
                 raise OptionError(f"{name} is {value!r}, but must be one of {', '.join(map(repr, get_args(legal)))}")
+        if field is not None and documents == "tagged-line":
+            raise OptionError("a record of JSON lines is a document, so documents='tagged-line' cannot have a field")
         self.tokenizer = Tokenizer() if tokenizer is None else tokenizer
         self.field, self.errors, self.documents = field, errors, documents
         self.cache = None if cache is None else Path(cache)
         self.runtime = Runtime.from_env(threads)
         self.paths = expand(paths)
+        if column is not None and (field is not None or documents == "tagged-line"):
+            raise OptionError("a column is of a table, but field and documents='tagged-line' are for other files")
+        self.extraction = Extraction(column, html)
+        is_plain = field is not None or documents == "tagged-line"
+        self._kinds = {} if is_plain else self.extraction.check(self.paths)
         self._texts: tuple[Document, ...] | None = None
+        self._tags: list[str | tuple[str, ...]] | None = None
         self._tokens: TokenFile | None = None
         self._is_consumed = False
+        self.hints_at_segmenters = True
 
     @classmethod
     def of(cls, texts: Source, **options: Any) -> Corpus:
@@ -146,6 +165,31 @@ class Corpus:
             for first, last in itertools.pairwise(places):
                 yield [words[id] for id in ids[first:last]]
 
+    def with_tags(self, tags: Iterable[str | Iterable[str]]) -> Corpus:
+        """The same corpus with a tag, or several, for each document.
+
+        >>> Corpus.of(["hot tea", "cold rain"]).with_tags(["drink", ("sky", "cold")]).tags
+        ['drink', ('sky', 'cold')]
+        """
+        check_list(tags, "the tags are")
+        corpus = copy(self)
+        corpus._tags = [
+            tag if isinstance(tag, str) else tuple(check_words(tag, "the tags of document", place))
+            for place, tag in enumerate(tags)
+        ]
+        return corpus
+
+    @property
+    def tags(self) -> list[str | tuple[str, ...]] | None:
+        """The tags of each document; None if it has none. Those of tagged lines are read from the files."""
+        if self._tags is None and self.documents == "tagged-line" and self._texts is None:
+            self._check_unread()
+            read = (self._split_tags(chunk) for path in self.paths for chunk in chunks(path, count_lines=True))
+            self._tags = [
+                tuple(tag.strip() for tag in tags.split(TAG_SEPARATOR)) for lines in read for tags, _, _ in lines
+            ]
+        return self._tags
+
     def texts(self) -> Iterator[str]:
         """The unchanged text of each document, one document at a time."""
         if self._texts is not None:
@@ -153,8 +197,11 @@ class Corpus:
             return
         self._check_unread()
         for path in self.paths:
-            cut = chunks(path, count_lines=self.field is not None)
-            if self.field is not None or self.documents == "line":
+            if self._is_extracted(path):
+                yield from (text for text, _ in self._extract(path))
+                continue
+            cut = chunks(path, count_lines=self._counts_lines)
+            if self.field is not None or self.documents != "file":
                 for chunk in cut:
                     yield from (text for text, _ in self._split(chunk))
             else:
@@ -166,14 +213,13 @@ class Corpus:
         self._is_consumed = STDIN in self.paths
 
     def _read_temporary(self, report: Report) -> TokenFile:
-        folder = tempfile.mkdtemp(prefix="firth-")
-        clean = partial(_remove, folder, os.getpid())
+        folder = TemporaryFolder("corpus")
         try:
-            tokens = self._read(Path(folder) / "corpus.tokens", report)
+            tokens = self._read(folder.path / "corpus.tokens", report)
         except BaseException:
-            clean()
+            folder.close()
             raise
-        weakref.finalize(tokens, clean)
+        weakref.finalize(tokens, folder.close)
         return tokens
 
     def _read_cached(self, folder: Path, report: Report) -> TokenFile:
@@ -187,8 +233,13 @@ class Corpus:
 
     def _key(self) -> str:
         """A hash of all that the token file depends on: files, options, versions."""
-        options = VERSION, version("firth"), self.tokenizer, self.field, self.errors, self.documents
+        options = VERSION, version("firth"), self.tokenizer, self.field, self.errors, self.documents, self.extraction
         digest = hashlib.sha256(repr(options).encode())
+        segment = self.tokenizer.segment
+        if segment is not None and not isinstance(segment, str):
+            raise OptionError("a function that segments has no name, so its words cannot be cached. Leave out cache")
+        if segment is not None and os.path.isdir(segment):
+            digest.update(repr((os.path.abspath(segment), os.stat(segment).st_mtime_ns)).encode())
         for path in self.paths:
             status = os.stat(path)
             digest.update(repr((os.path.abspath(path), status.st_size, status.st_mtime_ns)).encode())
@@ -200,6 +251,8 @@ class Corpus:
     def _read(self, path: Path, report: Report) -> TokenFile:
         tables = Tables()
         total, unit = total_size(self.paths), "bytes"
+        if any(map(self._is_extracted, self.paths)):
+            total, unit = None, "characters"
         if self._texts is not None:
             total, unit = sum(map(_count_characters, self._texts)), "characters"
         with atomic_file(path) as draft, TokenWriter(draft) as writer:
@@ -211,8 +264,10 @@ class Corpus:
             normalizer = self.tokenizer.normalizer
             vocabulary, numbers = tables.merge(normalizer.fold if normalizer and normalizer.fold_case else None)
             writer.renumber(numbers, self.runtime)
-            writer.finish(len(vocabulary))
             vocabulary.save(vocabulary_path(path))
+            writer.finish(vocabulary_path(path), len(vocabulary))
+        if self.hints_at_segmenters and self.tokenizer.mode == "running" and self.tokenizer.segment is None:
+            hint_at_segmenters(vocabulary)
         return TokenFile(path, vocabulary)
 
     def _write(self, writer: TokenWriter, scan: Scan) -> None:
@@ -235,23 +290,52 @@ class Corpus:
 
     def _scans(self, tables: Tables) -> Iterator[Scan]:
         if self._texts is not None:
-            return self.runtime.stream(partial(self._scan_texts, tables), _make_batches(self._texts))
+            places = ((text, (f"text {number}", None)) for number, text in enumerate(self._texts))
+            return self.runtime.stream(partial(self._scan_texts, tables), _make_batches(places))
         self._check_unread()
         scan: Callable[[Tables, Chunk], Scan]
         if self.field is not None:
             scan = self._scan_documents
-        elif self._is_plain:
+        elif self._is_plain and self.documents != "tagged-line":
             scan = self._scan_plain
         else:
-            scan = self._scan_documents if self.documents == "line" else self._scan_running
+            scan = self._scan_running if self.documents == "file" else self._scan_documents
         cuts = AT_LINES
         if scan == self._scan_plain:
             cuts = AT_BLANKS
         elif scan == self._scan_running and self.tokenizer.paragraphs:
             cuts = AT_PARAGRAPHS
-        counted = self.field is not None
+        counted = self._counts_lines
+        if any(map(self._is_extracted, self.paths)):
+            return self.runtime.stream(lambda job: job[0](tables, job[1]), self._jobs(scan, cuts))
         cut = (chunk for path in self.paths for chunk in chunks(path, cuts, count_lines=counted))
         return self.runtime.stream(partial(scan, tables), cut)
+
+    def _is_extracted(self, path: str) -> bool:
+        """Whether a file is a table or a page, so that its text is not the file itself."""
+        return self._kinds.get(path, "text") != "text"
+
+    def _extract(self, path: str) -> Iterator[tuple[str, int]]:
+        """The documents of a table or a page with their line numbers."""
+        for text, line in self.extraction.documents(path, self._kinds[path], self.errors):
+            if self._kinds[path] == "html" and self.documents == "line":
+                yield from ((block, line) for block in text.split("\n"))
+            else:
+                yield text, line
+
+    def _jobs(self, scan: Callable[[Tables, Chunk], Scan], cuts: Cuts) -> Iterator[tuple[Callable[..., Scan], Any]]:
+        """The functions and arguments that scan the files, some of which are tables or pages."""
+        for path in self.paths:
+            if self._is_extracted(path):
+                texts = ((text, (path, line)) for text, line in self._extract(path))
+                yield from ((self._scan_texts, batch) for batch in _make_batches(texts))
+            else:
+                yield from ((scan, chunk) for chunk in chunks(path, cuts, count_lines=self._counts_lines))
+
+    @property
+    def _counts_lines(self) -> bool:
+        """Whether errors name the number of a line."""
+        return self.field is not None or self.documents == "tagged-line"
 
     def _scan_plain(self, tables: Tables, chunk: Chunk) -> Scan:
         data: bytearray | bytes = chunk.data
@@ -275,7 +359,7 @@ class Corpus:
         scan = self._scan_texts(tables, [(text, (chunk.path, line)) for text, line in self._split(chunk)])
         return Scan(scan.table, scan.ids, scan.ends, scan.documents, chunk.read, chunk.is_last)
 
-    def _scan_texts(self, tables: Tables, texts: list[tuple[Document, tuple[str, int | None]]]) -> Scan:
+    def _scan_texts(self, tables: Tables, texts: Sequence[PlacedDocument]) -> Scan:
         blocks: list[EncodedTokens] = []
         sentences: list[int] = []
         for is_text, some in itertools.groupby(texts, lambda item: isinstance(item[0], str)):
@@ -310,10 +394,23 @@ class Corpus:
 
     def _split(self, chunk: Chunk) -> Iterator[tuple[str, int | None]]:
         """The documents of a chunk with their line numbers; blank lines are skipped."""
+        if self.documents == "tagged-line":
+            yield from ((text, number) for _, text, number in self._split_tags(chunk))
+            return
         for number, line in enumerate(self._decode(chunk).split("\n"), chunk.line + 1):
             if not line.strip(BLANKS):
                 continue
             yield (line.rstrip("\r"), None) if self.field is None else (self._parse(chunk.path, line, number), number)
+
+    def _split_tags(self, chunk: Chunk) -> Iterator[tuple[str, str, int]]:
+        """The tagged lines of a chunk: tags, text and line number."""
+        for number, line in enumerate(self._decode(chunk).split("\n"), chunk.line + 1):
+            if line.strip(BLANKS):
+                tags, tab, text = line.rstrip("\r").partition(TAG_END)
+                if not tab or not tags.strip():
+                    cure = "A tagged line is a tag, or several with commas, a tab and the text"
+                    raise FormatError(chunk.path, "has no tab after the tags", line=number, cure=cure)
+                yield tags, text, number
 
     def _parse(self, path: str, line: str, number: int) -> str:
         try:
@@ -325,6 +422,9 @@ class Corpus:
             return text
         problem = f"no text under {self.field!r}"
         raise FormatError(path, problem, line=number, cure=_list_fields(record))
+
+
+Source = Corpus | str | PathLike[str] | Iterable[str | PathLike[str] | Sequence[str]]  # what `Corpus.of` accepts
 
 
 def _list_fields(record: Any) -> str:
@@ -391,18 +491,13 @@ def _count_characters(text: Document) -> int:
     return len(text) if isinstance(text, str) else sum(map(len, text))
 
 
-def _make_batches(texts: Iterable[Document]) -> Iterator[list[tuple[Document, tuple[str, None]]]]:
-    batch: list[tuple[Document, tuple[str, None]]] = []
+def _make_batches(texts: Iterable[PlacedDocument]) -> Iterator[list[PlacedDocument]]:
+    batch: list[PlacedDocument] = []
     size = 0
-    for number, text in enumerate(texts):
-        batch.append((text, (f"text {number}", None)))
+    for text, place in texts:
+        batch.append((text, place))
         size += _count_characters(text)
         if size >= CHUNK:
             yield batch
             batch, size = [], 0
     yield batch
-
-
-def _remove(folder: str, owner: int) -> None:
-    if os.getpid() == owner:  # a forked child must not delete the file of its parent
-        shutil.rmtree(folder, ignore_errors=True)

@@ -46,12 +46,23 @@ class ModelTokenizer:
     tokenizer: Tokenizer
     vocabulary: Vocabulary | None = None
     is_stored: bool = True
+    normalizes_tokens: bool = False
 
     @classmethod
-    def of(cls, metadata: Mapping[str, Any], vocabulary: Vocabulary | None = None) -> Self:
-        """The tokenizer in the metadata of a model."""
+    def of(
+        cls, metadata: Mapping[str, Any], vocabulary: Vocabulary | None = None, *, normalizes_tokens: bool = False
+    ) -> Self:
+        """The tokenizer in the metadata of a model.
+
+        With `normalizes_tokens`, lists of tokens are normalized too, for a model that reads the characters of a word
+        instead of looking it up.
+
+        >>> fold = {"tokenizer": Tokenizer(normalizer=Normalizer(fold_case=True)).as_dict()}
+        >>> ModelTokenizer.of(fold, normalizes_tokens=True).words(["Hot", "tea"])
+        ['hot', 'tea']
+        """
         stored = metadata.get("tokenizer") or {}
-        return cls(Tokenizer.from_dict(stored), vocabulary, bool(stored))
+        return cls(Tokenizer.from_dict(stored), vocabulary, bool(stored), normalizes_tokens)
 
     @property
     def normalizer(self) -> Normalizer | None:
@@ -69,28 +80,39 @@ class ModelTokenizer:
         spelled = [word if id >= 0 else self.normalizer(word) for word, id in zip(words, ids.tolist())]
         return spelled, vocabulary.ids(spelled)
 
+    def _tokens(self, words: object, what: str, place: int | None = None) -> list[str]:
+        """A list of tokens, checked and, if the model needs it, normalized. No token is split or removed."""
+        tokens = check_words(words, what, place)
+        normalizer = self.normalizer if self.normalizes_tokens else None
+        if normalizer is None or (not normalizer.fold_case and all(map(str.isascii, tokens))):
+            return tokens
+        normalized = [normalizer(token) for token in tokens]
+        return [new if len(new.split()) == 1 else token for token, new in zip(tokens, normalized)]
+
     @cached_property
-    def _running(self) -> Tokenizer:
+    def running(self) -> Tokenizer:
         """The tokenizer of running text."""
         if self.tokenizer.mode == "running":
             return self.tokenizer
-        return Tokenizer() if self.normalizer is None else replace(self.tokenizer, mode="running")
+        if self.normalizer is None:
+            return Tokenizer(language=self.tokenizer.language, rules=self.tokenizer.rules)
+        return replace(self.tokenizer, mode="running")
 
     def words(self, text: TextLike) -> list[str]:
         """The words of a text, or of one sentence; a list of tokens stays as it is."""
         if isinstance(text, PathLike):
             return self.words("\n".join(Corpus(text).texts()))
         if not isinstance(text, str):
-            return check_words(text, "the text")
+            return self._tokens(text, "the text")
         if self.tokenizer.mode == "running" or self.vocabulary is None:
-            return self._running.words(text)
+            return self.running.words(text)
         pieces = self.tokenizer.words(text)
         known = (self.vocabulary.ids(pieces) >= 0).tolist()
         if all(known):
             return pieces
         words: list[str] = []
         for piece, is_known in zip(pieces, known):
-            words += [piece] if is_known else self._running.words(piece)
+            words += [piece] if is_known else self.running.words(piece)
         return words
 
     def sentences(self, source: Sentences) -> Iterator[list[str]]:
@@ -104,10 +126,10 @@ class ModelTokenizer:
             yield from Corpus(source, tokenizer=self.tokenizer).sentences()
         elif isinstance(source, str):
             check_not_a_file(source)
-            for tokens in self._running.sentences(source):
+            for tokens in self.running.sentences(source):
                 yield self.words(source[tokens[0].start : tokens[-1].end])
         else:
             check_list(source, "the sentences are")
             for place, sentence in enumerate(source):
                 is_list = isinstance(sentence, (list, tuple)) or not isinstance(sentence, (str, PathLike))
-                yield check_words(sentence, "sentence", place) if is_list else self.words(sentence)
+                yield self._tokens(sentence, "sentence", place) if is_list else self.words(sentence)

@@ -12,7 +12,7 @@ import re
 import unicodedata
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from functools import cache, cached_property
+from functools import cache, cached_property, partial
 from typing import Any, Literal, Self
 
 import numpy as np
@@ -21,9 +21,10 @@ from numpy.typing import NDArray
 from firth.kernels import normalize as kernel
 from firth.options import Recipe, option
 from firth.text import alignment
+from firth.text.code_points import Codes, code_points, to_text
+from firth.text.half_spaces import join_words, join_words_aligned
 
 Ids = NDArray[np.int64]
-Codes = NDArray[np.uint32]
 
 BLOCK = 1 << 16  # characters per block, so that the arrays of the kernels fit the processor cache
 ZWNJ = "\u200c"
@@ -46,6 +47,8 @@ LETTERS = {
 }
 MARBUTA = {"keep": {}, "heh": {"ة": "ه"}, "teh": {"ة": "ت"}}
 HEH_YEH = {"keep": {}, "heh": {"ۀ": "ه"}, "hamza": {"ۀ": "ه\u0654"}, "yeh": {"ۀ": "ه\u200cی"}}
+TURKIC = str.maketrans({"I": "ı", "İ": "i"})
+NOTHING_KEPT = np.empty(0, np.bool_)
 LAST_DIGIT = 0x20000  # later planes have neither decimal digits nor joining marks
 ZERO = {"ascii": 0x30, "persian": 0x6F0, "arabic": 0x660}
 
@@ -78,16 +81,28 @@ class Normalizer(Recipe):
     zero_width_space: Literal["keep", "strip", "space"] = option(
         "space", "Replacement of the zero-width space, the word separator of Khmer, Thai and some web pages."
     )
+    form: Literal["NFC", "NFKC"] = option(
+        "NFC",
+        "Unicode normalization form. NFKC also unifies full-width Latin, half-width kana, ligatures and ².",
+    )
+    turkic: bool = option(False, "Fold the case of I to ı and of İ to i, as in Turkish and Azerbaijani.")
+    half_spaces: bool = option(False, "Join the parts of Persian words that are typed with a blank: می روم, کتاب ها.")
+    latin_words: Literal["convert", "keep"] = option(
+        "convert", "Digits of words and addresses with Latin letters, such as MP3: convert them too, or keep them."
+    )
 
     @classmethod
     def persian(cls, **options: Any) -> Self:
-        """For Persian: unifies ye, kaf, ى and all digits, and strips tatweel and vowel signs.
+        """For Persian: unifies ye, kaf, ى, ۀ and digits, restores half-spaces, strips tatweel and vowel signs.
 
         >>> Normalizer.persian(digits="ascii")("سال ۱۴۰۲")
         'سال 1402'
+        >>> Normalizer.persian()("مي خواهم MP3 بخرم") == "می‌خواهم MP3 بخرم"
+        True
         """
-        chosen = {"letters": "persian", "alef_maksura": "yeh", "digits": "persian"}
-        return cls(**{**chosen, "tatweel": "strip", "diacritics": "strip", **options})
+        chosen = {"letters": "persian", "alef_maksura": "yeh", "heh_yeh": "hamza", "digits": "persian"}
+        chosen |= {"tatweel": "strip", "diacritics": "strip", "latin_words": "keep"}
+        return cls(**{**chosen, "half_spaces": True, **options})
 
     @classmethod
     def arabic(cls, **options: Any) -> Self:
@@ -97,6 +112,15 @@ class Normalizer(Recipe):
         'كتاب'
         """
         return cls(**{"letters": "arabic", "tatweel": "strip", "diacritics": "strip", **options})
+
+    @classmethod
+    def turkish(cls, **options: Any) -> Self:
+        """For Turkish: if case is folded, I becomes ı and İ becomes i.
+
+        >>> Normalizer.turkish(fold_case=True)("ISPARTA İzmir")
+        'ısparta izmir'
+        """
+        return cls(**{"turkic": True, **options})
 
     def __call__(self, text: str) -> str:
         """The normalized text."""
@@ -131,8 +155,10 @@ class Normalizer(Recipe):
             return text
         before = None
         while text != before:
-            before = compose(text)
+            before = compose(text, self.form)
             text = self._replace(before)
+            if self.half_spaces:
+                text = join_words(text)
             if self.zwnj == "clean" and ZWNJ in text:
                 text = loose_joiners().sub("", text)
         return text
@@ -145,19 +171,27 @@ class Normalizer(Recipe):
         return text
 
     def _fold(self, text: str) -> str:
-        if text.isascii():
+        if text.isascii() and not self.turkic:
             return text.lower()
         before = None
         while text != before:
-            before, text = text, compose(text.casefold())
+            before, text = text, compose(self._casefold(text), self.form)
         return text
 
+    def _casefold(self, text: str) -> str:
+        return (text.translate(TURKIC) if self.turkic else text).casefold()
+
     def _align(self, text: str, folded: bool) -> tuple[str, Ids]:
-        steps = [alignment.compose, self._replace_aligned]
+        steps: list[Callable[[str], tuple[str, Ids]]] = [
+            partial(alignment.compose, form=self.form),
+            self._replace_aligned,
+        ]
+        if self.half_spaces:
+            steps.append(join_words_aligned)
         if self.zwnj == "clean":
             steps.append(lambda text: alignment.remove(text, loose_joiners()))
         if folded:
-            steps.append(lambda text: alignment.replace(text, [letter.casefold() for letter in text]))
+            steps.append(lambda text: alignment.replace(text, [self._casefold(letter) for letter in text]))
         offsets = np.arange(len(text) + 1)
         before = None
         while text != before:
@@ -168,19 +202,28 @@ class Normalizer(Recipe):
         return text, offsets
 
     def _replace_aligned(self, text: str) -> tuple[str, Ids]:
-        return alignment.replace(text, [self.replacements.get(letter, letter) for letter in text])
+        parts = [self.replacements.get(letter, letter) for letter in text]
+        if self._keeps_latin:
+            for place in np.flatnonzero(kernel.latin_digits(code_points(text))):
+                parts[place] = text[place]
+        return alignment.replace(text, parts)
+
+    @property
+    def _keeps_latin(self) -> bool:
+        return self.latin_words == "keep" and self.digits != "keep"
 
     def _replace(self, text: str) -> str:
         table, several = self._table
-        codes = np.frombuffer(text.encode("utf-32-le", "surrogatepass"), np.uint32)
+        codes = code_points(text)
         if kernel.first_change(codes, table) == len(codes):
             return text
+        kept = kernel.latin_digits(codes) if self._keeps_latin else NOTHING_KEPT
         out = np.empty(len(codes), np.uint32)
-        size = kernel.replace(codes, table, several, out)
+        size = kernel.replace(codes, table, several, kept, out)
         if size > len(out):
             out = np.empty(size, np.uint32)
-            kernel.replace(codes, table, several, out)
-        return out[:size].tobytes().decode("utf-32-le", "surrogatepass")
+            kernel.replace(codes, table, several, kept, out)
+        return to_text(out[:size])
 
     @cached_property
     def replacements(self) -> dict[str, str]:
@@ -236,19 +279,19 @@ def map_blocks(change: Callable[[str], str], text: str) -> str:
     return change(text) if len(text) <= BLOCK else "".join(map(change, blocks(text, "\n", BLOCK)))
 
 
-def compose(text: str) -> str:
-    """The text in NFC, line by line, since few lines need it.
+def compose(text: str, form: Literal["NFC", "NFKC"] = "NFC") -> str:
+    """The text in NFC or NFKC, line by line, since few lines need it.
 
-    >>> compose("cafe\u0301") == "caf\u00e9"
-    True
+    >>> compose("cafe\u0301") == "caf\u00e9", compose("Ｔｅａ ﾃｨｰ", "NFKC")
+    (True, 'Tea ティー')
     """
-    if unicodedata.is_normalized("NFC", text):
+    if unicodedata.is_normalized(form, text):
         return text
     border = "\n" if "\n" in text else " "  # nothing composes with either
     parts = text.split(border)
     for i, part in enumerate(parts):
-        if not unicodedata.is_normalized("NFC", part):
-            parts[i] = unicodedata.normalize("NFC", part)
+        if not unicodedata.is_normalized(form, part):
+            parts[i] = unicodedata.normalize(form, part)
     return border.join(parts)
 
 

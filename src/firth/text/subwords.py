@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Literal, get_args
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,9 +13,14 @@ from numpy.typing import NDArray
 from firth.errors import OptionError
 from firth.kernels import subwords as kernel
 from firth.runtime import Runtime
+from firth.text.jamo import spell_jamo
 from firth.text.vocabulary import Vocabulary, to_bytes, to_word
 
 Ids = NDArray[np.int64]
+Units = Literal["characters", "jamo"]
+MOST_CHARACTERS = 1000  # of an n-gram
+MOST_BUCKETS = (1 << 31) - 1
+MOST_PRUNED_BUCKETS = 1 << 24  # each has an entry in a table
 
 
 @dataclass(frozen=True)
@@ -22,7 +28,8 @@ class Subwords:
     """N-grams of minn to maxn characters, hashed into buckets.
 
     `pruned` maps the buckets that a pruned model keeps to their rows. The word `</s>` has no n-grams, except in the
-    oldest fastText files, which have no magic number: for these `sentence_end` is set.
+    oldest fastText files, which have no magic number: for these `sentence_end` is set. With the units `jamo`, Hangul
+    syllables are three characters each (see `jamo.py`).
 
     >>> Subwords(3, 4, 1000).ngrams("tea")
     ['<te', '<tea', 'tea', 'tea>', 'ea>']
@@ -35,10 +42,20 @@ class Subwords:
     buckets: int
     pruned: Mapping[int, int] | None = None
     sentence_end: bool = False
+    units: Units = "characters"
 
     def __post_init__(self) -> None:
-        if self.minn < 0 or self.maxn < 0 or self.buckets < 0:
-            raise OptionError(f"minn {self.minn}, maxn {self.maxn} and buckets {self.buckets} must be at least 0")
+        limits = {"minn": MOST_CHARACTERS, "maxn": MOST_CHARACTERS, "buckets": MOST_BUCKETS}
+        if self.pruned is not None:
+            limits["buckets"] = MOST_PRUNED_BUCKETS
+        for name, most in limits.items():
+            value = getattr(self, name)
+            if type(value) is not int or not 0 <= value <= most:
+                raise OptionError(f"{name} is {value!r:.60}, but must be a whole number from 0 to {most:,}")
+        if type(self.sentence_end) is not bool:
+            raise OptionError(f"sentence_end is {self.sentence_end!r:.60}, but must be true or false")
+        if self.units not in get_args(Units):
+            raise OptionError(f"units is {self.units!r:.60}, but must be one of {', '.join(get_args(Units))}")
         if self.pruned and not all(0 <= bucket < self.buckets and row >= 0 for bucket, row in self.pruned.items()):
             raise OptionError(f"a pruned bucket must be a number below {self.buckets}, and its row at least 0")
 
@@ -50,9 +67,14 @@ class Subwords:
     @property
     def size(self) -> int:
         """The number of rows of n-grams."""
-        if not self.used:
-            return 0
-        return self.buckets if self.pruned is None else max(self.pruned.values()) + 1
+        return self.bucket_rows if self.used else 0
+
+    @property
+    def bucket_rows(self) -> int:
+        """The number of rows of all buckets, whether or not words have n-grams of characters."""
+        if self.pruned is None:
+            return self.buckets
+        return max(self.pruned.values()) + 1 if self.pruned else 0
 
     def ngrams(self, word: str) -> list[str]:
         """The n-grams of a word, wrapped in < and >, in the order of their rows; pruned ones are included."""
@@ -73,15 +95,28 @@ class Subwords:
         rows = self._all_rows(to_bytes(word)).tolist()
         return [(ngram, row) for ngram, row in zip(self.ngrams(word), rows) if row >= 0]
 
+    def row_of(self, ngram: str) -> int:
+        """The row of an n-gram; -1 if it has none.
+
+        >>> Subwords(3, 4, 1000).row_of("<te")
+        8
+        """
+        if not self.used:
+            return -1
+        raw, hashes = np.frombuffer(to_bytes(ngram), np.uint8), np.empty(1, np.uint64)
+        kernel.hash_words(raw, np.zeros(1, np.int64), np.array([len(raw)], np.int64), hashes)
+        bucket = int(hashes[0] & np.uint64(0xFFFFFFFF)) % self.buckets
+        return bucket if self.pruned is None else self.pruned.get(bucket, -1)
+
     def _all_rows(self, word: bytes) -> Ids:
         *_, hashes = self._cut(word)
         if not self.used:
             return np.full(len(hashes), -1, np.int64)
         buckets = hashes.astype(np.int64) % self.buckets
-        return buckets if self.pruned is None else self._table[buckets]
+        return buckets if self.pruned is None else self.pruned_rows[buckets].astype(np.int64)
 
     def _cut(self, word: bytes) -> tuple[NDArray[np.uint8], Ids, Ids, NDArray[np.uint32]]:
-        raw = np.frombuffer(word, np.uint8)
+        raw = np.frombuffer(self._spell(word), np.uint8)
         wrapped = np.empty(len(raw) + 2, np.uint8)
         size = kernel.wrap(raw, 0, len(raw), wrapped, self.sentence_end)
         room = size * max(0, self.maxn - max(self.minn, 1) + 1)
@@ -89,10 +124,24 @@ class Subwords:
         count = kernel.cut(wrapped, size, self.minn, self.maxn, starts, ends, hashes)
         return wrapped, starts[:count], ends[:count], hashes[:count]
 
+    def _spell(self, word: bytes) -> bytes:
+        return word if self.units == "characters" else to_bytes(spell_jamo(to_word(word)))
+
+    def _spell_all(self, vocabulary: Vocabulary) -> tuple[NDArray[np.uint8], Ids, Ids]:
+        """The words that n-grams are cut from: their bytes, and where each starts and ends."""
+        if self.units == "characters":
+            return vocabulary.blob, vocabulary.starts, vocabulary.ends
+        words = [to_bytes(spell_jamo(word)) for word in vocabulary]
+        ends = np.cumsum([len(word) for word in words], dtype=np.int64)
+        return np.frombuffer(b"".join(words), np.uint8), np.append(0, ends)[:-1], ends
+
     @cached_property
-    def _table(self) -> Ids:
-        table = np.full(self.buckets, -1, np.int64)
-        for bucket, row in (self.pruned or {}).items():
+    def pruned_rows(self) -> NDArray[np.int32]:
+        """The row of each bucket, or -1; empty if the model is not pruned."""
+        if self.pruned is None:
+            return np.empty(0, np.int32)
+        table = np.full(max(1, self.buckets), -1, np.int32)
+        for bucket, row in self.pruned.items():
             table[bucket] = row
         return table
 
@@ -112,7 +161,7 @@ class Subwords:
         size = len(vocabulary)
         pointers, lengths = np.zeros(size + 1, np.int64), np.empty(size, np.int64)
         maxn = self.maxn if self.used else 0
-        words = (vocabulary.blob, vocabulary.starts, vocabulary.ends)
+        words = self._spell_all(vocabulary)
 
         def count(share: slice) -> None:
             kernel.count_rows(
@@ -122,7 +171,7 @@ class Subwords:
         runtime.map(count, runtime.shares(size))
         np.cumsum(lengths + 1, out=pointers[1:])
         rows = np.zeros(int(pointers[-1]), np.int64)  # unused entries of pruned n-grams must be valid ids
-        pruned = np.empty(0, np.int64) if self.pruned is None else self._table
+        pruned = self.pruned_rows
 
         def fill(share: slice) -> None:
             kernel.fill_rows(

@@ -1,6 +1,7 @@
 """The token file: word ids and the offsets of sentences and documents.
 
-    bytes 0-63     magic, version, checksum of the counts, number of tokens, sentences, documents and words
+    bytes 0-63     magic, version, checksum of the counts, number of tokens, sentences, documents and words, and the
+                   checksums of all that follows and of the vocabulary
     then           ids (uint32), padded to a multiple of eight bytes
     then           sentences (uint64): ids before each sentence's start, and before the end
     then           documents (uint64): sentences before each document's start, and before the end
@@ -33,8 +34,8 @@ from firth.runtime import Runtime
 from firth.text.vocabulary import Vocabulary
 
 MAGIC = b"FIRTHTOK"
-VERSION = 1
-HEADER = struct.Struct("<8sII4Q16x")  # magic, version, checksum, tokens, sentences, documents, words
+VERSION = 2
+HEADER = struct.Struct("<8sII4QII8x")  # magic, version, checksum, counts, checksums of the data and the vocabulary
 BLOCK = 1 << 20
 
 
@@ -43,11 +44,14 @@ class TokenFile:
 
     `ids` are ranks in `vocabulary`, which has every word of the text. Sentence s is
     `ids[sentences[s]:sentences[s + 1]]`, document d is the sentences from `documents[d]` to `documents[d + 1]`.
+
+    Kernels index memory with what a file contains. So it is checked whole when it is opened, unless this process has
+    just written it and passes its vocabulary.
     """
 
     def __init__(self, path: Name, vocabulary: Vocabulary | None = None) -> None:
         self.path = Path(path)
-        tokens, sentences, documents, words = _read_header(self.path)
+        tokens, sentences, documents, words, checksums = _read_header(self.path)
         offset = HEADER.size
         self.ids = _map(self.path, np.dtype("<u4"), offset, tokens)
         offset += 4 * tokens + (-4 * tokens) % 8
@@ -59,6 +63,16 @@ class TokenFile:
         if len(self.vocabulary) != words or self.vocabulary.total != tokens:
             problem = f"the vocabulary beside it has {len(self.vocabulary):,} words, not the {words:,} of this text"
             raise FormatError(self.path, problem, cure="Read the corpus again")
+        if vocabulary is None:
+            self._check(checksums)
+
+    def _check(self, checksums: tuple[int, int]) -> None:
+        """Refuses ids without a word, offsets that fall, and a file that changed after it was written."""
+        has_words = not len(self.ids) or int(self.ids.max()) < len(self.vocabulary)
+        offsets = ((self.sentences, len(self.ids)), (self.documents, len(self.sentences) - 1))
+        rises = all(array[0] == 0 and array[-1] == end and np.all(array[1:] >= array[:-1]) for array, end in offsets)
+        if not has_words or not rises or _sum_files(self.path) != checksums:
+            raise FormatError(self.path, "the file is damaged", cure="Read the corpus again")
 
     def __len__(self) -> int:
         return len(self.ids)
@@ -94,13 +108,13 @@ def vocabulary_path(path: Name) -> Path:
     return Path(path).with_suffix(".vocab")
 
 
-def _read_header(path: Path) -> tuple[int, int, int, int]:
+def _read_header(path: Path) -> tuple[int, int, int, int, tuple[int, int]]:
     with open(path, "rb") as file:
         head = file.read(HEADER.size)
         size = os.fstat(file.fileno()).st_size
     if len(head) < HEADER.size or not head.startswith(MAGIC):
         raise FormatError(path, "not a token file")
-    _, version, checksum, *counts = HEADER.unpack(head)
+    _, version, checksum, *counts, data, vocabulary = HEADER.unpack(head)
     if version != VERSION:
         raise FormatError(path, f"written by another version of firth: format version {version}, not {VERSION}")
     if checksum != _checksum(counts):
@@ -109,7 +123,21 @@ def _read_header(path: Path) -> tuple[int, int, int, int]:
     whole = HEADER.size + 4 * tokens + (-4 * tokens) % 8 + 8 * (sentences + 1) + 8 * (documents + 1)
     if size != whole:
         raise FormatError(path, f"has {size:,} bytes, but {whole:,} were written", cure="Read the corpus again")
-    return tokens, sentences, documents, words
+    return tokens, sentences, documents, words, (data, vocabulary)
+
+
+def _sum_files(path: Path) -> tuple[int, int]:
+    """The checksums of all that follows the header, and of the vocabulary."""
+    return _sum_bytes(path, HEADER.size), _sum_bytes(vocabulary_path(path), 0)
+
+
+def _sum_bytes(path: Path, start: int) -> int:
+    checksum = 0
+    with open(path, "rb") as file:
+        file.seek(start)
+        while piece := file.read(BLOCK):
+            checksum = zlib.crc32(piece, checksum)
+    return checksum
 
 
 def _checksum(counts: list[int]) -> int:
@@ -193,13 +221,15 @@ class TokenWriter:
             file.seek(HEADER.size + 4 * start)
             file.write(ids.data)
 
-    def finish(self, words: int) -> None:
-        """Appends the offsets and writes the header, which completes the file."""
+    def finish(self, vocabulary: Path, words: int) -> None:
+        """Appends the offsets and writes the header, which completes the file; the vocabulary is already written."""
         self._ids.write(bytes((-4 * self.tokens) % 8))
         for offsets in (self._sentences, self._documents):
             offsets.seek(0)
             shutil.copyfileobj(offsets, self._ids, 1 << 20)
+        self._ids.flush()
         counts = [self.tokens, self.sentences, self.documents, words]
         self._ids.seek(0)
-        self._ids.write(HEADER.pack(MAGIC, VERSION, _checksum(counts), *counts))
+        checksums = _sum_bytes(self.path, HEADER.size), _sum_bytes(vocabulary, 0)
+        self._ids.write(HEADER.pack(MAGIC, VERSION, _checksum(counts), *counts, *checksums))
         self._ids.flush()

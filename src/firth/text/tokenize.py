@@ -1,27 +1,32 @@
 """Tokenization and sentence segmentation, with the offsets of every word in the source.
 
 Mode `running` is for raw text in any script; English is tokenized as in the Penn Treebank. docs/text.md has the rules.
-Mode `whitespace` is for tokenized text: it splits words at ASCII white space, and a line is a sentence.
+Mode `whitespace` is for tokenized text: it splits words at ASCII white space and at zero
+bytes, and a line is a sentence.
 """
 
 from __future__ import annotations
 
 import itertools
 import unicodedata
-from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, replace
 from itertools import pairwise
-from typing import Literal, NamedTuple
+from typing import Any, Literal, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
+from firth.errors import OptionError
+from firth.kernels import characters as chars
 from firth.kernels import token_lines as lines_kernel
 from firth.kernels import tokenize as kernel
 from firth.options import Recipe, option
 from firth.text.abbreviations import abbreviation_table
-from firth.text.character_classes import character_classes
+from firth.text.code_points import code_points
+from firth.text.languages import NORMALIZERS, Language, language_normalizer, language_rules
 from firth.text.normalize import Normalizer, blocks
+from firth.text.segmentation import Segment, Spans, find_segmenter, name_segment
 from firth.text.vocabulary import to_bytes, to_word
 
 Ids = NDArray[np.int64]
@@ -56,18 +61,50 @@ class Tokenizer(Recipe):
     b"Dr. Watson ca n't go .\\nIt 's late !\\n"
     >>> Tokenizer(mode="whitespace").words("can't  go.")
     ["can't", 'go.']
+    >>> Tokenizer(language="french").words("L'eau coule-t-elle ?")
+    ["L'", 'eau', 'coule', '-t-elle', '?']
     """
 
     mode: Literal["running", "whitespace"] = option("running", "Raw text (running) or tokenized text (whitespace).")
     normalizer: Normalizer | None = option(STANDARD, "Normalizer to apply first; none by default in whitespace mode.")
     paragraphs: bool = option(False, "Treat a single line end as a space; only an empty line ends a sentence.")
     abbreviations: tuple[str, ...] = option((), "More abbreviations, which keep their period, such as 'Bhf.'.")
+    language: Language = option("any", "Language of the text: its abbreviations, elisions and normalizer.")
+    rules: int = option(2, "Version of the rules; 1 is that of models stored before `language`.", minimum=1, maximum=2)
+    segment: Segment | None = option(
+        None,
+        "Word segmentation of scripts without spaces, such as Chinese, Japanese and Thai: icu, jieba, sudachi, kiwi or "
+        "pythainlp, the folder of a trained segmenter, or any function from a sentence to its words.",
+    )
 
     def __post_init__(self) -> None:
         super().__post_init__()
+        if self.segment is not None and self.mode == "whitespace":
+            raise OptionError("Tokenizer: segment is for running text, but mode is 'whitespace'. Leave one of them out")
         # Tokenized text stays unchanged unless a normalizer is set explicitly.
-        if self.mode == "whitespace" and self.normalizer is STANDARD:
+        if self.normalizer is STANDARD and self.mode == "whitespace":
             object.__setattr__(self, "normalizer", None)
+        elif self.normalizer is STANDARD and self.language in NORMALIZERS:
+            object.__setattr__(self, "normalizer", language_normalizer(self.language))
+
+    @classmethod
+    def from_dict(cls, values: Mapping[str, Any]) -> Self:
+        """The tokenizer with these options. One that was stored before `rules` keeps the first version of the rules.
+
+        >>> Tokenizer.from_dict({"mode": "running"}).rules, Tokenizer.from_dict(Tokenizer().as_dict()).rules
+        (1, 2)
+        """
+        return super().from_dict({"rules": 1, **values} if values else values)
+
+    def as_dict(self) -> dict[str, Any]:
+        """The options by name. A function that segments has no name to store: it is described instead.
+
+        >>> Tokenizer(segment="icu").as_dict()["segment"], Tokenizer(segment=str.split).as_dict()["segment"]
+        ('icu', '<function str.split>')
+        """
+        if self.segment is None or isinstance(self.segment, str):
+            return super().as_dict()
+        return replace(self, segment=name_segment(self.segment)).as_dict()
 
     def words(self, text: str) -> list[str]:
         """The words of a text, in order.
@@ -185,13 +222,19 @@ class Tokenizer(Recipe):
         """Writes where tokens start and end and which end a sentence; returns the number of tokens."""
         if self.mode == "whitespace":
             return int(lines_kernel.split_whitespace(codes, self.paragraphs, starts, ends, last))
-        keys, values = abbreviation_table(self.abbreviations)
-        return int(kernel.scan(codes, character_classes(), keys, values, self.paragraphs, starts, ends, last))
+        from firth.text.character_classes import character_classes  # it runs a module of kernels
 
-
-def code_points(text: str) -> NDArray[np.uint32]:
-    """The code points of a text, including surrogates."""
-    return np.frombuffer(text.encode("utf-32-le", "surrogatepass"), np.uint32)
+        classes = character_classes(self.rules > 1)
+        keys, values = abbreviation_table(self.abbreviations, self.language if self.rules > 1 else "first")
+        rules = language_rules(self.language) if self.rules > 1 else chars.CONTRACTIONS
+        count = int(kernel.scan(codes, classes, keys, values, rules, self.paragraphs, starts, ends, last))
+        if self.segment is None:
+            return count
+        spans = find_segmenter(self.segment).cut(codes, Spans(starts[:count], ends[:count], last[:count]))
+        count = len(spans.starts)
+        starts[:count], ends[:count] = spans.starts, spans.ends
+        last[:count], last[count:] = spans.last, 0
+        return count
 
 
 def _trim_ends(text: str, firsts: Ids, ends: Ids) -> Ids:

@@ -16,13 +16,16 @@ from typing import overload
 import numpy as np
 from numpy.typing import NDArray
 
+from firth.arguments import checked
 from firth.errors import FormatError, OptionError, UnknownWord
 from firth.files import COMPRESSIONS, Name, map_file, read_bytes, write_bytes
 from firth.kernels import words as kernel
 
 Bytes = NDArray[np.uint8]
 Ids = NDArray[np.int64]
+SMALL = 1 << 20  # bytes of a word list that is read without a compiled kernel
 LONGEST_PACKED = 1 << 30  # largest decompressed word list, in bytes
+MOST_TOKENS = 1 << 60  # sums of counts must not overflow
 
 
 def to_bytes(word: str) -> bytes:
@@ -55,13 +58,17 @@ def pack(words: Iterable[str]) -> tuple[Bytes, Ids, Ids]:
     """Words in one buffer: (blob, starts, ends)."""
     if isinstance(words, Vocabulary):
         return words.blob, words.starts, words.ends
-    encoded = [to_bytes(word) for word in words]
+    try:
+        encoded = [to_bytes(word) for word in words]
+    except AttributeError as error:
+        raise OptionError(f"{error.obj!r:.80} is no word. Words must be text") from error
     ends = np.cumsum([len(word) for word in encoded], dtype=np.int64) if encoded else np.zeros(0, np.int64)
     starts = np.zeros_like(ends)
     starts[1:] = ends[:-1]
     return np.frombuffer(b"".join(encoded), np.uint8), starts, ends
 
 
+@checked
 class Vocabulary(Sequence[str]):
     """Words with ids and, if known, counts.
 
@@ -75,7 +82,7 @@ class Vocabulary(Sequence[str]):
     """
 
     def __init__(self, words: Iterable[str], counts: Iterable[int] | NDArray[np.int64] | None = None) -> None:
-        self._adopt(*pack(words), None if counts is None else np.asarray(list(counts), np.int64))
+        self._adopt(*pack(words), None if counts is None else check_counts(counts))
 
     def _adopt(self, blob: Bytes, starts: Ids, ends: Ids, counts: Ids | None) -> None:
         if counts is not None and len(counts) != len(starts):
@@ -212,7 +219,7 @@ class Vocabulary(Sequence[str]):
 
     def take(self, ids: Sequence[int] | Ids) -> Vocabulary:
         """The words with these ids, in this order."""
-        index = np.asarray(ids, np.int64)
+        index = check_ids(ids, len(self))
         counts = None if self.counts is None else self.counts[index]
         return Vocabulary.from_arrays(self.blob, self.starts[index], self.ends[index], counts)
 
@@ -275,17 +282,70 @@ class Vocabulary(Sequence[str]):
         if not raw:
             return cls(())
         blob = np.frombuffer(raw, np.uint8)
-        size = int(kernel.count_lines(blob))
-        starts, ends, counts = (np.empty(size, np.int64) for _ in range(3))
-        invalid = int(kernel.scan_counts(blob, starts, ends, counts))
+        invalid, starts, ends, counts = scan_small(raw[:]) if len(raw) < SMALL else scan_large(blob)
         if invalid >= 0:
             raise FormatError(path, "expected a word, a tab and a count", line=invalid + 1)
+        if float(counts.sum(dtype=np.float64)) > MOST_TOKENS:
+            raise FormatError(path, "the counts add up to more than any text has", cure="The file is broken")
         known_counts = counts if counts.any() else None
         if raw.find(b"\\") < 0:
             return cls.from_arrays(blob, starts, ends, known_counts)
         plain = np.empty(int((ends - starts).sum()), np.uint8)
         used = int(kernel.unescape(blob, starts, ends, plain))
         return cls.from_arrays(plain[:used], starts, ends, known_counts)
+
+
+def scan_large(blob: Bytes) -> tuple[int, Ids, Ids, Ids]:
+    """Lines `word TAB count`: the index of the first line without a count, or -1; starts and ends of words; counts."""
+    size = int(kernel.count_lines(blob))
+    starts, ends, counts = (np.empty(size, np.int64) for _ in range(3))
+    return int(kernel.scan_counts(blob, starts, ends, counts)), starts, ends, counts
+
+
+def scan_small(raw: bytes) -> tuple[int, Ids, Ids, Ids]:
+    """As `scan_large`, without a compiled kernel: importing the compiler takes longer than reading a short list.
+
+    >>> scan_small(b"the\\t9\\ntea\\t2\\n")
+    (-1, array([0, 6]), array([3, 9]), array([9, 2]))
+    """
+    starts, ends, counts, start = [], [], [], 0
+    invalid = -1
+    for number, line in enumerate(raw.removesuffix(b"\n").split(b"\n")):
+        word, _, count = line.rpartition(b"\t")
+        if not count.isdigit() or len(count) > 18 or len(count) == len(line):
+            invalid = number
+            break
+        starts.append(start)
+        ends.append(start + len(word))
+        counts.append(int(count))
+        start += len(line) + 1
+    return invalid, np.array(starts, np.int64), np.array(ends, np.int64), np.array(counts, np.int64)
+
+
+def check_counts(counts: Iterable[int]) -> Ids:
+    """Counts as an array; a count that is no whole number is an error."""
+    try:
+        return np.asarray(list(counts), np.int64)
+    except (TypeError, ValueError, OverflowError) as error:
+        raise OptionError(f"the counts are {counts!r:.80}, but must be whole numbers") from error
+
+
+def check_ids(ids: Sequence[int] | Ids, size: int) -> Ids:
+    """Ids as an array; an id outside a vocabulary of this size is an error.
+
+    >>> check_ids([0, 7], 3)
+    Traceback (most recent call last):
+    firth.errors.OptionError: the id 7 is not below 3, the number of words
+    """
+    try:
+        index = np.asarray(ids)
+        index = index.astype(np.int64, casting="same_kind" if index.size else "unsafe")
+    except (TypeError, ValueError, OverflowError) as error:
+        raise OptionError(f"the ids are {ids!r:.80}, but must be whole numbers") from error
+    if index.size and (int(index.max()) >= size or int(index.min()) < -size):
+        worst = int(index.max()) if int(index.max()) >= size else int(index.min())
+        raise OptionError(f"the id {worst} is not below {size}, the number of words")
+    return index
 
 
 def rank(blob: Bytes, starts: Ids, ends: Ids, counts: Ids) -> Ids:
@@ -313,3 +373,19 @@ def read_word_list(path: Name) -> list[str]:
     """The words of a file with one word per line; a count after a tab is ignored."""
     lines = Path(path).read_bytes().split(b"\n")
     return [to_word(line.rsplit(b"\t", 1)[0].rstrip(b"\r")) for line in lines if line.strip()]
+
+
+def read_counts(path: Name) -> Vocabulary | list[str]:
+    """The words of a file, with counts if every line has one after a tab; without, the words alone.
+
+    >>> from tempfile import TemporaryDirectory
+    >>> with TemporaryDirectory() as folder:
+    ...     _ = Path(folder, "words").write_text("tea\\t2\\nrain\\t9\\n")
+    ...     read_counts(Path(folder, "words")).most_common(2)
+    [('rain', 9), ('tea', 2)]
+    """
+    lines = [line.rstrip(b"\r") for line in Path(path).read_bytes().split(b"\n") if line.strip()]
+    pairs = [line.rsplit(b"\t", 1) for line in lines]
+    if not all(len(pair) == 2 and pair[1].strip().isdigit() and len(pair[1]) <= 18 for pair in pairs):
+        return read_word_list(path)
+    return Vocabulary.from_counts({to_word(word): int(count) for word, count in pairs})

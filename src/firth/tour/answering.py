@@ -29,8 +29,7 @@ def run_tasks(materials: Materials) -> TourStep:
         sources = Sources.open("glove-en", "elmo-en")  # the input of all six
         for name in [name for name in TASKS if name in shipped.tasks()]:
             model = open_task(name, sources=sources)
-            task, examples = model.task, model.task.ask(*model.task.sample)
-            pairs = list(zip(examples, model.predict(examples)))
+            task, pairs = model.task, model.answer_texts(*model.task.sample)
             heading = Text.assemble(("\n" if pictures else "") + name, ": ", (task.question, "dim"), style="bold")
             pictures += [heading, *(draw_answer(task, *pair) for pair in pairs)]
             values[name] = [task.describe(*pair) for pair in pairs]

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import tempfile
 from collections.abc import Callable, Sequence
-from pathlib import Path
 
+from firth.temporary import TemporaryFolder
 from firth.tour.answering import run_tasks
 from firth.tour.context import compare_contexts, score_with_bilm
 from firth.tour.counting import (
@@ -19,6 +18,7 @@ from firth.tour.counting import (
 )
 from firth.tour.learning import convert_formats, embed_unseen_word, score_sentences, solve_analogies, train_vectors
 from firth.tour.materials import Materials, TourStep
+from firth.tour.reporting import write_report
 
 MakeStep = Callable[[Materials], TourStep]
 STEPS: tuple[MakeStep, ...] = (
@@ -37,6 +37,7 @@ STEPS: tuple[MakeStep, ...] = (
     compare_contexts,
     score_with_bilm,
     run_tasks,
+    write_report,
 )
 
 
@@ -48,8 +49,8 @@ def run_tour(
     `visit` is called with each step and its number as soon as it is made. `elmo` is a contextual model.
     """
     steps = []
-    with tempfile.TemporaryDirectory(prefix="firth-tour-") as folder:
-        materials = Materials(tuple(paths), Path(folder), elmo)
+    with TemporaryFolder("tour") as folder:
+        materials = Materials(tuple(paths), folder.path, elmo)
         for number, make_step in enumerate(STEPS, start=1):
             steps.append(make_step(materials))
             if visit is not None:

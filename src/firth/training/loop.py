@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Any, Protocol
 
@@ -20,12 +20,13 @@ from numpy.typing import NDArray
 from firth.errors import Diverged, OptionError
 from firth.progress import Progress
 from firth.runtime import Runtime
+from firth.training.checkpoints import SAVE_SECONDS, pause_before_next
 from firth.training.monitor import Monitor
 from firth.training.record import EpochRecord
 from firth.training.schedule import BlockSchedule, TextBlock
 
 RUNAWAY = 10.0  # a loss beyond this multiple of the loss by chance has diverged
-SAVE_SECONDS = 600.0  # between checkpoints
+AFRESH = "Choose another folder, or empty this one to start again"
 HELD_OUT = 2**32 - 2  # the epoch number whose random numbers belong to the held-out text
 
 
@@ -81,22 +82,34 @@ def train(
     *,
     held_out: HeldOutBlocks | None = None,
     save_seconds: float = SAVE_SECONDS,
+    on_epoch: Callable[[EpochRecord], None] | None = None,
 ) -> EpochRecord:
-    """Trains on all blocks of a schedule. The record has the loss of each epoch.
+    """Trains on all blocks of a schedule. The record has the loss of each epoch; `on_epoch` is called after each.
 
-    With checkpoints, the state is saved every `save_seconds`, at the end, and when Ctrl-C stops the run.
+    With checkpoints, the state is saved every `save_seconds` (less often if saving takes long), at the end, and when
+    Ctrl-C stops the run.
     """
     record = EpochRecord(losses=[0.0] * schedule.epochs, counts=[0] * schedule.epochs)
     checkpoints = monitor.checkpoints
     if checkpoints is not None:
         state = checkpoints.restore_into(learner.arrays)
-        record = record if state is None else EpochRecord(**state)
+        if state is not None:
+            record = EpochRecord.restore(state)
+            if record.step > schedule.steps or not len(record.losses) == len(record.counts) == schedule.epochs:
+                raise OptionError(f"{checkpoints.folder}: the checkpoint does not fit the training. {AFRESH}")
     if held_out is not None and record.step == 0:
         held_out.loss(runtime)  # an unusable text is an error now, not after the first epoch
+    pause = save_seconds
     while record.step < schedule.steps:
-        _train_until_save(learner, schedule, record, runtime, monitor, held_out, save_seconds)
+        _train_until_save(learner, schedule, record, runtime, monitor, held_out, pause, on_epoch is not None)
+        epoch, rest = divmod(record.step, schedule.blocks_per_epoch)
+        if on_epoch is not None and rest == 0 and epoch > record.epochs_done:
+            record.epochs_done = epoch
+            on_epoch(record)
         if checkpoints is not None:
+            start = time.monotonic()
             checkpoints.save(learner.arrays, record.as_dict())
+            pause = pause_before_next(save_seconds, time.monotonic() - start)
         if monitor.is_interrupted() and record.step < schedule.steps:
             raise monitor.interruption()
     return record
@@ -109,15 +122,18 @@ def _train_until_save(
     runtime: Runtime,
     monitor: Monitor,
     held_out: HeldOutBlocks | None,
-    save_seconds: float,
+    pause: float,
+    stops: bool,
 ) -> None:
     """Trains until the next checkpoint, or the held-out evaluation at the end of an epoch, is due.
 
+    With `stops`, the end of an epoch is always a stop.
+
     Every block that was started is finished, so the number of steps is exact.
     """
-    deadline = time.monotonic() + save_seconds
+    deadline = time.monotonic() + pause
     first = record.step  # the generator runs ahead of the results, so it must not see the record change
-    last = schedule.steps if held_out is None else schedule.epoch_end(first)
+    last = schedule.epoch_end(first) if stops or held_out is not None else schedule.steps
 
     def due_blocks() -> Iterator[TextBlock]:
         for step in range(first, last):

@@ -7,12 +7,14 @@ import signal
 import threading
 import time
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from firth.files import Name, name_in_errors
+from firth.errors import FormatError
+from firth.files import Name, name_in_errors, parse_json, read_lines
+from firth.locks import exclusive_folder
 from firth.progress import Report, silent
 from firth.training.checkpoints import CONFIG, LOG, Checkpoints
 
@@ -36,12 +38,17 @@ class Monitor:
         checkpoint: Name | None = None,
         resume: bool = True,
         log: Name | None = None,
+        is_main: bool = True,
     ) -> Iterator[Monitor]:
-        """The monitor of one `fit`. With a checkpoint folder, Ctrl-C is deferred and the log is in that folder."""
+        """The monitor of one `fit`. With a checkpoint folder, Ctrl-C is deferred and the log is in that folder.
+
+        The main process locks the folder: a second training on it is an error, not a mixture of two.
+        """
         checkpoints = None if checkpoint is None else Checkpoints(checkpoint, identity, resume=resume)
+        lock = nullcontext() if checkpoints is None or not is_main else exclusive_folder(checkpoints.folder)
         if log is None and checkpoints is not None:
             log = checkpoints.folder / LOG
-        with defer_interrupt(enabled=checkpoints is not None) as is_interrupted:
+        with lock, defer_interrupt(enabled=checkpoints is not None) as is_interrupted:
             yield cls(report, checkpoints, None if log is None else Path(log), is_interrupted)
 
     def interruption(self) -> KeyboardInterrupt:
@@ -86,8 +93,8 @@ class Log:
         path.parent.mkdir(parents=True, exist_ok=True)
         lines = []
         if step and path.exists():
-            for line in path.read_text(encoding="utf-8").splitlines():
-                if line.endswith("}") and json.loads(line).get("step", 0) <= step:
+            for number, line in read_lines(path):
+                if line.endswith("}") and _read_step(path, number, line) <= step:  # a kill leaves half a line
                     lines.append(line + "\n")
         with name_in_errors(path):
             path.write_text("".join(lines), encoding="utf-8")
@@ -97,6 +104,15 @@ class Log:
         if self.path is not None:
             with name_in_errors(self.path), open(self.path, "a", encoding="utf-8") as file:
                 file.write(json.dumps(values) + "\n")
+
+
+def _read_step(path: Path, number: int, line: str) -> float:
+    cure = "Delete the file: it is only for reading"
+    record = parse_json(line, path, line=number, cure=cure)
+    step = record.get("step", 0) if isinstance(record, dict) else None
+    if not isinstance(step, (int, float)):
+        raise FormatError(path, "is not the record of a step", line=number, cure=cure)
+    return step
 
 
 class Clock:

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
-from typing import Any
+from typing import Any, Self, get_args, get_origin, get_type_hints
+
+from firth.errors import OptionError
 
 CURVE_POINTS = 400  # beyond this length every second point of a curve is dropped
 
@@ -31,6 +34,20 @@ class Record:
     best_step: int = 0
     stale: int = 0
 
+    @classmethod
+    def restore(cls, state: Mapping[str, Any]) -> Self:
+        """The record of a checkpoint, from the values of `as_dict`.
+
+        >>> Record.restore({"step": "two"})
+        Traceback (most recent call last):
+        firth.errors.OptionError: the checkpoint does not fit: step is 'two'
+        """
+        kinds = get_type_hints(cls)
+        for name, value in state.items():
+            if name not in kinds or not _fits(value, kinds[name]):
+                raise OptionError(f"the checkpoint does not fit: {name} is {value!r:.60}")
+        return cls(**state)
+
     def take_means(self) -> tuple[float, float]:
         """The mean loss and gradient norm since the last call."""
         loss, norm = (sum(values) / max(1, len(values)) for values in (self.losses, self.norms))
@@ -55,6 +72,20 @@ class Record:
         return asdict(self)
 
 
+def _fits(value: Any, kind: Any) -> bool:
+    """Whether a value of a checkpoint fits the annotation of its field. Counts are not negative."""
+    arguments = get_args(kind)
+    if get_origin(kind) is list:
+        return isinstance(value, list) and all(_fits(entry, arguments[0]) for entry in value)
+    if get_origin(kind) is dict:
+        return isinstance(value, dict)
+    if type(None) in arguments:
+        return value is None or _fits(value, arguments[0])
+    if kind is int:
+        return type(value) is int and 0 <= value < 1 << 62
+    return isinstance(value, (int, float)) and not isinstance(value, bool) and abs(value) < 1e300
+
+
 @dataclass
 class EpochRecord(Record):
     """The record of a static model: `losses` and `counts` are the summed loss and the predictions of each epoch.
@@ -64,6 +95,7 @@ class EpochRecord(Record):
     """
 
     counts: list[int] = field(default_factory=list)
+    epochs_done: int = 0
     held_out: list[float] = field(default_factory=list)
 
     @property

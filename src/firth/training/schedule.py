@@ -21,7 +21,8 @@ ORDER = 2**32 - 3  # the epoch number whose random numbers order the blocks
 class TextBlock:
     """Consecutive words and everything their training depends on. `ends` are sentence ends, counted from the start.
 
-    The learning rate falls linearly from `rate` to `last_rate` within the block.
+    The learning rate falls linearly from `rate` to `last_rate` within the block. `first` is the number of words before
+    it in the text.
     """
 
     ids: NDArray[np.uint32]
@@ -30,6 +31,7 @@ class TextBlock:
     number: int
     rate: float
     last_rate: float
+    first: int
 
 
 @dataclass(frozen=True)
@@ -118,8 +120,8 @@ class BlockSchedule:
         first, last = self.edges[number], self.edges[number + 1]
         inside = slice(self._sentence(first, "right"), self._sentence(last, "left"))
         ends = np.append(self.sentences[inside].astype(np.int64), last) - first
-        rates = (self.rate_at(words) for words in (self.words_before(step), self.words_before(step + 1)))
-        return TextBlock(self.ids[first:last], ends, epoch, number, *rates)
+        rate, last_rate = (self.rate_at(words) for words in (self.words_before(step), self.words_before(step + 1)))
+        return TextBlock(self.ids[first:last], ends, epoch, number, rate, last_rate, first)
 
     def blocks(self) -> Iterator[TextBlock]:
         """All blocks of all epochs."""

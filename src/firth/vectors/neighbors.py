@@ -6,6 +6,7 @@ words are excluded from the results.
 
 from __future__ import annotations
 
+import math
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Sequence
 from functools import cached_property
@@ -14,6 +15,7 @@ from typing import Any, Literal, overload
 import numpy as np
 from numpy.typing import NDArray
 
+from firth.arguments import checked
 from firth.errors import OptionError, UnknownWord
 from firth.runtime import Runtime
 from firth.text.vocabulary import Vocabulary
@@ -33,21 +35,27 @@ ANALOGY_METHODS: dict[AnalogyMethod, str] = {
     "3cosmul": "3CosMul",
 }  # option: name in the literature
 NO_WORDS = "the query has no words. Pass at least one"
+NOT_FINITE = "a vector has numbers that are NaN or infinite, so it has no direction. Train or download it again"
 
 
 def unit_rows(rows: NDArray[Any]) -> Floats:
-    """Rows scaled to length 1; a row of zeros stays zero."""
+    """Rows scaled to length 1; a row of zeros stays zero. A number that is not finite is an OptionError."""
     lengths = np.linalg.norm(rows.astype(np.float64), axis=1, keepdims=True)
+    if not np.isfinite(lengths).all():
+        raise OptionError(NOT_FINITE)
     return np.asarray(rows / np.where(lengths > 0, lengths, 1), np.float32)
 
 
 def cosine(a: NDArray[Any], b: NDArray[Any]) -> float:
-    """The cosine of two vectors; 0 where one of them is zero."""
+    """The cosine of two vectors; 0 where one of them is zero. A number that is not finite is an OptionError."""
     a, b = np.asarray(a, np.float64), np.asarray(b, np.float64)
     lengths = float(np.linalg.norm(a) * np.linalg.norm(b))
+    if not math.isfinite(lengths):
+        raise OptionError(NOT_FINITE)
     return float(np.dot(a, b)) / lengths if lengths > 0 else 0.0
 
 
+@checked
 class Neighbors(ABC):
     """The queries; `WordVectors` implements the look-up of vectors."""
 
@@ -174,7 +182,7 @@ class Neighbors(ABC):
         ['coffee', 'coffee']
         """
         pool = self._allowed_ids(allowed, min_count)
-        if not queries:
+        if not len(queries):
             return []
         terms = [as_terms(query, 1.0) for query in queries]
         means, exclude = np.stack(list(map(self._mean, terms))), list(map(self._own_ids, terms))
@@ -298,7 +306,10 @@ class Neighbors(ABC):
 
         A value above 1 / topn says that b is nearer to a than its neighbors are on average.
         """
-        return self.similarity(a, b) / sum(cosine for _, cosine in self.most_similar(a, topn=topn))
+        total = sum(cosine for _, cosine in self.most_similar(a, topn=topn))
+        if total == 0:
+            raise OptionError(f"{a!r} has no neighbors that differ from it. Use a larger topn or more words")
+        return self.similarity(a, b) / total
 
     def n_similarity(self, first: Sequence[str], second: Sequence[str]) -> float:
         """The cosine of the means of two sets of words."""
@@ -354,7 +365,9 @@ class Neighbors(ABC):
         ignore_missing: bool = True,
     ) -> Floats:
         """gensim's name for `mean`; words without a vector are skipped unless `ignore_missing` is off."""
-        pairs = list(zip(keys, [1.0] * len(keys) if weights is None else weights, strict=True))
+        if weights is not None and len(weights) != len(keys):
+            raise OptionError(f"{len(keys)} words need as many weights, but there are {len(weights)}")
+        pairs = list(zip(keys, [1.0] * len(keys) if weights is None else weights))
         if ignore_missing:
             pairs = [(key, weight) for key, weight in pairs if not isinstance(key, str) or key in self]
         mean = self._mean(pairs, pre_normalize)

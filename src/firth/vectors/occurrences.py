@@ -15,11 +15,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from firth.arguments import checked
 from firth.errors import OptionError, UnknownWord
 from firth.runtime import Runtime
-from firth.serialization import Parts
+from firth.serialization import Parts, check_array, check_pointers, check_range
 from firth.show import notebook
 from firth.show.numbers import format_bytes
+from firth.text.model_tokenizer import ModelTokenizer
 from firth.text.tokenize import Tokenizer
 from firth.text.vocabulary import Vocabulary
 from firth.vectors.rows import Ids, Rows, rows_from, rows_of, rows_to
@@ -48,6 +50,7 @@ class Occurrence:
         return " ".join([*before, f"[{self.word}]", *after])
 
 
+@checked
 class Occurrences(notebook.FactSheet):
     """The word ids of a text, the starts of its sentences, and a row for each indexed occurrence.
 
@@ -77,8 +80,11 @@ class Occurrences(notebook.FactSheet):
         count = len(self.ids) if places is None else len(places)
         if self.rows.shape[0] != count:
             raise OptionError(f"{count} occurrences need as many rows, but there are {self.rows.shape[0]}")
-        if not len(self.starts) or self.starts[0] != 0 or self.starts[-1] != len(self.ids):
-            raise OptionError(f"sentences must begin at word 0 and end at word {len(self.ids)}")
+        check_array("ids", self.ids, "u", None)
+        check_range("ids", self.ids, 0, len(self.vocabulary) - 1)
+        check_pointers("starts", check_array("starts", self.starts, "iu", None), 0, len(self.ids))
+        if places is not None:
+            check_range("places", check_array("places", places, "iu", None), 0, len(self.ids) - 1)
 
     def __len__(self) -> int:
         return self.rows.shape[0]
@@ -87,6 +93,11 @@ class Occurrences(notebook.FactSheet):
     def dim(self) -> int:
         """The length of a vector."""
         return self.rows.shape[1]
+
+    @cached_property
+    def tokenizer(self) -> ModelTokenizer:
+        """The tokenizer of the indexed text."""
+        return ModelTokenizer.of(self.metadata, self.vocabulary)
 
     @cached_property
     def runtime(self) -> Runtime:
@@ -99,9 +110,19 @@ class Occurrences(notebook.FactSheet):
         return NeighborIndex.of(self.rows, self.runtime)
 
     def of(self, word: str) -> Ids:
-        """The rows of a word's occurrences."""
-        id = self.vocabulary.find(word)
+        """The rows of a word's occurrences. The word is normalized as the indexed text was.
+
+        >>> from firth.text.normalize import Normalizer
+        >>> metadata = {"tokenizer": Tokenizer(normalizer=Normalizer(fold_case=True)).as_dict()}
+        >>> text = Occurrences(["play", "ball"], [0, 1, 0], [0, 2, 3], [[0, 1], [1, 0], [0, 1]], metadata=metadata)
+        >>> text.of("Play")
+        array([0, 2])
+        """
+        id = int(self.tokenizer.find([word], self.vocabulary)[1][0])
         if id < 0:
+            parts = self.tokenizer.words(word)
+            if len(parts) != 1:
+                raise OptionError(f"{word!r} is {len(parts)} words, but occurrences are those of one word")
             raise UnknownWord(word, self.vocabulary.near(word))
         words = self.ids if self.places is None else self.ids[self.places]
         return np.flatnonzero(words == id)
@@ -129,6 +150,8 @@ class Occurrences(notebook.FactSheet):
 
     def occurrence(self, row: int, cosine: float = 1.0) -> Occurrence:
         """A row as a word in its sentence."""
+        if not 0 <= row < len(self):
+            raise OptionError(f"there is no row {row}: they are 0 to {len(self) - 1}")
         place = row if self.places is None else int(self.places[row])
         sentence = int(np.searchsorted(self.starts, place, side="right")) - 1
         start, stop = int(self.starts[sentence]), int(self.starts[sentence + 1])
@@ -146,14 +169,13 @@ class Occurrences(notebook.FactSheet):
     @classmethod
     def from_parts(cls, parts: Parts) -> Occurrences:
         """Inverse of `to_parts`."""
-        arrays = parts.arrays
         return cls(
-            parts.vocabularies["vocab"],
-            arrays["ids"],
-            arrays["starts"],
-            rows_from(parts.config.get("rows", {}), arrays),
-            places=arrays.get("places"),
-            metadata=parts.config.get("metadata"),
+            parts.vocabulary,
+            parts.ids("ids", None, below=len(parts.vocabulary)),
+            parts.array("starts", "iu", None),
+            rows_from(parts.table("rows"), parts.arrays),
+            places=parts.array("places", "iu", None) if "places" in parts.arrays else None,
+            metadata=parts.metadata,
         )
 
     def _facts(self) -> list[notebook.Fact]:

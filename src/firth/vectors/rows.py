@@ -15,9 +15,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from firth.errors import OptionError
+from firth.serialization import check_array, check_number
 
 Floats = NDArray[np.float32]
 Ids = NDArray[np.int64]
+MOST_DIM = 1_000_000
 CENTROIDS = 256  # a code is one byte
 
 
@@ -76,6 +78,7 @@ class DenseRows(Rows):
             raise OptionError(
                 f"rows must be a 2-D array of floats, but this is {self.array.dtype} of shape {self.array.shape}"
             )
+        _check_dim(self.array.shape[1])
 
     @property
     def shape(self) -> tuple[int, int]:
@@ -108,8 +111,11 @@ class Int8Rows(Rows):
     scales: Floats
 
     def __post_init__(self) -> None:
-        if self.codes.ndim != 2 or self.codes.dtype != np.int8 or self.scales.shape != self.codes.shape[:1]:
-            raise OptionError(f"{len(self.codes)} rows of int8 codes need as many scales, not {self.scales.shape}")
+        check_array("codes", self.codes, "i", None, None)
+        if self.codes.dtype != np.int8:
+            raise OptionError(f"the array 'codes' must be int8, but is {self.codes.dtype}")
+        check_array("scales", self.scales, "f", len(self.codes))
+        _check_dim(self.codes.shape[1])
 
     @classmethod
     def from_rows(cls, rows: Rows) -> Int8Rows:
@@ -135,7 +141,7 @@ class Int8Rows(Rows):
         return Int8Rows(self.codes[which], self.scales[which])
 
     def decode(self) -> Floats:
-        return self.codes * self.scales[:, None]
+        return self.codes * self.scales.astype(np.float32, copy=False)[:, None]
 
     def to_arrays(self) -> dict[str, NDArray[Any]]:
         return {"codes": self.codes, "scales": self.scales}
@@ -162,16 +168,21 @@ class ProductRows(Rows):
     norm_centroids: Floats | None = None
 
     def __post_init__(self) -> None:
-        if self.dim < 1 or self.dsub < 1 or self.codes.ndim != 2 or self.codes.shape[1] != -(-self.dim // self.dsub):
-            raise OptionError(f"codes of shape {self.codes.shape} cannot hold dim {self.dim} in pieces of {self.dsub}")
-        if self.centroids.shape != (CENTROIDS * self.dim,):
-            raise OptionError(
-                f"dim {self.dim} needs {CENTROIDS * self.dim} centroid numbers, not {self.centroids.size}"
-            )
+        check_number("dim", self.dim, 1, MOST_DIM)
+        check_number("dsub", self.dsub, 1, MOST_DIM)  # longer than a row: one piece
+        self._check_codes("codes", self.codes, None, -(-self.dim // self.dsub))
+        check_array("centroids", self.centroids, "f", CENTROIDS * self.dim)
         if (self.norm_codes is None) != (self.norm_centroids is None):
             raise OptionError("quantized norms need both their codes and their centroids")
-        if self.norm_codes is not None and len(self.norm_codes) != len(self.codes):
-            raise OptionError(f"{len(self.codes)} rows have {len(self.norm_codes)} norms")
+        if self.norm_codes is not None and self.norm_centroids is not None:
+            self._check_codes("norm_codes", self.norm_codes, len(self.codes))
+            check_array("norm_centroids", self.norm_centroids, "f", CENTROIDS)
+
+    @staticmethod
+    def _check_codes(name: str, codes: NDArray[Any], *shape: int | None) -> None:
+        check_array(name, codes, "u", *shape)
+        if codes.dtype != np.uint8:
+            raise OptionError(f"the array {name!r} must be uint8, but is {codes.dtype}")
 
     @property
     def shape(self) -> tuple[int, int]:
@@ -200,6 +211,11 @@ class ProductRows(Rows):
         if self.norm_codes is not None and self.norm_centroids is not None:
             arrays |= {"norm_codes": self.norm_codes, "norm_centroids": self.norm_centroids}
         return arrays
+
+
+def _check_dim(dim: int) -> None:
+    if dim > MOST_DIM:
+        raise OptionError(f"the vectors have {dim:,} dimensions, but can have at most {MOST_DIM:,}")
 
 
 def rows_of(rows: Rows | NDArray[Any] | Sequence[Sequence[float]]) -> Rows:
@@ -241,5 +257,5 @@ def rows_from(config: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]], pre
         norms = (
             (get_array("norm_codes"), get_array("norm_centroids")) if prefix + "norm_codes" in arrays else (None, None)
         )
-        return ProductRows(get_array("codes"), get_array("centroids"), int(config["dim"]), int(config["dsub"]), *norms)
+        return ProductRows(get_array("codes"), get_array("centroids"), config["dim"], config["dsub"], *norms)
     raise OptionError(f"rows of kind {kind!r} are unknown. Known kinds: dense, int8, product")

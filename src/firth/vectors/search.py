@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from firth.errors import MissingExtra, OptionError
 from firth.kernels import search as kernel
-from firth.kernels.simd_int8 import TILE
+from firth.kernels import simd_int8
 from firth.runtime import Runtime
 from firth.vectors.rows import Floats, Ids, Rows
 
@@ -83,16 +83,16 @@ class NeighborIndex:
     def of(cls, rows: Rows, runtime: Runtime | None = None) -> NeighborIndex:
         """Quantizes all rows, block by block, in threads."""
         runtime = runtime or Runtime.from_env()
-        size, dim = rows.shape
-        tiles, steps = -(-size // TILE), -(-dim // 4)
+        (size, dim), tile = rows.shape, simd_int8.TILE
+        tiles, steps = -(-size // tile), -(-dim // 4)
         if dim > WIDEST:
             tiles = 0
-        codes = np.empty(tiles * TILE * steps * 4, np.uint8)
-        scales, errors = np.zeros(tiles * TILE, np.float32), np.full(tiles * TILE, -np.inf, np.float32)
+        codes = np.empty(tiles * tile * steps * 4, np.uint8)
+        scales, errors = np.zeros(tiles * tile, np.float32), np.full(tiles * tile, -np.inf, np.float32)
 
         def pack(share: slice) -> None:
-            for start in range(share.start * TILE, min(share.stop * TILE, size), 256 * TILE):
-                block = rows.block(start, min(start + 256 * TILE, share.stop * TILE, size))
+            for start in range(share.start * tile, min(share.stop * tile, size), 256 * tile):
+                block = rows.block(start, min(start + 256 * tile, share.stop * tile, size))
                 kernel.pack_rows(block, start, steps, codes, scales, errors)
 
         runtime.map(pack, runtime.shares(tiles))
@@ -168,17 +168,17 @@ class NeighborIndex:
         self, packed: tuple[NDArray[Any], ...], wanted: int, pool: Ids | None, size: int
     ) -> tuple[Ids, Ids] | None:
         """The ids of rows that may be among the `wanted` best and the query of each; None if there are too many."""
-        index = self.codes, -(-self.rows.shape[1] // 4), self.scales, self.errors
+        index, tile = (self.codes, -(-self.rows.shape[1] // 4), self.scales, self.errors), simd_int8.TILE
         mask = np.zeros(0 if pool is None else size, np.uint8)
         mask[() if pool is None else pool] = 1
 
         def scan(share: slice) -> tuple[Ids, Ids, Floats, Floats]:
             heaps = np.full((len(packed[1]), wanted), -np.inf, np.float32)
-            span = share.start * TILE, min(share.stop * TILE, size)
+            span = share.start * tile, min(share.stop * tile, size)
             arguments: tuple[Any, ...] = *index, *span, *packed, mask, heaps, CANDIDATES
             return *kernel.scan(*arguments), heaps
 
-        parts = self.runtime.map(scan, self.runtime.shares(-(-size // TILE)))
+        parts = self.runtime.map(scan, self.runtime.shares(-(-size // tile)))
         if any(len(owners) > len(ids) for ids, owners, _, _ in parts):
             return None
         ids, owners, uppers = (np.concatenate([part[k] for part in parts]) for k in range(3))

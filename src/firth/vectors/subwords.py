@@ -10,14 +10,32 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from firth.arguments import checked
 from firth.errors import OptionError, UnknownWord
 from firth.kernels import subwords as kernel
 from firth.runtime import Runtime
-from firth.serialization import Parts
-from firth.text.subwords import Subwords
-from firth.text.vocabulary import Vocabulary, to_bytes
+from firth.serialization import Parts, check_number
+from firth.text.subwords import MOST_BUCKETS, Subwords
+from firth.text.vocabulary import Vocabulary, check_ids, to_bytes
+from firth.vectors.fasttext_names import FastTextNames
 from firth.vectors.rows import DenseRows, Floats, Ids, Rows, rows_from, rows_to
-from firth.vectors.words import BLOCK, WordVectors
+from firth.vectors.words import BLOCK
+
+MODELS = ("cbow", "skipgram", "supervised")
+LOSSES = ("hs", "ns", "softmax", "ova")
+MOST_WORD_NGRAMS = (1 << 31) - 1
+
+
+def word_ngrams(metadata: Mapping[str, Any]) -> int:
+    """The length of the longest n-grams of words that a classifier uses, from its metadata.
+
+    >>> word_ngrams({}), word_ngrams({"fasttext": {"wordNgrams": 2}})
+    (1, 2)
+    """
+    settings = metadata.get("fasttext", {})
+    if not isinstance(settings, dict):
+        raise OptionError(f"metadata.fasttext is {settings!r:.60}, but must be a table")
+    return max(1, check_number("metadata.fasttext.wordNgrams", settings.get("wordNgrams", 1), 0, MOST_WORD_NGRAMS))
 
 
 @dataclass(frozen=True)
@@ -42,8 +60,20 @@ class Output:
     model: Literal["cbow", "skipgram", "supervised"]
     loss: Literal["hs", "ns", "softmax", "ova"]
 
+    def check(self, dim: int) -> None:
+        """Raises OptionError if the rows do not fit the labels or input rows of this length."""
+        for name, value, known in (("model", self.model, MODELS), ("loss", self.loss, LOSSES)):
+            if value not in known:
+                raise OptionError(f"output.{name} is {value!r:.60}, but must be one of {', '.join(known)}")
+        if self.rows.shape[1] != dim:
+            raise OptionError(f"the output rows have {self.rows.shape[1]:,} numbers, but the input rows have {dim:,}")
+        labels = None if self.labels is None else len(self.labels)
+        if self.model == "supervised" and labels is not None and not 1 <= labels <= self.rows.shape[0]:
+            raise OptionError(f"{labels:,} labels need as many output rows, not {self.rows.shape[0]:,}")
 
-class SubwordVectors(WordVectors):
+
+@checked
+class SubwordVectors(FastTextNames):
     """Vectors of words and of their character n-grams, as in fastText.
 
     Row i < len(vocabulary) belongs to word i; the rows of n-grams follow. The vector of a word is the mean of its own
@@ -69,10 +99,15 @@ class SubwordVectors(WordVectors):
         super().__init__(vocabulary, rows, metadata=metadata)
 
     def _check(self) -> None:
-        needed = len(self.vocabulary) + self.subwords.size
+        ngrams = self.subwords.size
+        if self.output is not None:
+            self.output.check(self.dim)
+            if self.output.model == "supervised" and word_ngrams(self.metadata) > 1:
+                ngrams = self.subwords.bucket_rows  # n-grams of words have buckets, too
+        needed = len(self.vocabulary) + ngrams
         if self.rows.shape[0] < needed:
             raise OptionError(
-                f"{len(self.vocabulary)} words and {self.subwords.size} n-grams need {needed} rows, "
+                f"{len(self.vocabulary)} words and {ngrams} n-grams need {needed} rows, "
                 f"but there are {self.rows.shape[0]}"
             )
 
@@ -103,7 +138,7 @@ class SubwordVectors(WordVectors):
     def take(self, ids: Sequence[int] | Ids) -> Floats:
         """The vectors of the words with these ids; reads only their rows."""
         if "matrix" in self.__dict__:
-            return self.matrix[np.asarray(ids, np.int64)]
+            return self.matrix[check_ids(ids, len(self))]
         vocabulary = self.vocabulary.take(ids)
         return self._look_up(list(vocabulary))[0]
 
@@ -149,7 +184,7 @@ class SubwordVectors(WordVectors):
         return [Share(ngram, row, share, own) for (ngram, row, own), share in zip(pieces, shares.tolist())]
 
     def _with_rows(self, rows: Rows, metadata: Mapping[str, Any]) -> SubwordVectors:
-        return SubwordVectors(self.vocabulary, rows, self.subwords, output=self.output, metadata=metadata)
+        return type(self)(self.vocabulary, rows, self.subwords, output=self.output, metadata=metadata)
 
     def to_parts(self) -> Parts:
         """The config, arrays and vocabularies to save."""
@@ -158,6 +193,8 @@ class SubwordVectors(WordVectors):
         config = dict(parts.config)
         arrays, vocabularies = dict(parts.arrays), dict(parts.vocabularies)
         config["subwords"] = {name: getattr(subwords, name) for name in ("minn", "maxn", "buckets", "sentence_end")}
+        if subwords.units != "characters":
+            config["subwords"]["units"] = subwords.units
         if subwords.pruned is not None:
             arrays["pruned"] = np.array(list(subwords.pruned.items()), np.int64).reshape(-1, 2)
         if self.output is not None:
@@ -171,20 +208,19 @@ class SubwordVectors(WordVectors):
     @classmethod
     def from_parts(cls, parts: Parts) -> SubwordVectors:
         """Inverse of `to_parts`."""
-        config, arrays = parts.config, parts.arrays
-        pruned = {int(b): int(row) for b, row in arrays["pruned"].tolist()} if "pruned" in arrays else None
+        rows, arrays = rows_from(parts.table("rows"), parts.arrays), parts.arrays
+        pruned = None
+        if "pruned" in arrays:
+            pruned = dict(parts.ids("pruned", None, 2, below=MOST_BUCKETS).tolist())
         output = None
-        if "output" in config:
-            output_rows = rows_from(config["output"]["rows"], arrays, "output.")
-            labels = parts.vocabularies.get("labels")
-            output = Output(output_rows, labels, config["output"]["model"], config["output"]["loss"])
-        return SubwordVectors(
-            parts.vocabularies["vocab"],
-            rows_from(config.get("rows", {}), arrays),
-            Subwords(**config["subwords"], pruned=pruned),
-            output=output,
-            metadata=config.get("metadata"),
-        )
+        if "output" in parts.config:
+            settings = parts.table("output")
+            if not isinstance(settings.get("rows"), dict):
+                raise OptionError("output.rows is not a table")
+            output_rows = rows_from(settings["rows"], arrays, "output.")
+            output = Output(output_rows, parts.vocabularies.get("labels"), settings["model"], settings["loss"])
+        subwords = Subwords(**parts.table("subwords"), pruned=pruned)
+        return cls(parts.vocabulary, rows, subwords, output=output, metadata=parts.metadata)
 
 
 def mean_rows(rows: Rows, ids: Ids, pointers: Ids, lengths: Ids) -> Floats:

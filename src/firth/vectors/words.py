@@ -15,7 +15,10 @@ from typing import Any, Literal, Self
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
+from firth.arguments import checked
 from firth.errors import OptionError, UnknownWord
+from firth.lazy import import_name
+from firth.pooling import encode_texts
 from firth.serialization import Parts
 from firth.show import notebook
 from firth.show.numbers import format_bytes
@@ -23,7 +26,7 @@ from firth.text.corpus import check_words
 from firth.text.model_tokenizer import ModelTokenizer, Sentences, TextLike
 from firth.text.normalize import Normalizer
 from firth.text.tokenize import Tokenizer
-from firth.text.vocabulary import Vocabulary, make_printable
+from firth.text.vocabulary import Vocabulary, check_ids, make_printable
 from firth.vectors.neighbors import Neighbors, unit_rows
 from firth.vectors.rows import DenseRows, Floats, Ids, Int8Rows, Rows, rows_from, rows_of, rows_to
 
@@ -31,6 +34,7 @@ Unknown = Literal["zeros", "skip", "error"]
 BLOCK = 4096  # words per block
 
 
+@checked
 class WordVectors(Neighbors, notebook.FactSheet):
     """A vector for each word of a vocabulary.
 
@@ -79,10 +83,26 @@ class WordVectors(Neighbors, notebook.FactSheet):
 
     @cached_property
     def unit(self) -> Floats:
-        """All vectors, scaled to length 1; a row of zeros stays zero."""
-        unit = np.empty((len(self), self.dim), np.float32)
-        for start in range(0, len(self), BLOCK):
-            unit[start : start + BLOCK] = unit_rows(self.known.block(start, min(start + BLOCK, len(self))))
+        """All vectors, scaled to length 1; a row of zeros stays zero. NaN and infinity are an error."""
+        return self.first_unit_rows(len(self))
+
+    def first_unit_rows(self, count: int) -> Floats:
+        """The vectors of the first words, scaled to length 1. The error of NaN and infinity names the word.
+
+        >>> WordVectors(["tea", "rain"], [[3.0, 4.0], [np.nan, 0.0]]).first_unit_rows(1).tolist()
+        [[0.6000000238418579, 0.800000011920929]]
+        """
+        if not 0 <= count <= len(self):
+            raise OptionError(f"count is {count}, but must be from 0 to {len(self)}, the number of words")
+        unit = np.empty((count, self.dim), np.float32)
+        for start in range(0, count, BLOCK):
+            rows = self.known.block(start, min(start + BLOCK, count))
+            try:
+                unit[start : start + BLOCK] = unit_rows(rows)
+            except OptionError as error:
+                bad = int(np.flatnonzero(~np.isfinite(rows).all(axis=1))[0])
+                problem = f"the vector of {self.vocabulary[start + bad]!r} contains NaN or infinity"
+                raise OptionError(f"{problem}. Remove or repair it first") from error
         return unit
 
     @cached_property
@@ -116,7 +136,7 @@ class WordVectors(Neighbors, notebook.FactSheet):
 
     def take(self, ids: Sequence[int] | Ids) -> Floats:
         """The vectors of the words with these ids."""
-        return self.rows.take(ids)
+        return self.rows.take(check_ids(ids, len(self)))
 
     def of(self, words: Sequence[str]) -> Floats:
         """The vectors of words, one row each; a word that has none raises `UnknownWord`."""
@@ -223,6 +243,8 @@ class WordVectors(Neighbors, notebook.FactSheet):
             return [array[mask] for array, mask in zip(arrays, np.split(is_known, edges))]
         return arrays
 
+    encode = encode_texts
+
     def restrict(self, words: Iterable[str]) -> WordVectors:
         """The vectors of these words only, in the order of their ids; unknown words are skipped.
 
@@ -284,6 +306,26 @@ class WordVectors(Neighbors, notebook.FactSheet):
             counts = np.append(counts, np.zeros(len(more), np.int64))
         return WordVectors(Vocabulary([*self.vocabulary, *more], counts), matrix, metadata=self.metadata)
 
+    def intersect(self, other: WordVectors) -> WordVectors:
+        """These vectors, with those of `other` for the words that both have.
+
+        >>> start = WordVectors(["tea", "rain"], [[1, 0], [0, 1]])
+        >>> start.intersect(WordVectors(["milk", "tea"], [[7, 7], [5, 5]])).matrix.tolist()
+        [[5.0, 5.0], [0.0, 1.0]]
+        """
+        common = [word for word in self.vocabulary if word in other.vocabulary]
+        return self.add(common, check_dim(other, self.dim).take(other.vocabulary.ids(common)))
+
+    def merge(self, other: WordVectors) -> WordVectors:
+        """The words of both; a word of both keeps its vector here, and new words follow.
+
+        >>> both = WordVectors(["tea"], [[1, 0]]).merge(WordVectors(["milk", "tea"], [[7, 7], [5, 5]]))
+        >>> both.vocabulary.words, both["tea"].tolist()
+        (('tea', 'milk'), [1.0, 0.0])
+        """
+        new = [word for word in other.vocabulary if word not in self.vocabulary]
+        return self.add(new, check_dim(other, self.dim).take(other.vocabulary.ids(new)))
+
     def quantize(self, dtype: Literal["float16", "int8"]) -> WordVectors:
         """The same words with smaller rows; `metadata["quantized"]` has the worst cosine between old and new rows.
 
@@ -298,6 +340,14 @@ class WordVectors(Neighbors, notebook.FactSheet):
     def _with_rows(self, rows: Rows, metadata: Mapping[str, Any]) -> WordVectors:
         return WordVectors(self.vocabulary, rows, metadata=metadata)
 
+    def map(self, words: int = 20_000) -> Any:
+        """A map of the most frequent words in a notebook: a widget. Needs the extra `notebook`.
+
+        Near words lie near each other; points can be picked, searched and selected.
+        """
+        show_map = import_name("firth.maps.notebook:show_map", "a map in a notebook", "notebook")
+        return show_map(self, words)
+
     def to_parts(self) -> Parts:
         """The config, arrays and vocabularies to save."""
         config, arrays = rows_to(self.rows)
@@ -306,8 +356,7 @@ class WordVectors(Neighbors, notebook.FactSheet):
     @classmethod
     def from_parts(cls, parts: Parts) -> WordVectors:
         """Inverse of `to_parts`."""
-        rows = rows_from(parts.config.get("rows", {}), parts.arrays)
-        return WordVectors(parts.vocabularies["vocab"], rows, metadata=parts.config.get("metadata"))
+        return WordVectors(parts.vocabulary, rows_from(parts.table("rows"), parts.arrays), metadata=parts.metadata)
 
     def _facts(self) -> list[notebook.Fact]:
         first = ", ".join(map(make_printable, self.vocabulary[:6])) + (", …" if len(self) > 6 else "")
@@ -323,6 +372,18 @@ class WordVectors(Neighbors, notebook.FactSheet):
         facts = dict(self.facts())
         first = f": {facts['first']}" if len(self) else ""
         return f"{type(self).__name__}({facts['words']} words × {self.dim}, {facts['rows']}{first})"
+
+
+def check_dim(vectors: WordVectors, dim: int) -> WordVectors:
+    """The vectors, if they have `dim` numbers each.
+
+    >>> check_dim(WordVectors(["tea"], [[1, 2]]), 3)
+    Traceback (most recent call last):
+    firth.errors.OptionError: the other vectors have 2 numbers each, but these have 3
+    """
+    if vectors.dim != dim:
+        raise OptionError(f"the other vectors have {vectors.dim} numbers each, but these have {dim}")
+    return vectors
 
 
 def check_rows(rows: NDArray[Any] | Sequence[Sequence[float]], count: int, dim: int) -> Floats:

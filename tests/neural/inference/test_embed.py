@@ -199,12 +199,12 @@ def test_progress_counts_every_token_once() -> None:
         ({"layers": True}, "must be"),
         ({"layers": ScalarMix(2)}, "this biLM has 3"),
         ({"layers": ScalarMix(3, normalized=True)}, "Run the batch yourself"),
-        ({"pooling": "sum"}, "mean, max, first-last"),
+        ({"pooling": "sum"}, "'mean', 'max', 'first-last'"),
         ({"precision": "float8"}, "float32"),
         ({"dtype": "float64"}, "float16"),
         ({"batch_tokens": 0}, "at least 1"),
         ({"stateful": True, "batch_size": 0}, "at least 1"),
-        ({"state": "old"}, "stateful=True"),
+        ({"state": "old"}, "must be a BiLMState"),
     ],
 )
 def test_impossible_options_are_refused(wrong: dict[str, object], problem: str) -> None:

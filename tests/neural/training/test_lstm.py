@@ -71,7 +71,7 @@ def test_a_stream_of_one_sentence_has_the_hidden_states_of_the_bilm() -> None:
     sentence = ["tea", "and", "rain", "again", "."]
     with torch.no_grad():
         layers, lengths, _ = model([sentence])
-        vectors, _ = model.encode([sentence])
+        vectors, _ = model.encode_tokens([sentence])
         inside = vectors[0, :, None]  # (steps, one row, dim)
         ahead, behind, _ = run_layers(model, LayerInputs(inside, inside.flip(0), model.blank(1)))
     top = layers[-1, 0]

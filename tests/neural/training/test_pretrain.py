@@ -317,13 +317,13 @@ def test_a_full_disk_leaves_the_checkpoint_before_it(tmp_path: Path, monkeypatch
     save = checkpoint_module.save_file
     written = 0
 
-    def full_at_third(tensors: Any, path: Any) -> None:
+    def full_at_third(tensors: Any, path: Any, checksums: Any) -> None:
         nonlocal written
         written += 1
         if written == 3:
             Path(path).write_bytes(b"half")
             raise OSError(errno.ENOSPC, "No space left on device")
-        save(tensors, path)
+        save(tensors, path, checksums)
 
     monkeypatch.setattr(checkpoint_module, "save_file", full_at_third)
     with pytest.raises(OSError, match="No space left") as found:

@@ -27,7 +27,7 @@ NOTHING: dict[str, dict[str, Any]] = {
     "entailment": {"labels": {"entailment": 1.0, "neutral": 0.0, "contradiction": 0.0}},
     "qa": {"answer": "", "probability": 0.5},
     "srl": {"frames": []},
-    "coref": {"text": "", "clusters": []},
+    "coref": {"bracketed": "", "clusters": []},
 }
 CASES = [
     BehaviorCase("names", "MFT", ("Ann left.",), None, "PER Ann"),
@@ -40,7 +40,7 @@ CASES = [
 def find_ann(text: str) -> list[dict[str, Any]]:
     """An answer with the entity Ann, if the text has it."""
     at = text.lower().find("ann")
-    words = {"label": "PER", "text": text[at : at + 3], "start": at, "end": at + 1}
+    words = {"label": "PER", "text": text[at : at + 3], "token_start": at, "token_end": at + 1}
     return [{"entities": [words] if at >= 0 else []}]
 
 
@@ -102,7 +102,9 @@ def test_a_task_or_a_folder_without_cases_is_an_error(tmp_path: Path) -> None:
 def test_batches_give_the_answers_of_ask() -> None:
     model = open_task("ner")
     texts = ("Ann lives in Rome. Paul left.", "Hello")
-    assert answer_with(model)([(text,) for text in texts]) == [model.ask(text) for text in texts]
+    together = answer_with(model)([(text,) for text in texts])
+    for answers, alone in zip(together, map(model.ask, texts)):
+        assert [answer["bracketed"] for answer in answers] == [answer["bracketed"] for answer in alone]
 
 
 def test_the_study_takes_names_and_folders(tmp_path: Path) -> None:

@@ -11,13 +11,21 @@ pytest.importorskip("torch")
 from firth.studies.tasks.expectations import CHECKERS
 
 GRADES = {"very negative": 0.1, "negative": 0.2, "neutral": 0.4, "positive": 0.2, "very positive": 0.1}
-ANN: dict[str, Any] = {"label": "PER", "text": "Ann", "start": 0, "end": 1}
-ROME: dict[str, Any] = {"label": "LOC", "text": "Rome", "start": 2, "end": 3}
+ANN: dict[str, Any] = {"label": "PER", "text": "Ann", "token_start": 0, "token_end": 1}
+ROME: dict[str, Any] = {"label": "LOC", "text": "Rome", "token_start": 2, "token_end": 3}
 
 
 def frame(predicate: str, *roles: tuple[str, str, int]) -> dict[str, Any]:
-    found = [{"label": label, "text": text, "start": at, "end": at + len(text.split())} for label, text, at in roles]
-    return {"predicate": predicate, "sentence": "", "roles": found}
+    found = [
+        {"label": label, "text": text, "token_start": at, "token_end": at + len(text.split())}
+        for label, text, at in roles
+    ]
+    return {"predicate": {"text": predicate}, "bracketed": "", "roles": found}
+
+
+def clusters(*mentions: str) -> list[dict[str, Any]]:
+    """An answer with a cluster for each string of mentions."""
+    return [{"clusters": [{"mentions": [{"text": text} for text in one.split()]} for one in mentions]}]
 
 
 STATES = [
@@ -41,11 +49,11 @@ STATES = [
         [{"frames": [frame("ate", ("ARG0", "He", 0))]}],
         [{"frames": [frame("a", ("ARG0", "He", 0))]}],
     ),
-    ("coref", "none", [{"clusters": []}], [{"clusters": [["Ann", "she"]]}]),
-    ("coref", "together Ann, She", [{"clusters": [["Ann", "she"]]}], [{"clusters": [["Ann", "her"], ["she", "Eve"]]}]),
-    ("coref", "together Ann, Ann", [{"clusters": [["Ann", "Ann"]]}], [{"clusters": [["Ann", "she"]]}]),
-    ("coref", "apart He, she", [{"clusters": [["Ann", "she"]]}], [{"clusters": [["Ann", "she", "he"]]}]),
-    ("coref", "together a, b; apart a, c", [{"clusters": [["a", "b"]]}], [{"clusters": [["a", "b", "c"]]}]),
+    ("coref", "none", clusters(), clusters("Ann she")),
+    ("coref", "together Ann, She", clusters("Ann she"), clusters("Ann her", "she Eve")),
+    ("coref", "together Ann, Ann", clusters("Ann Ann"), clusters("Ann she")),
+    ("coref", "apart He, she", clusters("Ann she"), clusters("Ann she he")),
+    ("coref", "together a, b; apart a, c", clusters("a b"), clusters("a b c")),
 ]
 
 
@@ -68,7 +76,7 @@ SHIFTS = [
     ("qa", "less sure", [{"answer": "Rome", "probability": 0.9}], [{"answer": "Ann", "probability": 0.3}]),
     ("qa", "Ann -> Rome", [{"answer": "Ann", "probability": 0.1}], [{"answer": "Rome", "probability": 0.1}]),
     ("srl", "gains ARGM-NEG", [{"frames": [frame("ate")]}], [{"frames": [frame("eat", ("ARGM-NEG", "not", 2))]}]),
-    ("coref", "together a, b -> apart a, b", [{"clusters": [["a", "b"]]}], [{"clusters": []}]),
+    ("coref", "together a, b -> apart a, b", clusters("a b"), clusters()),
 ]
 
 
@@ -94,9 +102,9 @@ EQUALS = [
     ),
     (
         "coref",
-        [{"text": "[Ann]1 saw [her]1 dog"}],
-        [{"text": "[Tom]1 saw [his]1 dog"}],
-        [{"text": "[Ann]1 saw her [dog]1"}],
+        [{"bracketed": "[Ann]1 saw [her]1 dog"}],
+        [{"bracketed": "[Tom]1 saw [his]1 dog"}],
+        [{"bracketed": "[Ann]1 saw her [dog]1"}],
     ),
 ]
 

@@ -97,9 +97,29 @@ def test_small_shares_have_more_patience():
 
 @pytest.mark.parametrize("text", ["[1]", '{"run": {}}', '{"test": {"f1": 0.5}}', "{"])
 def test_a_line_that_holds_no_result_is_refused(text, tmp_path):
-    (tmp_path / "runs.jsonl").write_text(text)
-    with pytest.raises(FormatError, match=r"runs\.jsonl:1: not .*Delete the line"):
+    (tmp_path / "runs.jsonl").write_text(text + "\n")
+    with pytest.raises(FormatError, match=r"runs\.jsonl:1: (is )?not .*Delete the line"):
         gather([TaskRun("ner")], tmp_path, Runtime(1), start=False)
+
+
+@pytest.mark.parametrize("end", ['{"key": "half', '{"key": "h', ""])
+def test_half_a_line_that_a_killed_process_left_is_no_result_and_goes_with_the_next_one(end, tmp_path, make_result):
+    for name, score in (("ner", 0.25), ("srl", 0.5)):
+        append_result(TaskRun(name), make_result(TaskRun(name), score), tmp_path)
+        with open(tmp_path / "runs.jsonl", "a") as file:
+            file.write(end)
+        found = gather([TaskRun("ner"), TaskRun("srl")], tmp_path, Runtime(1), start=False)
+        assert main_score(found[TaskRun(name)]) == 100 * score
+    lines = (tmp_path / "runs.jsonl").read_text().splitlines()
+    assert len(lines) == (3 if end else 2)
+
+
+def test_a_last_line_that_is_whole_needs_no_end(tmp_path, make_result):
+    append_result(TaskRun("ner"), make_result(TaskRun("ner"), 0.25), tmp_path)
+    path = tmp_path / "runs.jsonl"
+    path.write_text(path.read_text().rstrip("\n"))
+    append_result(TaskRun("srl"), make_result(TaskRun("srl"), 0.5), tmp_path)
+    assert len(gather([TaskRun("ner"), TaskRun("srl")], tmp_path, Runtime(1), start=False)) == 2
 
 
 def test_a_long_training_has_a_checkpoint_until_its_result_is_written(data, tmp_path, monkeypatch):

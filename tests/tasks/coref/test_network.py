@@ -156,7 +156,10 @@ def test_blocks_of_pairs_change_nothing(monkeypatch: pytest.MonkeyPatch) -> None
 def test_padding_changes_nothing() -> None:
     ranker = network(replace(SMALL, singletons=True, mention_loss=1.0)).eval()
     near, far = text(), text(padding=7)
-    assert ranker.answers((near,), [GOLD]) == ranker.answers((far,), [GOLD])
+    [one], [other] = ranker.answers((near,), [GOLD]), ranker.answers((far,), [GOLD])
+    assert one["clusters"] == other["clusters"]
+    for shares, others in zip(one["probabilities"], other["probabilities"], strict=True):
+        assert shares == pytest.approx(others, abs=1e-5)
     assert torch.allclose(ranker.loss((near,), [GOLD]), ranker.loss((far,), [GOLD]), atol=1e-6)
 
 
@@ -179,7 +182,7 @@ def test_training_reads_a_part_of_a_long_document_and_keeps_its_true_mentions() 
 def test_clusters_follow_the_links() -> None:
     """Mentions that lead to one another, over any number of links, are one cluster; words are counted from 0."""
     ranker = network(replace(SMALL, kept=2.0)).eval()
-    found = ranker.answers((text(),), [GOLD])[0]
+    found = ranker.answers((text(),), [GOLD])[0]["clusters"]
     for cluster in found:
         assert len(cluster) > 1
         assert cluster == sorted(cluster)
@@ -187,7 +190,7 @@ def test_clusters_follow_the_links() -> None:
     with_single = network(replace(SMALL, singletons=True, mention_loss=1.0, kept=2.0)).eval()
     torch.nn.init.constant_(with_single.mention.last.bias, 50.0)  # every span is a mention
     torch.nn.init.constant_(with_single.pair.last.bias, -200.0)  # and none has an antecedent
-    alone = with_single.answers((text(),), [GOLD])[0]
+    alone = with_single.answers((text(),), [GOLD])[0]["clusters"]
     assert alone
     assert all(len(cluster) == 1 for cluster in alone)
 
@@ -196,6 +199,29 @@ def test_a_text_without_words_has_no_clusters() -> None:
     task = Coref()
     (empty,) = task.ask("")
     blank = text(torch.tensor([0]), padding=1)
-    assert network().answers((blank,), [empty]) == [[]]
+    assert network().answers((blank,), [empty]) == [task.no_answer]
     assert network().loss((blank,), [empty]).item() == 0
-    assert task.describe(empty, []) == {"text": "", "clusters": []}
+    told = {"input": 0, "text": "", "tokens": [], "bracketed": "", "clusters": []}
+    assert task.describe(empty, task.no_answer) == told
+    assert task.rows(told) == [[0, *[None] * 8]]
+
+
+def test_a_mention_is_linked_to_the_best_antecedent_of_its_own_gender() -> None:
+    """he, she, her: the third prefers the first, whose cluster is masculine."""
+    places = torch.tensor([[0, 0], [0, 0], [0, 1]])
+    exists = torch.ones(3, 2, dtype=torch.bool).tril(-1)
+    ranking = coref_network.Ranking(places, exists, torch.tensor([[-1.0, -1.0], [2.0, -1.0], [3.0, 1.0]]))
+    assert coref_network.link_mentions(ranking, [None, None, None]) == [0, 0, 0]
+    assert coref_network.link_mentions(ranking, ["masculine", "feminine", "feminine"]) == [0, 1, 1]
+    assert coref_network.link_mentions(ranking, ["masculine", None, "feminine"]) == [0, 0, 2]  # no cluster fits
+    assert coref_network.link_mentions(ranking, ["masculine", None, "masculine"]) == [0, 0, 0]
+
+
+def test_a_mention_has_the_total_probability_of_the_antecedents_in_its_cluster() -> None:
+    """Three mentions of one cluster and one outside it, by hand; P(none) is that of the first."""
+    odds = torch.tensor([[0.0, 0.0, 0.0], [3.0, 0.0, 0.0], [1.0, 2.0, 0.0], [4.0, 1.0, 3.0]])  # against 1 for none
+    places = torch.tensor([[0, 0, 0], [0, 0, 0], [0, 1, 0], [0, 1, 2]])
+    exists = torch.ones(4, 3, dtype=torch.bool).tril(-1)
+    ranking = coref_network.Ranking(places, exists, torch.where(exists, odds.log(), -1e9))
+    shares = network()._link_probabilities(ranking, [0, 0, 1, 0])
+    assert shares == pytest.approx([1, 3 / 4, 1 / 4, 5 / 9])

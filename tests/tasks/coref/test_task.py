@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from pathlib import Path
 
 import pytest
@@ -24,12 +25,12 @@ def test_mentions_that_stand_alone_cannot_be_learnt_from_antecedents() -> None:
 
 def test_a_document_that_is_not_marked_cannot_be_judged() -> None:
     with pytest.raises(OptionError, match="has no gold labels"):
-        Coref().score(Coref().ask("Rain."), [[]])
+        Coref().score(Coref().ask("Rain."), [Coref.no_answer])
 
 
 def test_mentions_that_stand_alone_count_only_when_asked_for() -> None:
     gold = Document((("a", "b", "c"),), (((0, 1), (1, 2)), ((2, 3),)))
-    answer = [[[0, 1], [1, 2]]]
+    answer = {"clusters": [[[0, 1], [1, 2]]]}
     assert Coref().score([gold], [answer])["average"] == 1.0
     assert Coref(singletons=True).score([gold], [answer])["b3"] == pytest.approx(0.8)
 
@@ -65,7 +66,12 @@ def test_four_stories_are_learnt_kept_and_told(tmp_path: Path) -> None:
     again = load(tmp_path / "model")
     assert again.predict(stories()) == model.predict(stories())
     (answer,) = again.ask("Mary left. She ran.")
-    assert answer == {"text": "[Mary]1 left . [She]1 ran .", "clusters": [["Mary", "She"]]}
+    assert answer["bracketed"] == "[Mary]1 left . [She]1 ran ."
+    [cluster] = answer["clusters"]
+    places = [(one["text"], one["sentence"], one["start"], one["token_start"]) for one in cluster["mentions"]]
+    assert places == [("Mary", 0, 0, 0), ("She", 1, 11, 3)]
+    assert cluster["probability"] == pytest.approx(math.prod(one["probability"] for one in cluster["mentions"]))
+    assert 0.5 < cluster["probability"] <= 1
 
 
 def test_a_slice_of_ontogum_is_learnt(data: Path) -> None:

@@ -72,7 +72,7 @@ def test_a_table_without_labels_can_be_asked_about(tmp_path: Path) -> None:
         ("premise\thypothesis\tlabel\nA dog.\tA cat.\t\n", 2, "the label is empty"),
         ('{"sentence1": "A", "sentence2": "B", "gold_label": "neutral"}\n{"sentence1": "A"}\n', 2, "two texts"),
         ('{"premise": "A", "hypothesis": "B", "label": 2}\n', 1, "the label is 2"),
-        ('{"premise": "A"\n', 1, "not a line of JSON"),
+        ('{"premise": "A"\n', 1, "is not JSON"),
         ("", None, "the file has no pairs"),
     ],
 )
@@ -108,3 +108,10 @@ def test_the_sets_have_the_published_sizes(data: Path, name: str, pairs: int, en
     assert labels["entailment"] == entailments
     assert set(labels) == {"entailment", "neutral", "contradiction"}
     assert all(pair.premise and pair.hypothesis for pair in found)
+
+
+@pytest.mark.parametrize("value", ["[" * 100_000, '{"sentence1": ' + "1" * 5000 + "}"])
+def test_deep_nesting_and_endless_numbers_are_named(tmp_path: Path, value: str) -> None:
+    first = json.dumps({"sentence1": "A", "sentence2": "B", "gold_label": "neutral"})
+    with pytest.raises(FormatError, match=r"pairs\.txt:2: is not JSON"):
+        read_pairs(write(tmp_path, f"{first}\n{value}\n"))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import lzma
 from pathlib import Path
 
 import pytest
@@ -61,3 +62,10 @@ def test_letters_are_unified_in_files_and_in_questions_and_no_word_is_lost(tmp_p
     assert persian.words == ("علی", "در", "\u200c", "تهران")
     assert persian.entities == kept.entities == (Span("PER", 0, 1), Span("LOC", 3, 4))
     assert Ner(letters="persian").ask("علي در تهران")[0].words == ("علی", "در", "تهران")
+
+
+@pytest.mark.parametrize("line", ["a O\n\n", "\n"])
+def test_a_packed_bomb_is_refused_before_it_costs_much(tmp_path: Path, line: str) -> None:
+    (tmp_path / "bomb.xz").write_bytes(lzma.compress(line.encode() * ((2 << 20) // len(line)), preset=0))
+    with pytest.raises(FormatError, match=r"decompress to more than 100 times as many|more than 100,000 words"):
+        Ner().read(tmp_path / "bomb.xz")

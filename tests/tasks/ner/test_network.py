@@ -26,9 +26,12 @@ def test_a_sentence_has_the_same_tags_and_loss_alone_and_beside_others() -> None
     model = make_model(["LOC", "PER"])
     texts = "Mary went to Rome with Paul Smith today .", "Who ?", "Ann"
     examples = [NerExample(tuple(text.split()), (Span("PER", 0, 1),)) for text in texts]
-    assert model.predict(examples) == [model.predict([example])[0] for example in examples]
-    alone = torch.stack([model.loss([example]) for example in examples])
-    assert torch.allclose(model.loss(examples), alone.mean(), atol=1e-5)
+    together, alone = model.predict(examples), [model.predict([example])[0] for example in examples]
+    assert [answer["tags"] for answer in together] == [answer["tags"] for answer in alone]
+    for answer, other in zip(together, alone):
+        assert answer["probabilities"] == pytest.approx(other["probabilities"], abs=1e-5)
+    losses = torch.stack([model.loss([example]) for example in examples])
+    assert torch.allclose(model.loss(examples), losses.mean(), atol=1e-5)
 
 
 def test_every_answer_is_a_sequence_that_bio_allows() -> None:
@@ -36,7 +39,7 @@ def test_every_answer_is_a_sequence_that_bio_allows() -> None:
     with torch.no_grad():
         for parameter in model.parameters():
             parameter.mul_(9)
-    tags = model.predict([NerExample(tuple(f"word{n}" for n in range(40)))])[0]
+    tags = model.predict([NerExample(tuple(f"word{n}" for n in range(40)))])[0]["tags"]
     assert any(tag != "O" for tag in tags)
     for before, after in zip(["O", *tags], tags):
         assert after[0] != "I" or before[1:] == after[1:]

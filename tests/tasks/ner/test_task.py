@@ -17,7 +17,7 @@ SMALL = Ner(hidden=(32, 16), dropout=0.0)
 def test_a_file_without_any_name_can_be_learnt_from() -> None:
     examples = [NerExample(("all", "quiet"), ())]
     model = fit(SMALL, Embedding(characters=4), examples, training=Training(epochs=1), runtime=Runtime(1))
-    assert model.predict([NerExample(("all", "quiet"))]) == [["O", "O"]]
+    assert model.predict([NerExample(("all", "quiet"))]) == [{"tags": ["O", "O"], "probabilities": []}]
 
 
 def test_the_tagger_learns_a_slice_of_real_news_and_comes_back_from_a_file(data: Path, tmp_path: Path) -> None:

@@ -164,3 +164,8 @@ def test_a_long_passage_is_learnt_and_answered_in_windows_of_bounded_length(text
 def test_an_answer_that_is_longer_than_a_window_is_still_learnt(text_of: Callable[..., Text]) -> None:
     loss = network(longest=4, overlap=1).loss((text_of([20]), text_of([3])), [question_of(20, (3, 14))])
     assert loss.item() < 10
+
+
+def test_answers_may_be_longer_than_the_passage() -> None:
+    first, last = torch.tensor([[0.0, 5.0, 1.0]]), torch.tensor([[9.0, 0.0, 2.0]])
+    assert best_span(first, last, 2**31 - 1) == best_span(first, last, 3)

@@ -68,3 +68,9 @@ def test_the_treebank_has_the_sizes_that_are_known(data: Path) -> None:
         phrases = parse_tree(line)
         assert len(phrases) == line.count("(")
         assert len(phrases[-1][0]) == max(len(words) for words, _ in phrases)
+
+
+def test_phrases_that_are_nested_without_end_are_refused(write_lines: Callable[..., Path]) -> None:
+    depth = 50_000
+    with pytest.raises(FormatError, match="more than 100 phrases are inside each other"):
+        Sentiment().read(write_lines("(2 a " * depth + ")" * depth))

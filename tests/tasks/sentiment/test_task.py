@@ -47,4 +47,5 @@ def test_both_networks_learn_a_slice_of_the_treebank(data: Path, architecture: A
 
 def test_an_answer_is_described_with_all_its_labels() -> None:
     described = Sentiment().describe(SentimentExample(("fine",)), {"bad": 0.25, "good": 0.75})
-    assert described == {"label": "good", "probability": 0.75, "labels": {"good": 0.75, "bad": 0.25}}
+    answer = {"label": "good", "probability": 0.75, "labels": {"good": 0.75, "bad": 0.25}}
+    assert described == {"input": 0, "text": "fine", "tokens": ["fine"]} | answer

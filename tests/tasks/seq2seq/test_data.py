@@ -59,7 +59,7 @@ def test_a_title_is_to_be_said_for_the_text_below_it(tmp_path: Path) -> None:
 
 def test_a_pair_without_a_target_cannot_be_judged() -> None:
     with pytest.raises(OptionError, match="'a b' has no gold labels"):
-        Seq2Seq().score([Seq2SeqExample(("a", "b"))], ["a"])
+        Seq2Seq().score([Seq2SeqExample(("a", "b"))], [{"text": "a"}])
 
 
 def test_titles_of_real_text(data: Path) -> None:

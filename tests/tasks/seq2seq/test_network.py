@@ -90,7 +90,10 @@ def test_a_step_gives_the_probabilities_of_the_formulas(model: Callable[..., Tas
 def test_a_pair_has_the_same_loss_and_answer_in_any_company(model: Callable[..., TaskModel]) -> None:
     made = model()
     together = made.predict(PAIRS)
-    assert [made.predict([pair])[0] for pair in PAIRS] == together
+    for pair, answer in zip(PAIRS, together):
+        [alone] = made.predict([pair])
+        assert alone["text"] == answer["text"]
+        assert alone["probability"] == pytest.approx(answer["probability"], rel=1e-4)
     losses = [float(network(made).loss(made.texts([pair]), [pair])) for pair in PAIRS]
     sizes = [len(pair.gold) + 1 for pair in PAIRS]
     mean = np.average(losses, weights=sizes)
@@ -100,8 +103,25 @@ def test_a_pair_has_the_same_loss_and_answer_in_any_company(model: Callable[...,
 def test_a_source_without_words_is_answered(model: Callable[..., TaskModel]) -> None:
     for unknown in ("copy", "replace", "keep"):
         made = model(unknown=unknown)
-        assert isinstance(made.predict([Seq2SeqExample(())])[0], str)
-        assert len(made.ask("", "tea")) == 2
+        assert isinstance(made.predict([Seq2SeqExample(())])[0]["text"], str)
+        empty, tea = made.ask("", "tea")
+        assert (empty["input"], empty["output"], empty["probability"]) == (0, "", None)
+        assert (tea["input"], tea["text"]) == (1, "tea")
+
+
+@torch.no_grad()
+@pytest.mark.parametrize("length_penalty", [0.0, 0.7, 1.0])
+def test_the_probability_of_an_answer_is_that_of_its_words_and_its_end(
+    model: Callable[..., TaskModel], length_penalty: float
+) -> None:
+    made = model(length_penalty=length_penalty)
+    for pair in PAIRS:
+        [answer] = made.predict([pair])
+        told = Seq2SeqExample(pair.source, tuple(answer["text"].split()))
+        loss = float(network(made).loss(made.texts([told]), [told])) * (len(told.gold) + 1)
+        if set(told.gold) <= set(network(made).words):  # the search may also say <unk> as a source word
+            assert answer["probability"] >= np.exp(-loss) * (1 - 1e-4)
+        assert 0 <= answer["probability"] <= 1
 
 
 @torch.no_grad()

@@ -51,7 +51,8 @@ def reverser() -> TaskModel:
 def test_reversing_is_learnt_also_of_words_never_seen(reverser: TaskModel) -> None:
     assert reverser.metadata["dev"]["bleu"] > 0.9
     assert reverser.metadata["epochs"][-1]["loss"] < 0.2 * reverser.metadata["epochs"][0]["loss"]
-    assert reverser.ask("tea Ouagadougou milk") == ["milk Ouagadougou tea"]
+    [answer] = reverser.ask("tea Ouagadougou milk")
+    assert (answer["output"], answer["input"], answer["text"]) == ("milk Ouagadougou tea", 0, "tea Ouagadougou milk")
     assert perplexity(reverser, reversals(40, 2)) < 1.5
 
 

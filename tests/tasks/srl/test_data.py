@@ -57,3 +57,9 @@ def test_a_file_without_predicates_is_named(tmp_path: Path) -> None:
     (tmp_path / "f").write_text("John B-PER\n\nleft O\n")
     with pytest.raises(FormatError, match=r"f: the file has no predicates\. A file has a column of brackets"):
         Srl().read(tmp_path / "f")
+
+
+def test_a_predicate_inside_another_span_is_named(tmp_path: Path) -> None:
+    (tmp_path / "f").write_text("0 The (A0*\n1 cat (V*)\n2 sat *)\n")
+    with pytest.raises(FormatError, match="f:1: column 2 has its predicate inside another span"):
+        Srl().read(tmp_path / "f")

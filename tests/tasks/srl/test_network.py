@@ -33,7 +33,14 @@ def test_an_example_has_the_same_answer_alone_and_beside_others(model: TaskModel
         SrlExample(("Who", "knows", "?")),
         SrlExample(JOHN),
     ]
-    assert model.predict(examples) == [model.predict([example])[0] for example in examples]
+    together = model.predict(examples)
+    for example, answer in zip(examples, together):
+        [alone] = model.predict([example])
+        assert alone["predicates"] == answer["predicates"]
+        for frame, other in zip(alone["frames"], answer["frames"], strict=True):
+            assert frame["tags"] == other["tags"]
+            for name in ("found", "probability", "probabilities"):
+                assert frame[name] == pytest.approx(other[name], abs=1e-5)
 
 
 def test_the_predicate_and_it_alone_begins_v_in_every_answer(model: TaskModel) -> None:
@@ -45,6 +52,24 @@ def test_the_predicate_and_it_alone_begins_v_in_every_answer(model: TaskModel) -
         (one,) = answer["frames"]
         assert [role.start for role in decode_spans(one["tags"]) if role.label == "V"] == [place]
         assert encode_tags(decode_spans(one["tags"]), 5) == one["tags"]
+
+
+def test_an_auxiliary_without_arguments_has_no_frame_in_plain_text(
+    model: TaskModel, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """All words are found as predicates, and none has an argument: `has` and `been` are left out, `slept` is not."""
+    words = ("Has", "been", "slept", "been")
+    with torch.no_grad():
+        model.network.finds.weight.zero_()
+        model.network.finds.bias.fill_(1)
+        model.network.scores.weight.zero_()
+        model.network.scores.bias.zero_()
+        model.network.scores.bias[model.network.ids["O"]] = 50
+    (answer,) = model.predict([SrlExample(words)])
+    assert answer["predicates"] == [0, 1, 2, 3]  # which is what is scored
+    assert [frame["predicate"] for frame in answer["frames"]] == [2, 3]
+    (given,) = model.predict([SrlExample(words, 0)])  # a predicate of a file is always answered
+    assert [frame["predicate"] for frame in given["frames"]] == [0]
 
 
 def test_plain_text_has_a_frame_for_each_predicate_that_is_found(model: TaskModel) -> None:

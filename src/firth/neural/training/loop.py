@@ -11,13 +11,13 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from firth.errors import Diverged
+from firth.errors import Diverged, FormatError
 from firth.neural.training.optimizers import Optimizer
 from firth.runtime import Runtime
+from firth.training.checkpoints import SAVE_SECONDS, pause_before_next
 from firth.training.monitor import Log, Monitor
 from firth.training.record import Record
 
-SAVE_SECONDS = 600.0  # between checkpoints, if no number of steps is given
 Tensors = dict[str, Tensor]
 RecordType = TypeVar("RecordType", bound=Record)
 
@@ -42,7 +42,7 @@ class TrainingLoop(Generic[RecordType]):
         self.stopped = False
         self.best: Tensors | None = None
         self.pending: list[Tensor] = []  # losses and gradient norms that are still on the device
-        self.saved = time.monotonic()
+        self.saved, self.pause = time.monotonic(), SAVE_SECONDS
 
     def weights(self) -> Tensors:
         """The weights of the model, by name."""
@@ -95,7 +95,7 @@ class TrainingLoop(Generic[RecordType]):
             return self.record.step % self.save_every == 0
         if self.runtime.size > 1 and self.record.step % self.log_every:
             return False
-        return self.runtime.from_main(time.monotonic() - self.saved) > SAVE_SECONDS
+        return self.runtime.from_main(time.monotonic() - self.saved) > self.pause
 
     def save(self) -> None:
         """Writes a checkpoint, if there is a folder for them."""
@@ -103,12 +103,14 @@ class TrainingLoop(Generic[RecordType]):
         if checkpoints is None:
             return
         self.fetch_losses()
+        start = time.monotonic()
         tensors = add_prefix("extra", self.extra_tensors())
         if self.runtime.is_main:
             tensors |= add_prefix("model", self.weights()) | add_prefix("optimizer", dict(self.optimizer.tensors()))
             checkpoints.save(to_arrays(tensors), self.record.as_dict())
             checkpoints.remove_best(except_step=None if self.best is None else self.record.best_step)
         self.saved = time.monotonic()
+        self.pause = pause_before_next(SAVE_SECONDS, self.saved - start)
 
     def _restore(self) -> bool:
         checkpoints = self.monitor.checkpoints
@@ -116,11 +118,16 @@ class TrainingLoop(Generic[RecordType]):
         if checkpoints is None or stored is None:
             return False
         arrays, state = stored
-        tensors = to_tensors(arrays)
-        self.record = type(self.record)(**state)
-        self.load_weights(select_prefix("model", tensors))
-        self.optimizer.load(select_prefix("optimizer", tensors), self.device)
-        self.load_extra_tensors(select_prefix("extra", tensors))
+        self.record = type(self.record).restore(state)
+        try:
+            tensors = to_tensors(arrays)
+            self.load_weights(select_prefix("model", tensors))
+            self.optimizer.load(select_prefix("optimizer", tensors), self.device)
+            self.load_extra_tensors(select_prefix("extra", tensors))
+        except (RuntimeError, KeyError, TypeError, ValueError, IndexError) as error:
+            problem = f"the arrays of the checkpoint do not fit the model: {error}"
+            cure = "Choose another folder, or empty this one to start again"
+            raise FormatError(checkpoints.folder, problem, cure=cure) from error
         if self.record.best_value is not None:
             self.best = to_tensors(checkpoints.read_best(self.record.best_step))
         return True

@@ -40,7 +40,7 @@ class PretrainingOptions(Recipe):
     accumulation: int = option(
         1, "Process a batch in this many parts: needs less memory, gives the same result.", minimum=1
     )
-    epochs: int = option(10, "Passes over the corpus.", minimum=1)
+    epochs: int = option(10, "Passes over the corpus.", minimum=1, maximum=1_000_000)
     steps: int | None = option(None, "Training steps, instead of epochs.", minimum=1)
     minutes: float | None = option(None, "Training time in minutes, instead of epochs.", minimum=0)
     optimizer: Literal["modern", "muon", "paper"] = option(
@@ -99,7 +99,7 @@ class PretrainingOptions(Recipe):
         None, "Stop after this many evaluations in a row without improvement. Default: never.", minimum=1
     )
     log_every: int = option(20, "Steps between lines of the log.", minimum=1)
-    save_every: int = option(0, "Steps between checkpoints; 0 saves every ten minutes.", minimum=0)
+    save_every: int = option(0, "Steps between checkpoints; 0 saves every minute.", minimum=0)
     seed: int = option(1, "Seed of the random numbers.", minimum=0, maximum=2**32)
 
     def plan(self, runtime: Runtime, start: BiLM | None = None) -> Self:

@@ -78,7 +78,7 @@ def answer_with(model: TaskModel, report: Report = silent) -> Predictor:
     def answer(inputs: Sequence[Texts]) -> list[Answers]:
         groups = [model.task.ask(*texts) for texts in inputs]
         examples = [example for group in groups for example in group]
-        described: Iterator[Any] = map(model.describe, examples, model.predict(examples, report=report))
+        described: Iterator[Any] = map(model.describe, examples, model.answer(examples, report=report))
         return [[next(described) for _ in group] for group in groups]
 
     return answer

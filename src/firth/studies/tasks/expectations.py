@@ -71,7 +71,7 @@ class SpanChecker(AnswerChecker):
 
     @abstractmethod
     def spans(self, answers: Answers) -> list[Mapping[str, Any]]:
-        """All spans of an answer, each with label, text, start and end."""
+        """All spans of an answer, each with its label, its text and its place."""
 
     def shifts(self, direction: str, label: str, before: Answers, after: Answers) -> bool:
         """gains LABEL: the second answer has more spans with this label."""
@@ -80,7 +80,7 @@ class SpanChecker(AnswerChecker):
 
     def outline(self, answers: Answers) -> object:
         """The labels and places of the spans; their words may differ."""
-        return [(span["label"], span["start"], span["end"]) for span in self.spans(answers)]
+        return [(span["label"], span["token_start"], span["token_end"]) for span in self.spans(answers)]
 
 
 class NerChecker(SpanChecker):
@@ -112,7 +112,7 @@ class SrlChecker(SpanChecker):
     """Expectations: `frames ate, slept` are all predicates; `ate: ARG0 He; ARG1 the soup` are roles that must be there.
 
     >>> roles = [{"label": "ARG0", "text": "He", "start": 0, "end": 1}]
-    >>> answers = [{"frames": [{"predicate": "ate", "roles": roles}]}]
+    >>> answers = [{"frames": [{"predicate": {"text": "ate"}, "roles": roles}]}]
     >>> [SrlChecker().passes(expected, answers) for expected in ("frames ate", "ate: ARG0 He", "ate: ARG1 He")]
     [True, True, False]
     """
@@ -130,17 +130,17 @@ class SrlChecker(SpanChecker):
         frames = [frame for answer in answers for frame in answer["frames"]]
         predicate, colon, roles = expected.partition(": ")
         if not colon:
-            return expected == f"frames {', '.join(frame['predicate'] for frame in frames) or 'none'}"
+            return expected == f"frames {', '.join(frame['predicate']['text'] for frame in frames) or 'none'}"
         found = [
             {f"{role['label']} {role['text']}" for role in one["roles"]}
             for one in frames
-            if one["predicate"] == predicate
+            if one["predicate"]["text"] == predicate
         ]
         return any(set(roles.split("; ")) <= one for one in found)
 
     def show(self, answers: Answers) -> str:
         """The sentence with its roles in brackets, once for each frame."""
-        return " / ".join(frame["sentence"] for answer in answers for frame in answer["frames"]) or "no frame"
+        return " / ".join(frame["bracketed"] for answer in answers for frame in answer["frames"]) or "no frame"
 
 
 class LabelChecker(AnswerChecker):
@@ -226,7 +226,9 @@ class QaChecker(AnswerChecker):
         return self.outline(answers) in accepted
 
     def shifts(self, direction: str, label: str, before: Answers, after: Answers) -> bool:
-        """less sure: the probability of the second answer is lower."""
+        """less sure: the probability of the second answer is lower, or there is no answer any more."""
+        if after[0]["answer"] is None:
+            return before[0]["answer"] is not None
         return bool(after[0]["probability"] < before[0]["probability"])
 
     def outline(self, answers: Answers) -> object:
@@ -243,7 +245,7 @@ class CorefChecker(AnswerChecker):
 
     Case is ignored, since the same mention may begin a sentence.
 
-    >>> answers = [{"text": "[Ann]1 saw him . [She]1 left .", "clusters": [["Ann", "She"]]}]
+    >>> answers = [{"clusters": [{"mentions": [{"text": "Ann"}, {"text": "She"}]}]}]
     >>> [CorefChecker().passes(expected, answers) for expected in ("together Ann, she", "apart Ann, him", "none")]
     [True, True, False]
     """
@@ -253,7 +255,11 @@ class CorefChecker(AnswerChecker):
 
     def is_(self, expected: str, answers: Answers) -> bool:
         """Whether each pair of mentions is in one cluster, or is in none."""
-        clusters = [Counter(mention.lower() for mention in one) for answer in answers for one in answer["clusters"]]
+        clusters = [
+            Counter(mention["text"].lower() for mention in cluster["mentions"])
+            for answer in answers
+            for cluster in answer["clusters"]
+        ]
         if expected == "none":
             return not clusters
         for part in expected.lower().split("; "):
@@ -264,11 +270,11 @@ class CorefChecker(AnswerChecker):
 
     def outline(self, answers: Answers) -> object:
         """The brackets and their places; the words may differ."""
-        return ["".join(re.findall(r"\[|\]\d+| ", answer["text"])).rstrip() for answer in answers]
+        return ["".join(re.findall(r"\[|\]\d+| ", answer["bracketed"])).rstrip() for answer in answers]
 
     def show(self, answers: Answers) -> str:
         """The text with its mentions in brackets."""
-        return " ".join(answer["text"] for answer in answers)
+        return " ".join(answer["bracketed"] for answer in answers)
 
 
 CHECKERS: dict[str, AnswerChecker] = {

@@ -74,5 +74,5 @@ def read_overlap(path: Path) -> dict[str, float]:
     try:
         sets = json.loads(path.read_bytes())["sets"]
         return {name: round(100 * one["found"] / max(1, one["sentences"]), 1) for name, one in sets.items()}
-    except (ValueError, KeyError, TypeError) as error:
+    except (ValueError, RecursionError, KeyError, TypeError) as error:
         raise FormatError(path, f"not counts of overlap: {error}", cure="Make it with scripts/overlap.py") from error

@@ -22,7 +22,8 @@ from shutil import rmtree
 from typing import Any
 
 from firth.errors import FirthError, FormatError, OptionError
-from firth.files import read_lines
+from firth.files import name_in_errors, parse_json, read_lines
+from firth.locks import wait_for_lock
 from firth.options import Recipe, option
 from firth.progress import Progress, Report, silent
 from firth.runtime import Runtime
@@ -224,19 +225,31 @@ def read_results(work: Path) -> dict[str, Result]:
     """The results in all `.jsonl` files of a folder by the keys of their runs; of equal keys the last one."""
     found: dict[str, Result] = {}
     for path in sorted(work.glob("*.jsonl")):
+        half = find_half_line(path.read_bytes())
         for number, line in read_lines(path):
-            if line.strip():
+            if line.strip() and line.encode() != half:
                 result = parse_result(path, number, line)
                 found[result["key"]] = result
     return found
 
 
+def find_half_line(data: bytes) -> bytes:
+    """The beginning of a line at the end of a file of JSON lines, as a process leaves it that is killed as it writes.
+
+    >>> find_half_line(b'{"a": 1}\\n{"b": '), find_half_line(b'{"a": 1}\\n{"b": 2}')
+    (b'{"b": ', b'')
+    """
+    last = data.rpartition(b"\n")[2]
+    try:
+        json.loads(last)
+    except ValueError:
+        return last
+    return b""
+
+
 def parse_result(path: Path, number: int, line: str) -> Result:
     """The result of a training in one line."""
-    try:
-        result = json.loads(line)
-    except ValueError as error:
-        raise FormatError(path, f"not JSON: {error}", line=number, cure=CURE) from error
+    result = parse_json(line, path, line=number, cure=CURE)
     needed = "key", "run", "test", "epochs", "training"
     if not isinstance(result, dict) or not all(result.get(name) for name in needed):
         raise FormatError(path, "not the result of a training", line=number, cure=CURE)
@@ -250,10 +263,14 @@ def _train_in_turn(runs: Sequence[TaskRun], work: Path, runtime: Runtime, report
 
 
 def append_result(run: TaskRun, result: Result, work: Path) -> None:
-    """Appends a result to the file that `gather` reads, as one line in one write: processes may append at a time."""
+    """Appends a result to the file that `gather` reads, as one line. Several processes may do so at a time."""
     line = json.dumps({"key": run.key} | result, ensure_ascii=False) + "\n"
-    with open(work / FILE, "ab", buffering=0) as file:
-        file.write(line.encode())
+    with name_in_errors(work / FILE), open(work / FILE, "a+b", buffering=0) as file:
+        wait_for_lock(file.fileno())
+        file.seek(0)
+        data = file.read()
+        file.truncate(len(data) - len(find_half_line(data)))
+        file.write((b"" if data.endswith(b"\n") or not data or find_half_line(data) else b"\n") + line.encode())
     rmtree(work / "checkpoints" / run.key, ignore_errors=True)
 
 

@@ -14,20 +14,21 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 
 from firth.errors import FormatError
 from firth.files import Name, decode
 from firth.tasks.coref.score import deduplicate
 from firth.tasks.coref.sentence_ends import find_sentence_ends
 from firth.tasks.coref.splits import file_stem, list_members, parse_splits, select_tenths, split_path
+from firth.tasks.located_text import LocatedText
 from firth.tasks.task import require_gold
 
 Mention = tuple[int, int]  # the first word and the one after the last, counted over the document
 Clusters = tuple[tuple[Mention, ...], ...]
 
 MENTION = re.compile(r"\((?P<single>\w+)\)|\((?P<begins>\w+)|(?P<ends>\w+)\)")
-BEGIN = re.compile(r"#\s*begin document\s*(?:\((?P<name>.*)\))?\s*(?:; part (?P<part>\d+))?")
+BEGIN = re.compile(r"#\s*begin document\s*(?:\((?P<name>.*)\))?\s*(?:; part (?P<part>\d{1,9}))?")
 EMPTY = ("", "-", "_", "*")
 
 
@@ -45,11 +46,21 @@ class Document:
     speakers: tuple[str, ...] | None = None  # of each word
     genre: str | None = None
     name: str = ""
+    origin: LocatedText | None = field(default=None, kw_only=True, compare=False, repr=False)  # of a text of a user
+
+    @property
+    def located(self) -> LocatedText:
+        """The words with their places: in the text of the user, or in the words joined by single blanks."""
+        return self.origin or LocatedText.of_tokens(self.words)
 
     @property
     def words(self) -> tuple[str, ...]:
         """The words of all sentences."""
         return tuple(word for sentence in self.sentences for word in sentence)
+
+    def with_sentences(self, sentences: Sequence[tuple[str, ...]]) -> Document:
+        """The document with other spellings of its words."""
+        return replace(self, sentences=tuple(sentences))
 
     @property
     def gold(self) -> Clusters:

@@ -14,13 +14,11 @@ Candidate spans are enumerated and pruned on the CPU, so that a step synchronize
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
-import numpy as np
 import torch
-from scipy.sparse import coo_matrix
-from scipy.sparse.csgraph import connected_components
 from torch import Tensor, nn
 from torch.nn import functional
 from torch.utils.checkpoint import checkpoint
@@ -28,6 +26,7 @@ from torch.utils.checkpoint import checkpoint
 from firth.neural.device import work_sizes
 from firth.tasks.coref import spans
 from firth.tasks.coref.data import Document
+from firth.tasks.coref.gender import Gender, find_gender
 from firth.tasks.inputs import Sizes, Text
 from firth.tasks.layers import Bidirectional, VariationalDropout, initialize_linear, masked_softmax, sequence_mask
 
@@ -163,24 +162,44 @@ class SpanRanker(nn.Module):
         mention_loss = functional.binary_cross_entropy_with_logits(logits, is_mention, reduction="sum")
         return loss + self.task.mention_loss * mention_loss / len(mentions.starts)
 
-    def answers(self, texts: tuple[Text, ...], examples: Sequence[Document]) -> list[list[list[list[int]]]]:
-        """The clusters of the document: lists of mentions, each [start, end]."""
+    def answers(self, texts: tuple[Text, ...], examples: Sequence[Document]) -> list[dict[str, Any]]:
+        """The clusters of the document: lists of mentions, each [start, end]; and the probability of each mention.
+
+        It is the sum of P(antecedent) over the mentions before it in its cluster. The first mention of a cluster has
+        that of no antecedent, and a singleton that of being a mention.
+        """
         text = texts[0]
         if not int(text.lengths.sum()):
-            return [[]]
+            return [{"clusters": [], "probabilities": []}]
         mentions, _ = self.mentions(text)
         ranking = self.rank(mentions, self._features(examples[0], mentions, 0))
-        best = ranking.with_none().argmax(1)
-        later = best.nonzero()[:, 0]
-        earlier = ranking.places[later, best[later] - 1]
-        clusters: dict[int, list[list[int]]] = {}
-        singletons: set[int] = set()
-        rows = zip(mentions.starts.tolist(), mentions.lasts.tolist(), (mentions.scores + self.rarity).tolist())
-        for id, (start, last, logit) in zip(connect(len(best), later, earlier), rows):
-            clusters.setdefault(id, []).append([start, last + 1])
-            if self.task.singletons and logit > 0:
-                singletons.add(id)
-        return [[cluster for id, cluster in clusters.items() if len(cluster) > 1 or id in singletons]]
+        words = examples[0].words
+        bounds = [[start, last + 1] for start, last in zip(mentions.starts.tolist(), mentions.lasts.tolist())]
+        genders = [find_gender(words[start:end]) if self.task.gendered else None for start, end in bounds]
+        ids = link_mentions(ranking, genders)
+        members: dict[int, list[int]] = {}
+        for place, id in enumerate(ids):
+            members.setdefault(id, []).append(place)
+        shares = self._link_probabilities(ranking, ids)
+        logits = (mentions.scores + self.rarity).tolist()
+        clusters, probabilities = [], []
+        for places in members.values():
+            if len(places) > 1:
+                probabilities.append([shares[place] for place in places])
+            elif self.task.singletons and logits[places[0]] > 0:
+                probabilities.append([1 / (1 + math.exp(-logits[places[0]]))])
+            else:
+                continue
+            clusters.append([bounds[place] for place in places])
+        return [{"clusters": clusters, "probabilities": probabilities}]
+
+    def _link_probabilities(self, ranking: Ranking, ids: list[int]) -> list[float]:
+        """The total probability of the antecedents of each mention in its cluster; of none for its first mention."""
+        cluster = torch.tensor(ids, device=ranking.places.device)
+        together = ranking.exists & (cluster[ranking.places] == cluster[:, None])
+        together = torch.cat([~together.any(1, keepdim=True), together], 1)
+        shares: list[float] = (torch.softmax(ranking.with_none().double(), 1) * together).sum(1).clamp(max=1).tolist()
+        return shares
 
     def mentions(self, text: Text, gold: Tensor | None = None) -> tuple[Mentions, Candidates]:
         """The spans that are kept, and all candidates; those of `gold` are kept whatever their scores."""
@@ -294,16 +313,31 @@ class SpanRanker(nn.Module):
         return MentionFeatures(speakers[mentions.starts + offset].to(device), genre)
 
 
-def connect(count: int, sources: Tensor, targets: Tensor) -> list[int]:
-    """The connected component of each of `count` nodes.
+def link_mentions(ranking: Ranking, genders: Sequence[Gender | None]) -> list[int]:
+    """The cluster of each mention: that of its best antecedent, or a new one where none has a score above 0.
 
-    >>> connect(4, torch.tensor([2, 3]), torch.tensor([0, 2]))
-    [0, 1, 0, 0]
+    An antecedent whose cluster has another gender is left out. Clusters are numbered by their first mention.
+
+    >>> places, exists = torch.tensor([[0, 0], [0, 0], [0, 1]]), torch.ones(3, 2, dtype=torch.bool).tril(-1)
+    >>> ranking = Ranking(places, exists, torch.tensor([[-9.0, -9.0], [-1.0, -9.0], [1.0, 2.0]]))
+    >>> link_mentions(ranking, [None] * 3), link_mentions(ranking, [None, "masculine", "feminine"])
+    ([0, 1, 1], [0, 1, 0])
     """
-    rows, columns = sources.cpu().numpy(), targets.cpu().numpy()
-    links = coo_matrix((np.ones(len(rows), np.int8), (rows, columns)), shape=(count, count))
-    components: list[int] = connected_components(links, directed=False)[1].tolist()
-    return components
+    order = torch.argsort(ranking.scores, dim=1, descending=True, stable=True)
+    linked = (ranking.scores > 0) & ranking.exists
+    candidates = [
+        row_places[:count]
+        for row_places, count in zip(ranking.places.gather(1, order).tolist(), linked.sum(1).tolist())
+    ]
+    clusters: list[int] = []
+    gender_of: dict[int, Gender | None] = {}
+    for mention, (places, gender) in enumerate(zip(candidates, genders)):
+        known = (clusters[place] for place in places)
+        fitting = (id for id in known if gender is None or gender_of[id] in (None, gender))
+        id = next(fitting, mention)
+        clusters.append(id)
+        gender_of[id] = gender_of.get(id) or gender
+    return clusters
 
 
 def _gold_mentions(document: Document, offset: int, least: int) -> Tensor:

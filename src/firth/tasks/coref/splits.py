@@ -6,18 +6,16 @@ documents the ninth is in `dev`, the tenth in `test`, and the rest in `train`.
 
 from __future__ import annotations
 
-import lzma
 import os
 import re
 import tarfile
-import zlib
 from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path, PurePosixPath
 from typing import TypeVar
 
 from firth.errors import FormatError, OptionError
-from firth.files import Name, decode, read_bytes
+from firth.files import Name, decode, open_bytes, read_bytes
 
 COLUMNS = re.compile(r"conll(\.(gz|xz|bz2|zst))?$")
 TENTHS = {"train": range(8), "dev": (8,), "test": (9,)}
@@ -44,7 +42,7 @@ def list_members(source: Path) -> tuple[list[Member], str | None]:
         beside = source.parent / "splits.md"
         paths += [beside] if beside.exists() else []
         files: list[Member] = [(str(path), partial(read_bytes, path)) for path in paths]
-    elif tarfile.is_tarfile(source):
+    elif _is_archive(source):
         files = sorted(_read_archive(source))
     else:
         return [(str(source), partial(read_bytes, source))], None
@@ -93,11 +91,26 @@ def file_stem(name: str) -> str:
 def _read_archive(source: Path) -> list[Member]:
     members: list[Member] = []
     try:
-        with tarfile.open(source) as archive:
+        with open_bytes(source) as stream, tarfile.open(fileobj=stream, mode="r|") as archive:
             for member in archive:
-                file = archive.extractfile(member) if member.isfile() else None
+                file = archive.extractfile(member) if member.isfile() and not member.issparse() else None
                 if file is not None:
                     members.append((f"{source}/{member.name}", partial(bytes, file.read())))
-    except (tarfile.TarError, EOFError, lzma.LZMAError, zlib.error) as error:
+            while stream.read(1 << 20):  # what follows the archive may be damaged, too
+                pass
+    except (tarfile.TarError, EOFError, ValueError, OverflowError) as error:
+        if isinstance(error, FormatError):
+            raise
         raise FormatError(source, f"the archive is broken or truncated ({error})") from error
     return members
+
+
+def _is_archive(source: Path) -> bool:
+    """Whether a file, decompressed, begins with the header of a tar archive."""
+    with open_bytes(source) as stream:
+        head = stream.read(512)
+    try:
+        tarfile.TarInfo.frombuf(head, "utf-8", "surrogateescape")
+    except (tarfile.HeaderError, ValueError):
+        return False
+    return True

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from bisect import bisect_right
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import accumulate, chain
+from math import prod
 from typing import Any, ClassVar, Literal
 
 from torch import nn
@@ -15,26 +18,30 @@ from firth.tasks.coref.data import Document, read_documents
 from firth.tasks.coref.network import SpanRanker
 from firth.tasks.coref.score import drop_singletons, score_clusters
 from firth.tasks.inputs import Sizes
+from firth.tasks.located_text import AnswerSpan, LocatedText, span_row
 from firth.tasks.task import Labels, Task
-from firth.tasks.tokenization import split_sentences
 from firth.text.model_tokenizer import TextLike
 from firth.text.tokenize import Tokenizer
 
-Answer = Sequence[Sequence[Sequence[int]]]  # clusters of mentions, each [start, end]
+Clusters = Sequence[Sequence[Sequence[int]]]  # of mentions, each [start, end]
+Answer = Mapping[str, Any]
 
 
 @dataclass(frozen=True)
 class Coref(Task):
     """Coreference resolution: find the mentions that refer to the same entity.
 
-    Files have the columns of CoNLL-2012. An answer is a list of clusters; a mention is [start, end], counted in words
-    of the document.
+    Files have the columns of CoNLL-2012. An answer has `clusters`; a mention is [start, end], counted in words of
+    the document. `probabilities` has one for each mention: that its antecedent is in its cluster or, for the first of a
+    cluster, that it has none. That of a cluster is their product.
 
     >>> task = Coref()
     >>> document, = task.ask("Mary went to the store. She bought some milk.")
-    >>> answer = [[[0, 1], [6, 7]]]
-    >>> task.describe(document, answer)["text"]
+    >>> answer = {"clusters": [[[0, 1], [6, 7]]], "probabilities": [[1.0, 0.5]]}
+    >>> task.describe(document, answer)["bracketed"]
     '[Mary]1 went to the store . [She]1 bought some milk .'
+    >>> task.describe(document, answer)["clusters"][0]["mentions"][1]["text"]
+    'She'
     >>> gold = Document(document.sentences, (((0, 1), (6, 7)), ((3, 5),)))
     >>> task.score([gold], [answer])["average"]  # the store is a singleton, and does not count
     1.0
@@ -48,6 +55,8 @@ class Coref(Task):
         "firth task coref --train litbank-conll.tar.xz:train --dev litbank-conll.tar.xz:dev --device cuda",
     )
     documents: ClassVar[bool] = True
+    columns: ClassVar[tuple[str, ...]] = ("input", "sentence", "cluster", *AnswerSpan.columns)
+    no_answer: ClassVar[Answer] = {"clusters": [], "probabilities": []}
     # No dropout of ELMo: the network has dropout on its input.
     defaults: ClassVar[dict[str, Any]] = {"characters": 150, "epochs": 60, "patience": 10, "dropout": 0.0}
 
@@ -70,6 +79,8 @@ class Coref(Task):
     mention_loss: float = option(0.3, "Weight of the mention detection loss beside the antecedent loss.", minimum=0)
     singletons: bool = option(False, "Find and score mentions that nothing else refers to.")
 
+    gendered: bool = option(True, "Keep mentions of different gender (he, she, it, king, queen) in different clusters.")
+
     def __post_init__(self) -> None:
         super().__post_init__()
         if self.singletons and not self.mention_loss:
@@ -90,7 +101,7 @@ class Coref(Task):
     def score(self, examples: Sequence[Document], answers: Sequence[Answer]) -> dict[str, float]:
         """The mean F1 of MUC, B³ and CEAF-φ4, the F1 of each, and that of mention detection."""
         gold = [example.gold for example in examples]
-        predicted = [[[(start, end) for start, end in cluster] for cluster in answer] for answer in answers]
+        predicted = [[[(start, end) for start, end in one] for one in answer["clusters"]] for answer in answers]
         if self.singletons:
             return score_clusters(gold, predicted)
         return score_clusters(list(map(drop_singletons, gold)), list(map(drop_singletons, predicted)))
@@ -98,16 +109,38 @@ class Coref(Task):
     def ask(self, *texts: TextLike) -> list[Document]:
         """A document for each text."""
         tokenizer = Tokenizer()
-        return [Document(tuple(split_sentences([text], tokenizer)) or ((),)) for text in texts]
+        documents = []
+        for input, text in enumerate(texts):
+            sentences = LocatedText.split(text, tokenizer, input)
+            words, places = (tuple(chain(*parts)) for parts in zip(*((one.words, one.places) for one in sentences)))
+            origin = replace(sentences[0], words=words, places=places)
+            documents.append(Document(tuple(one.words for one in sentences), origin=origin))
+        return documents
 
     def describe(self, example: Document, answer: Answer) -> dict[str, Any]:
-        """The text with its mentions in brackets, and the texts of the mentions of each cluster."""
-        words = example.words
-        clusters = [[" ".join(words[start:end]) for start, end in cluster] for cluster in answer]
-        return {"text": bracket_mentions(words, answer), "clusters": clusters}
+        """The text with its mentions in brackets, and the mentions of each cluster."""
+        located, clusters = example.located, answer["clusters"]
+        ends = list(accumulate(map(len, example.sentences)))
+        described = []
+        for cluster, probabilities in zip(clusters, answer["probabilities"], strict=True):
+            mentions = [
+                {"sentence": bisect_right(ends, start), **located.span(start, end, probability).as_dict()}
+                for (start, end), probability in zip(cluster, probabilities, strict=True)
+            ]
+            described.append({"probability": prod(probabilities), "mentions": mentions})
+        return {**located.record, "bracketed": bracket_mentions(example.words, clusters), "clusters": described}
+
+    def rows(self, described: Mapping[str, Any]) -> list[list[Any]]:
+        """A row for each mention: the numbers of text, sentence and cluster (from 1, as in the brackets), the span."""
+        found = [
+            [described["input"], mention["sentence"], number, *span_row(mention)]
+            for number, cluster in enumerate(described["clusters"], 1)
+            for mention in cluster["mentions"]
+        ]
+        return found or [[described["input"], None, None, *span_row(None)]]
 
 
-def bracket_mentions(words: Sequence[str], clusters: Answer) -> str:
+def bracket_mentions(words: Sequence[str], clusters: Clusters) -> str:
     """A text with its mentions in brackets, each with the number of its cluster.
 
     >>> bracket_mentions("his sister saw him".split(), [[[0, 1], [3, 4]], [[0, 2]]])

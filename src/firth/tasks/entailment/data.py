@@ -11,14 +11,15 @@ is `-`, is left out, as in published results.
 from __future__ import annotations
 
 import csv
-import json
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
 from functools import cache
+from itertools import chain
 from typing import Any, NamedTuple
 
 from firth.errors import FormatError
-from firth.files import Name, read_lines
+from firth.files import Name, parse_json, read_lines
+from firth.tasks.located_text import LocatedText
 from firth.tasks.task import require_gold
 from firth.text.tokenize import Tokenizer
 
@@ -37,11 +38,16 @@ class EntailmentExample:
     premise: tuple[str, ...]
     hypothesis: tuple[str, ...]
     label: str | None = None
+    origins: tuple[LocatedText, LocatedText] | None = field(default=None, kw_only=True, compare=False, repr=False)
 
     @property
     def sentences(self) -> tuple[tuple[str, ...], ...]:
         """The two inputs: the premise, then the hypothesis."""
         return self.premise, self.hypothesis
+
+    def with_sentences(self, sentences: Sequence[tuple[str, ...]]) -> EntailmentExample:
+        """The pair with other spellings of its words."""
+        return replace(self, premise=sentences[0], hypothesis=sentences[1])
 
     @property
     def gold(self) -> str:
@@ -84,11 +90,12 @@ def read_pairs(path: Name) -> list[TextPair]:
     >>> read_pairs(file)
     [TextPair(premise='A dog runs.', hypothesis='A dog is late.', label='neutral')]
     """
-    lines = list(read_lines(path, blank=False))
-    if not lines:
+    lines = read_lines(path, blank=False)
+    first = next(lines, None)
+    if first is None:
         raise FormatError(path, "the file has no pairs")
-    read = _json_lines if lines[0][1].startswith("{") else _table
-    return [pair for pair in read(path, lines) if pair.label != NO_AGREEMENT]
+    pairs = _json_lines(path, chain([first], lines)) if first[1].startswith("{") else _table(path, first, lines)
+    return [pair for pair in pairs if pair.label != NO_AGREEMENT]
 
 
 def normalize_label(label: str) -> str:
@@ -101,12 +108,9 @@ def normalize_label(label: str) -> str:
     return SPELLINGS.get(label, label)
 
 
-def _json_lines(path: Name, lines: Sequence[tuple[int, str]]) -> Iterator[TextPair]:
+def _json_lines(path: Name, lines: Iterable[tuple[int, str]]) -> Iterator[TextPair]:
     for number, text in lines:
-        try:
-            record = json.loads(text)
-        except json.JSONDecodeError as error:
-            raise FormatError(path, f"not a line of JSON: {error}", line=number) from error
+        record = parse_json(text, path, line=number)
         if not isinstance(record, dict):
             raise FormatError(path, f"expected an object, found {text[:30]!r}", line=number)
         premise, hypothesis = _value(record, PREMISES), _value(record, HYPOTHESES)
@@ -118,7 +122,7 @@ def _json_lines(path: Name, lines: Sequence[tuple[int, str]]) -> Iterator[TextPa
             )
         if label is not None and not isinstance(label, str):
             cure = "Write labels as words, such as 'neutral': numbers differ between sets"
-            raise FormatError(path, f"the label is {label!r}", line=number, cure=cure)
+            raise FormatError(path, f"the label is {label!r:.60}", line=number, cure=cure)
         yield TextPair(premise, hypothesis, None if label is None else normalize_label(label))
 
 
@@ -126,12 +130,11 @@ def _value(record: dict[str, Any], names: Sequence[str]) -> Any:
     return next((record[name] for name in names if name in record), None)
 
 
-def _table(path: Name, lines: Sequence[tuple[int, str]]) -> Iterator[TextPair]:
-    columns = _header(lines[0][1])
+def _table(path: Name, first: tuple[int, str], lines: Iterable[tuple[int, str]]) -> Iterator[TextPair]:
+    columns = _header(first[1])
     if columns is None:
         columns = PairColumns(premise=1, hypothesis=2, label=0, fields=3)
-    else:
-        lines = lines[1:]
+        lines = chain([first], lines)
     for number, text in lines:
         fields = _fields(text, columns.fields)
         if len(fields) != columns.fields:

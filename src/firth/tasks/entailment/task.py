@@ -16,8 +16,9 @@ from firth.tasks.entailment.network import DecomposableAttention, Esim
 from firth.tasks.entailment.score import score_entailment
 from firth.tasks.inputs import Sizes
 from firth.tasks.labels import LabelTask
+from firth.tasks.located_text import LocatedText
 from firth.tasks.task import Labels
-from firth.tasks.tokenization import Letters, make_tokenizer, split_words
+from firth.tasks.tokenization import Letters, make_tokenizer
 from firth.text.model_tokenizer import TextLike
 
 
@@ -41,6 +42,7 @@ class Entailment(LabelTask):
         "firth task entailment --train train.tsv --dev dev.tsv --architecture decomposable --embedding glove-en",
     )
     ordered: ClassVar[tuple[str, ...]] = SNLI_LABELS
+    columns: ClassVar[tuple[str, ...]] = ("input", "label", "probability", "premise", "hypothesis")
     defaults: ClassVar[dict[str, Any]] = {
         "at": "both",
         "mix_decay": 0.001,
@@ -79,7 +81,13 @@ class Entailment(LabelTask):
         """One example from two texts, the premise and the hypothesis."""
         if len(texts) != 2:
             raise OptionError(f"entailment takes two texts, a premise and a hypothesis, but {len(texts)} were given")
-        premise, hypothesis = (split_words(text, make_tokenizer(self.letters)) for text in texts)
-        if not premise or not hypothesis:
-            raise OptionError(f"the {'hypothesis' if premise else 'premise'} has no words")
-        return [EntailmentExample(premise, hypothesis)]
+        tokenizer = make_tokenizer(self.letters)
+        premise, hypothesis = (LocatedText.of(text, tokenizer, input) for input, text in enumerate(texts))
+        if not premise.words or not hypothesis.words:
+            raise OptionError(f"the {'hypothesis' if premise.words else 'premise'} has no words")
+        return [EntailmentExample(premise.words, hypothesis.words, origins=(premise, hypothesis))]
+
+    def describe_input(self, example: EntailmentExample) -> dict[str, Any]:
+        """The number of the pair, which is 0, and both texts."""
+        premise, hypothesis = example.origins or map(LocatedText.of_tokens, (example.premise, example.hypothesis))
+        return {"input": 0, "premise": premise.text, "hypothesis": hypothesis.text}

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import torch
 from torch import Tensor, nn
 
-from firth.tasks.crf import Crf
+from firth.tasks.crf import Crf, span_probabilities
 from firth.tasks.inputs import Sizes, Text
 from firth.tasks.layers import Bidirectional, VariationalDropout, initialize_linear
 from firth.tasks.ner.data import NerExample
@@ -52,11 +52,17 @@ class NerTagger(nn.Module):
             ids[row, : len(tags)] = torch.tensor(tag_ids(tags, self.ids))
         return -self.crf.log_likelihood(self(text), ids.to(text.mask.device), text.mask).mean()
 
-    def answers(self, texts: tuple[Text, ...], examples: Sequence[NerExample]) -> list[list[str]]:
-        """The BIO tags of each sentence."""
+    def answers(self, texts: tuple[Text, ...], examples: Sequence[NerExample]) -> list[dict[str, Any]]:
+        """The BIO tags of each sentence, and the probability of each entity."""
         (text,) = texts
-        answers = []
-        for ids, example in zip(self.crf.best(self(text), text.mask).tolist(), examples):
-            length = len(example.words)
-            answers.append(encode_tags(decode_spans(self.tags[id] for id in ids[:length]), length))
-        return answers
+        emissions = self(text)
+        best = self.crf.best(emissions, text.mask)
+        spans = [
+            decode_spans(self.tags[id] for id in ids[: len(example.words)])
+            for ids, example in zip(best.tolist(), examples)
+        ]
+        probabilities = span_probabilities(self.crf.transitions, emissions, text.mask, best, spans, self.tags)
+        return [
+            {"tags": encode_tags(found, len(example.words)), "probabilities": shares}
+            for found, shares, example in zip(spans, probabilities, examples)
+        ]

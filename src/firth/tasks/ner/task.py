@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar, Literal
 
@@ -12,12 +12,13 @@ from firth.errors import OptionError
 from firth.files import Name
 from firth.options import option
 from firth.tasks.inputs import Sizes
+from firth.tasks.located_text import AnswerSpan, LocatedText, span_row
 from firth.tasks.ner.data import NerExample, read_entities
 from firth.tasks.ner.network import NerTagger
 from firth.tasks.ner.score import count_entities, score_entities
 from firth.tasks.tags import bracket_spans, decode_spans, describe_spans
-from firth.tasks.task import Labels, Task
-from firth.tasks.tokenization import Letters, make_tokenizer, split_sentences
+from firth.tasks.task import Answer, Labels, Task
+from firth.tasks.tokenization import Letters, make_tokenizer
 from firth.text.model_tokenizer import TextLike
 
 
@@ -25,13 +26,16 @@ from firth.text.model_tokenizer import TextLike
 class Ner(Task):
     """Named-entity recognition: find the names of people, places and other things.
 
-    Files have a word and a tag on each line, as CoNLL-2003 does. An answer is a list of BIO tags.
+    Files have a word and a tag on each line, as CoNLL-2003 does. An answer has BIO tags, and the probability of
+    each entity: the sum of the probabilities of all tag sequences in which it is.
 
     >>> task = Ner()
     >>> example, = task.ask("Elon Musk founded SpaceX.")
-    >>> answer = ["B-PER", "I-PER", "O", "B-ORG", "O"]
-    >>> task.describe(example, answer)["sentence"]
+    >>> answer = {"tags": ["B-PER", "I-PER", "O", "B-ORG", "O"], "probabilities": [0.9, 0.8]}
+    >>> task.describe(example, answer)["bracketed"]
     '[PER: Elon Musk] founded [ORG: SpaceX] .'
+    >>> task.describe(example, answer)["entities"][1]
+    {'label': 'ORG', 'text': 'SpaceX', 'start': 18, 'end': 24, 'token_start': 3, 'token_end': 4, 'probability': 0.8}
     """
 
     name: ClassVar[str] = "ner"
@@ -41,6 +45,8 @@ class Ner(Task):
         "firth task ner --train train.conll --dev dev.conll --test test.conll --out model/",
         "firth task ner --train train.conll --dev dev.conll --embedding glove-en --embedding-characters 128",
     )
+    no_answer: ClassVar[Answer] = {"tags": [], "probabilities": []}
+    columns: ClassVar[tuple[str, ...]] = ("input", "sentence", "label", *AnswerSpan.columns)
     defaults: ClassVar[dict[str, Any]] = {"characters": 128, "tuned": True, "mix_decay": 0.1, "dropout": 0.0}
 
     hidden: tuple[int, ...] = option((200, 100), "Units of each biLSTM layer, in each direction.")
@@ -67,23 +73,32 @@ class Ner(Task):
         """The biLSTM-CRF."""
         return NerTagger(sizes, labels["kinds"], self)
 
-    def score(self, examples: Sequence[NerExample], answers: Sequence[Sequence[str]]) -> dict[str, float]:
+    def score(self, examples: Sequence[NerExample], answers: Sequence[Mapping[str, Any]]) -> dict[str, float]:
         """F1, precision and recall of entities, and the share of words with the right tag."""
         return score_entities(examples, answers)
 
-    def by_kind(self, examples: Sequence[NerExample], answers: Sequence[Sequence[str]]) -> dict[str, dict[str, float]]:
+    def by_kind(
+        self, examples: Sequence[NerExample], answers: Sequence[Mapping[str, Any]]
+    ) -> dict[str, dict[str, float]]:
         """F1, precision and recall of each type of entity, and the numbers of gold and predicted ones."""
         return count_entities(examples, answers).by_label()
 
     def ask(self, *texts: TextLike) -> list[NerExample]:
         """An example for each sentence of the texts."""
-        return [NerExample(words) for words in split_sentences(texts, make_tokenizer(self.letters))]
+        sentences = LocatedText.split_all(texts, make_tokenizer(self.letters))
+        return [NerExample(sentence.words, origin=sentence) for sentence in sentences]
 
-    def describe(self, example: NerExample, answer: Sequence[str]) -> dict[str, Any]:
+    def describe(self, example: NerExample, answer: Mapping[str, Any]) -> dict[str, Any]:
         """The sentence with its entities in brackets, and a list of the entities."""
-        entities = decode_spans(answer)
+        entities, located = decode_spans(answer["tags"]), example.located
         return {
-            "sentence": bracket_spans(example.words, entities),
-            "entities": describe_spans(example.words, entities),
-            "words": list(example.words),
+            **located.sentence_record,
+            "bracketed": bracket_spans(example.words, entities),
+            "entities": describe_spans(located, entities, answer["probabilities"]),
         }
+
+    def rows(self, described: Mapping[str, Any]) -> list[list[Any]]:
+        """A row for each entity: the numbers of text and sentence, the type, and the span."""
+        place = [described["input"], described["sentence"]]
+        found = [[*place, entity["label"], *span_row(entity)] for entity in described["entities"]]
+        return found or [[*place, None, *span_row(None)]]

@@ -8,17 +8,15 @@ from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
-from itertools import accumulate
 from operator import itemgetter
 from typing import Any, Literal
 
 from firth.errors import FormatError
 from firth.files import Name, read_json
+from firth.tasks.located_text import LocatedText
 from firth.tasks.task import require_gold
-from firth.tasks.tokenization import split_words
-from firth.text.model_tokenizer import TextLike
 from firth.text.tokenize import Tokenizer
 
 WordSpan = tuple[int, int]  # the first and the last word
@@ -26,26 +24,8 @@ Occurrences = Literal["given", "all"]
 
 
 @dataclass(frozen=True)
-class Passage:
+class Passage(LocatedText):
     """A text and its words, shared by all the questions about it."""
-
-    text: str = field(repr=False)
-    words: tuple[str, ...]
-    places: tuple[tuple[int, int], ...] = field(repr=False)  # the characters of each word are text[start:end]
-
-    @classmethod
-    def of(cls, text: TextLike, tokenizer: Tokenizer) -> Passage:
-        """The passage of a text, or of its tokens, which are joined by spaces.
-
-        >>> Passage.of("It's late.", Tokenizer()).words, Passage.of(["It", "is"], Tokenizer()).places
-        (('It', "'s", 'late', '.'), ((0, 2), (3, 5)))
-        """
-        if not isinstance(text, str):
-            words = split_words(text, tokenizer)
-            ends = list(accumulate(len(word) + 1 for word in words))
-            return cls(" ".join(words), words, tuple((end - 1 - len(word), end - 1) for word, end in zip(words, ends)))
-        tokens = tokenizer.spans(text)
-        return cls(text, tuple(token.text for token in tokens), tuple((token.start, token.end) for token in tokens))
 
     def cut(self, first: int, last: int) -> str:
         """The original text from the first to the last word, both included.
@@ -82,11 +62,16 @@ class QaExample:
     answers: tuple[str, ...] | None = None
     spans: tuple[WordSpan, ...] = ()
     id: str = ""
+    origin: LocatedText | None = field(default=None, kw_only=True, compare=False, repr=False)  # of the question
 
     @property
     def sentences(self) -> tuple[tuple[str, ...], ...]:
         """The two inputs: the passage, then the question."""
         return self.passage.words, self.words
+
+    def with_sentences(self, sentences: Sequence[tuple[str, ...]]) -> QaExample:
+        """The question with other spellings of the words of the passage and its own; the text of the passage stays."""
+        return replace(self, passage=replace(self.passage, words=sentences[0]), words=sentences[1])
 
     @property
     def gold(self) -> tuple[str, ...]:

@@ -8,6 +8,7 @@ predict    a GRU scores the words as the first of the answer; a second GRU, on t
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -147,7 +148,7 @@ class QaNetwork(nn.Module):
         return marginal_loss(first, firsts) + marginal_loss(last, lasts)
 
     def answers(self, texts: tuple[Text, ...], examples: Sequence[QaExample]) -> list[dict[str, Any]]:
-        """The likeliest span of each passage: its text, its characters start:end, and its probability.
+        """The likeliest span of each passage: an `AnswerSpan` as a dict, and the logits of its first and last word.
 
         A passage longer than a window is answered window by window, and the best score of all windows wins. A batch
         has as many windows as there are examples, so that memory is bounded as in training.
@@ -164,7 +165,9 @@ class QaNetwork(nn.Module):
             questions = windows.cut_windows(question, rows, [0] * len(rows), int(question.lengths.max()))
             first, last = self(windows.cut_windows(passage, rows, begins, self.task.longest), questions)
             totals = first.logsumexp(1).tolist(), last.logsumexp(1).tolist()
-            candidates += zip(rows, begins, *best_span(first, last, self.task.answer_words), *totals)
+            firsts, lasts, scores = best_span(first, last, self.task.answer_words)
+            logits = [(first[i, a].item(), last[i, b].item()) for i, (a, b) in enumerate(zip(firsts, lasts))]
+            candidates += zip(rows, begins, firsts, lasts, scores, logits, *totals)
         windows_of = [[one for one in candidates if one[0] == row] for row in range(len(examples))]
         return list(map(_best_answer, examples, windows_of))
 
@@ -186,6 +189,7 @@ def best_span(first: Tensor, last: Tensor, longest: int) -> tuple[list[int], lis
     ([0], [0], [9.0])
     """
     time = first.shape[1]
+    longest = min(longest, time)
     padded = functional.pad(last, (0, longest - 1), value=torch.finfo(last.dtype).min)
     best_last, lengths = padded.unfold(1, longest, 1).max(2)  # (batch, time): for each first word
     scores, firsts = (first + best_last).max(1)
@@ -194,9 +198,9 @@ def best_span(first: Tensor, last: Tensor, longest: int) -> tuple[list[int], lis
 
 
 def _best_answer(example: QaExample, candidates: Sequence[Sequence[Any]]) -> dict[str, Any]:
-    """The best of an example's windows, each (row, begin, first, last, score, total of firsts, total of lasts)."""
-    _, begin, first, last, score, *_ = max(candidates, key=lambda one: float(one[4]))
-    totals = torch.tensor([one[5:] for one in candidates]).logsumexp(0).sum().item()
-    start, end = example.passage.places[begin + first][0], example.passage.places[begin + last][1]
-    probability = torch.tensor(score - totals).exp().item()
-    return {"text": example.passage.text[start:end], "start": start, "end": end, "probability": probability}
+    """The best of an example's windows, each (row, begin, first, last, score, logits, totals of firsts and lasts)."""
+    _, begin, first, last, score, logits, *_ = max(candidates, key=lambda one: float(one[4]))
+    totals = torch.tensor([one[6:] for one in candidates]).logsumexp(0).sum().item()
+    probability = min(1.0, math.exp(score - totals))
+    span = example.passage.span(begin + first, begin + last + 1, probability)
+    return {**span.as_dict(), "logits": list(logits)}

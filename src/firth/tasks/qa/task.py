@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar, Literal
 
@@ -12,12 +12,17 @@ from firth.errors import OptionError
 from firth.files import Name
 from firth.options import option
 from firth.tasks.inputs import Sizes
+from firth.tasks.located_text import AnswerSpan, LocatedText, span_row
 from firth.tasks.qa.data import Passage, QaExample, read_questions
 from firth.tasks.qa.network import QaNetwork
+from firth.tasks.qa.no_answer import NoAnswerCalibration, describe_span
 from firth.tasks.qa.score import score_answers
-from firth.tasks.task import Labels, Task, require_gold
-from firth.tasks.tokenization import Letters, make_tokenizer, split_words
+from firth.tasks.task import Answer, Labels, Task, require_gold
+from firth.tasks.tokenization import Letters, make_tokenizer
 from firth.text.model_tokenizer import TextLike
+from firth.text.vocabulary import Vocabulary
+
+CHANCE = "no_answer"  # of a described answer: the probability that the passage has none
 
 
 @dataclass(frozen=True)
@@ -37,6 +42,8 @@ class Qa(Task):
     commands: ClassVar[tuple[str, ...]] = (
         "firth task qa --train squad-train.json.xz --dev squad-dev.json.xz --device cuda --out model/",
     )
+    no_answer: ClassVar[Answer] = dict.fromkeys((*AnswerSpan.columns, CHANCE))
+    columns: ClassVar[tuple[str, ...]] = ("input", "question", *AnswerSpan.columns, CHANCE)
     defaults: ClassVar[dict[str, Any]] = {
         "at": "both",
         "dropout": 0.0,  # the network has dropout on its input
@@ -54,6 +61,13 @@ class Qa(Task):
     overlap: int = option(128, "Words that neighboring windows share.", minimum=0)
     occurrences: Literal["given", "all"] = option(
         "all", "Gold spans of an answer: the one that the file gives, or all its occurrences in the passage."
+    )
+    threshold: float = option(
+        0.7,
+        "Answer nothing if the probability that the passage has no answer is above this; 1 always answers. Only a "
+        "calibrated model, such as the shipped one, has this probability.",
+        minimum=0,
+        maximum=1,
     )
     letters: Letters = option("keep", "Normalize letters and digits for Persian or Arabic.")
 
@@ -97,24 +111,48 @@ class Qa(Task):
         return score_answers(examples, answers)
 
     def ask(self, *texts: TextLike) -> list[QaExample]:
-        """Questions about a passage: the passage, then one question or more."""
+        """Questions about a passage: the passage, then one question or more. One of several may have no words."""
         if len(texts) < 2:
             raise OptionError(f"qa takes a passage and a question, but {len(texts)} texts were given")
         tokenizer = make_tokenizer(self.letters)
         passage = Passage.of(texts[0], tokenizer)
         if not passage.words:
             raise OptionError("the passage has no words")
-        examples = [QaExample(passage, split_words(text, tokenizer)) for text in texts[1:]]
-        if not all(example.words for example in examples):
+        questions = [LocatedText.of(text, tokenizer, input) for input, text in enumerate(texts[1:], 1)]
+        if not any(question.words for question in questions):
             raise OptionError("the question has no words")
-        return examples
+        return [QaExample(passage, question.words, origin=question) for question in questions]
+
+    def decide(
+        self,
+        examples: Sequence[QaExample],
+        answers: Sequence[dict[str, Any]],
+        metadata: Mapping[str, Any],
+        vocabularies: Sequence[Vocabulary],
+    ) -> list[dict[str, Any]]:
+        """The answers with the probability that there is none, and no answer where it is above the threshold.
+
+        A model without a calibration always answers; the probability is then not known.
+        """
+        if CHANCE not in metadata:
+            return [answer | {CHANCE: None} for answer in answers]
+        calibration, decided = NoAnswerCalibration.from_dict(metadata[CHANCE]), []
+        for example, answer in zip(examples, answers):
+            span = answer["token_start"], answer["token_end"]
+            features = describe_span(example.words, example.passage.words, span, answer["logits"], vocabularies)
+            chance = calibration.probability(features)
+            empty = {**self.no_answer, "probability": chance}
+            decided.append((empty if chance > self.threshold else answer) | {CHANCE: chance})
+        return decided
 
     def describe(self, example: QaExample, answer: dict[str, Any]) -> dict[str, Any]:
-        """The question, the answer, its characters in the passage, and its probability."""
-        return {
-            "question": " ".join(example.words),
-            "answer": answer["text"],
-            "start": answer["start"],
-            "end": answer["end"],
-            "probability": round(answer["probability"], 4),
-        }
+        """The number and the text of the question, the text of the passage, and the answer with its place there."""
+        question = example.origin or LocatedText.of_tokens(example.words)
+        described = {"input": question.input, "question": question.text, "text": example.passage.text}
+        places = {name: answer.get(name) for name in (*AnswerSpan.columns, CHANCE) if name != "text"}
+        return described | {"answer": answer["text"], **places, "tokens": list(example.passage.words)}
+
+    def rows(self, described: Mapping[str, Any]) -> list[list[Any]]:
+        """One row: the number of the question's text, the question, the span of the answer, the chance of none."""
+        span = span_row({**described, "text": described["answer"]})
+        return [[described["input"], described["question"], *span, described[CHANCE]]]

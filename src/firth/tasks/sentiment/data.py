@@ -12,12 +12,13 @@ from typing import Literal
 from firth.errors import FormatError
 from firth.files import Name, read_lines
 from firth.tasks.task import SentenceExample, require_gold
-from firth.text.tokenize import Tokenizer
+from firth.tasks.tokenization import make_tokenizer
 
 GRADES = "very negative", "negative", "neutral", "positive", "very positive"
 SIDES = "negative", "negative", None, "positive", "positive"
 TREE_TOKEN = re.compile(r"[()]|[^\s()]+")
 ESCAPES = {"-LRB-": "(", "-RRB-": ")", r"\/": "/", r"\*": "*"}
+DEEPEST = 100  # phrases inside each other; the words of a phrase are stored with each of them
 LINE_FORMAT = "A line is a tree, or a label, a tab and a text"
 GradedPhrase = tuple[tuple[str, ...], int]  # words, and a grade from 0 to 4
 
@@ -65,7 +66,7 @@ def _read_labeled(line: str, path: Name, number: int) -> SentimentExample:
     label, tab, text = line.partition("\t")
     if not tab or not label.strip() or not text.strip():
         raise FormatError(path, "expected a label, a tab and a text", line=number, cure=LINE_FORMAT)
-    return SentimentExample(tuple(Tokenizer().words(text)), label.strip())
+    return SentimentExample(tuple(make_tokenizer("keep").words(text)), label.strip())
 
 
 def parse_tree(line: str) -> list[GradedPhrase]:
@@ -87,6 +88,8 @@ def parse_tree(line: str) -> list[GradedPhrase]:
             if grade not in ("0", "1", "2", "3", "4"):
                 raise ValueError(f"expected a grade after a bracket, found {grade!r}")
             stack.append((int(grade), len(words)))
+            if len(stack) > DEEPEST:
+                raise ValueError(f"more than {DEEPEST} phrases are inside each other")
             place += 1
         elif not stack:
             raise ValueError(f"{token!r} is outside all brackets")

@@ -13,11 +13,11 @@ from firth.options import option
 from firth.tasks.inputs import Sizes
 from firth.tasks.labels import LabelTask
 from firth.tasks.layers import RnnKind
+from firth.tasks.located_text import LocatedText
 from firth.tasks.sentiment.data import GRADES, SentimentExample, read_texts
 from firth.tasks.sentiment.network import BiattentiveClassifier, FinalStateClassifier
 from firth.tasks.sentiment.score import score_sentiment
 from firth.tasks.task import Labels
-from firth.tasks.tokenization import split_words
 from firth.text.model_tokenizer import TextLike
 from firth.text.tokenize import Tokenizer
 
@@ -43,6 +43,7 @@ class Sentiment(LabelTask):
         "firth task sentiment --train train.txt --dev dev.txt --embedding-at output --embedding-layers top",
     )
     ordered: ClassVar[tuple[str, ...]] = GRADES
+    columns: ClassVar[tuple[str, ...]] = ("input", "label", "probability", "text")
     defaults: ClassVar[dict[str, Any]] = {"at": "both", "mix_decay": 0.001, "batch": 64}
 
     architecture: Literal["biattentive", "plain"] = option(
@@ -80,4 +81,9 @@ class Sentiment(LabelTask):
     def ask(self, *texts: TextLike) -> list[SentimentExample]:
         """An example for each text."""
         tokenizer = Tokenizer()
-        return [SentimentExample(split_words(text, tokenizer)) for text in texts]
+        located = [LocatedText.of(text, tokenizer, input) for input, text in enumerate(texts)]
+        return [SentimentExample(text.words, origin=text) for text in located]
+
+    def describe_input(self, example: SentimentExample) -> dict[str, Any]:
+        """The number of the text, the text and its tokens."""
+        return example.located.record

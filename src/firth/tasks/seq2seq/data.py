@@ -8,13 +8,14 @@ itself    a sentence is its own target
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
 from itertools import islice, pairwise
 from typing import Literal
 
 from firth.errors import FormatError
 from firth.files import Name, read_lines
+from firth.tasks.located_text import LocatedText
 from firth.tasks.task import require_gold
 from firth.text.corpus import Corpus
 from firth.text.tokenize import Tokenizer
@@ -33,11 +34,16 @@ class Seq2SeqExample:
 
     source: Words
     target: Words | None = None
+    origin: LocatedText | None = field(default=None, kw_only=True, compare=False, repr=False)  # of a text of a user
 
     @property
     def sentences(self) -> tuple[Words, ...]:
         """The one input: the source."""
         return (self.source,)
+
+    def with_sentences(self, sentences: Sequence[Words]) -> Seq2SeqExample:
+        """The example with other spellings of the words of its source."""
+        return replace(self, source=sentences[0])
 
     @property
     def gold(self) -> Words:

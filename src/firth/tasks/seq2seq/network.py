@@ -10,9 +10,10 @@ it, an unknown word is replaced by the source word with the highest attention, o
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING, Any, cast
 
 import torch
 from torch import Tensor, nn
@@ -118,9 +119,15 @@ class EncoderDecoder(nn.Module):
         copied = (attention * (source.ids[:, None] == targets[:, :, None]) * source.mask[:, None]).sum(2)
         return torch.logaddexp(generated, functional.logsigmoid(copy_logits) + torch.log(copied + TINY))
 
-    def answers(self, texts: tuple[Text, ...], examples: Sequence[Seq2SeqExample]) -> list[str]:
-        """The best text for each source, its words separated by spaces."""
-        return [texts[0][0] for texts in self.search(texts[0], examples, width=self.task.beam)]
+    def answers(self, texts: tuple[Text, ...], examples: Sequence[Seq2SeqExample]) -> list[dict[str, Any]]:
+        """The best text for each source, its words separated by spaces, and its probability given the source."""
+        best = [found[0] for found in self.search(texts[0], examples, width=self.task.beam)]
+        return [{"text": text, "probability": self._probability(text, score)} for text, score in best]
+
+    def _probability(self, text: str, score: float) -> float:
+        """P of a text from its score, log P / length ** length_penalty; its end counts as a word."""
+        length = len(text.split(" ")) + 1 if text else 1
+        return min(1.0, math.exp(score * length**self.task.length_penalty))
 
     def search(self, text: Text, examples: Sequence[Seq2SeqExample], width: int) -> list[list[tuple[str, float]]]:
         """The `width` best texts for each source with their scores, log P / length ** length_penalty."""

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar, Literal
 
@@ -17,12 +17,12 @@ from firth.errors import OptionError
 from firth.files import Name
 from firth.options import option
 from firth.tasks.inputs import Sizes
+from firth.tasks.located_text import LocatedText
 from firth.tasks.model import TaskModel, evaluation_mode
 from firth.tasks.seq2seq.data import Kind, Seq2SeqExample, read_pairs
 from firth.tasks.seq2seq.network import MARKS, EncoderDecoder
 from firth.tasks.seq2seq.score import score_texts
-from firth.tasks.task import Labels, Task
-from firth.tasks.tokenization import split_words
+from firth.tasks.task import Answer, Labels, Task
 from firth.text.model_tokenizer import TextLike
 from firth.text.tokenize import Tokenizer
 from firth.text.vocabulary import Vocabulary
@@ -32,7 +32,7 @@ from firth.text.vocabulary import Vocabulary
 class Seq2Seq(Task):
     """Sequence to sequence: generate one text from another, with an encoder, a decoder and attention.
 
-    An answer is a string of words separated by spaces.
+    An answer has a text, its words separated by spaces, and its probability given the source.
 
     >>> task = Seq2Seq()
     >>> example, = task.ask("Tea, please.")
@@ -44,6 +44,9 @@ class Seq2Seq(Task):
     question: ClassVar[str] = "which text corresponds to this one?"
     sample: ClassVar[tuple[str, ...]] = ("Tea, please.",)
     commands: ClassVar[tuple[str, ...]] = ("firth task seq2seq --train pairs.tsv --dev dev.tsv --out model/",)
+    truecased: ClassVar[bool] = False  # words of the source are copied as they are
+    no_answer: ClassVar[Answer] = {"text": "", "probability": None}
+    columns: ClassVar[tuple[str, ...]] = ("input", "output", "probability", "text")
     defaults: ClassVar[dict[str, Any]] = {"words": 100, "batch": 64}
 
     hidden: int = option(300, "Units of each layer: of each direction of the encoder, and of the decoder.", minimum=1)
@@ -58,7 +61,7 @@ class Seq2Seq(Task):
     )
     feeding: bool = option(False, "Input feeding: the decoder also gets its last attention; training is slower.")
     dropout: float = option(0.2, "Dropout of the input of each layer.", minimum=0, maximum=0.99)
-    beam: int = option(4, "Beam width of the search; 1 is greedy search.", minimum=1)
+    beam: int = option(4, "Beam width of the search; 1 is greedy search.", minimum=1, maximum=1_000)
     length_penalty: float = option(1.0, "Exponent p of the score log P / length ** p of a text.", minimum=0)
     pairs: Kind = option("tabs", "Source of pairs: a table, or running text from which they are derived.")
     tokens: Literal["running", "whitespace"] = option("running", "Tokenize running text, or split at whitespace.")
@@ -78,18 +81,25 @@ class Seq2Seq(Task):
         """The encoder and the decoder."""
         return EncoderDecoder(self, sizes, labels["words"])
 
-    def score(self, examples: Sequence[Seq2SeqExample], answers: Sequence[str]) -> dict[str, float]:
+    def score(self, examples: Sequence[Seq2SeqExample], answers: Sequence[Mapping[str, Any]]) -> dict[str, float]:
         """BLEU, and the share of answers that equal their target."""
-        return score_texts(examples, answers)
+        return score_texts(examples, [answer["text"] for answer in answers])
 
     def ask(self, *texts: TextLike) -> list[Seq2SeqExample]:
         """An example for each text, its source."""
         tokenizer = Tokenizer(mode=self.tokens)
-        return [Seq2SeqExample(split_words(text, tokenizer)[: self.longest]) for text in texts]
+        located = [LocatedText.of(text, tokenizer, input) for input, text in enumerate(texts)]
+        return [Seq2SeqExample(text.words[: self.longest], origin=text) for text in located]
 
-    def describe(self, example: Seq2SeqExample, answer: str) -> str:
-        """The answer itself."""
-        return answer
+    def describe(self, example: Seq2SeqExample, answer: Mapping[str, Any]) -> dict[str, Any]:
+        """The number and the text of the source, its tokens, the output, and P(output | source)."""
+        located = example.origin or LocatedText.of_tokens(example.source)
+        record = {**located.record, "tokens": list(example.source)}
+        return record | {"output": answer["text"], "probability": answer["probability"]}
+
+    def rows(self, described: Mapping[str, Any]) -> list[list[Any]]:
+        """One row: the number of the source, the output, its probability, and the source."""
+        return [[described[name] for name in self.columns]]
 
 
 def generate(model: TaskModel, source: str, count: int = 1) -> list[tuple[str, float]]:

@@ -55,7 +55,11 @@ def _read_sentence(path: Name, rows: list[ColumnRow]) -> list[SrlExample]:
     for column in range(1, len(rows[0].fields)):
         if is_predicate_column(rows, column):
             roles = parse_brackets(path, rows, column)
-            frames.append((next(role.start for role in roles if role.label == PREDICATE), tuple(roles)))
+            start = next((role.start for role in roles if role.label == PREDICATE), None)
+            if start is None:  # it is inside another bracket
+                problem = f"column {column} has its predicate inside another span"
+                raise FormatError(path, problem, line=rows[0].line, cure="Close the span before (V*)")
+            frames.append((start, tuple(roles)))
     if not frames:
         return [SrlExample(words, predicates=())]
     predicates = tuple(sorted({predicate for predicate, _ in frames}))

@@ -15,17 +15,38 @@ from torch import Tensor, nn
 from torch.nn import functional
 
 from firth.tasks.columns import PREDICATE
-from firth.tasks.crf import NEVER, Transitions, viterbi
+from firth.tasks.crf import NEVER, Transitions, log_partition, score_tags, span_probabilities, viterbi
 from firth.tasks.inputs import Sizes, Text
 from firth.tasks.layers import Bidirectional, VariationalDropout, initialize_linear
 from firth.tasks.srl.alternating_lstm import AlternatingLstm
 from firth.tasks.srl.data import SrlExample
-from firth.tasks.tags import encode_tags, tag_ids, tag_list
+from firth.tasks.tags import Span, decode_spans, encode_tags, tag_ids, tag_list
 
 if TYPE_CHECKING:
     from firth.tasks.srl.task import Srl
 
 IGNORED = -100  # a target that cross_entropy ignores
+
+
+AUXILIARIES = frozenset(
+    (
+        *("be", "am", "is", "are", "was", "were", "been", "being", "'m", "'s", "'re"),
+        *("have", "has", "had", "having", "'ve", "'d", "do", "does", "did", "done", "doing"),
+    )
+)
+
+
+def is_auxiliary(words: Sequence[str], place: int, predicates: Sequence[int], roles: Sequence[Span]) -> bool:
+    """Whether a predicate is only an auxiliary: a form of be, have or do, without arguments, before another predicate.
+
+    >>> words, predicates = "She has slept".split(), [1, 2]
+    >>> is_auxiliary(words, 1, predicates, [Span("V", 1, 2)])
+    True
+    >>> is_auxiliary(words, 1, predicates, [Span("ARG0", 0, 1), Span("V", 1, 2)])
+    False
+    """
+    has_arguments = any(role.label != PREDICATE for role in roles)
+    return words[place].lower() in AUXILIARIES and not has_arguments and max(predicates) > place
 
 
 class SrlTagger(nn.Module):
@@ -96,7 +117,8 @@ class SrlTagger(nn.Module):
     def answers(self, texts: tuple[Text, ...], examples: Sequence[SrlExample]) -> list[dict[str, Any]]:
         """The predicates that the finder finds, and the frame of the example's predicate, or of all that are found."""
         (text,) = texts
-        are_predicates = ((self.predicate_logits(text) > 0) & text.mask).tolist()
+        logits = self.predicate_logits(text)
+        are_predicates, found = ((logits > 0) & text.mask).tolist(), torch.sigmoid(logits).tolist()
         predicates = [[place for place, is_predicate in enumerate(row) if is_predicate] for row in are_predicates]
         frames = [
             (row, place)
@@ -109,18 +131,36 @@ class SrlTagger(nn.Module):
         rows = [row for row, _ in frames]
         if rows != list(range(len(examples))):
             text = text.select(rows)
-        for (row, place), ids in zip(frames, self.best_tags(text, [place for _, place in frames]).tolist()):
-            tags = [self.tags[id] for id in ids[: len(examples[row].words)]]
-            answers[row]["frames"].append({"predicate": place, "tags": tags})
+        scores = self.tag_scores(text, [place for _, place in frames])
+        transitions = Transitions(self.may_begin, self.may_follow, self.may_end)
+        ids = viterbi(transitions, scores, text.mask)
+        joint = score_tags(transitions, scores, ids, text.mask) - log_partition(transitions, scores, text.mask)
+        tags = [
+            [self.tags[id] for id in tag_ids[: len(examples[row].words)]]
+            for (row, _), tag_ids in zip(frames, ids.tolist())
+        ]
+        spans = list(map(decode_spans, tags))
+        probabilities = span_probabilities(transitions, scores, text.mask, ids, spans, self.tags)
+        for number, (row, place) in enumerate(frames):
+            if examples[row].predicate is None and is_auxiliary(
+                examples[row].words, place, predicates[row], spans[number]
+            ):
+                continue
+            frame = {"predicate": place, "tags": tags[number], "found": found[row][place]}
+            frame |= {"probability": min(1.0, float(joint[number].exp())), "probabilities": probabilities[number]}
+            answers[row]["frames"].append(frame)
         return answers
 
-    def best_tags(self, text: Text, predicates: Sequence[int]) -> Tensor:
-        """The best tags that BIO allows, (batch, time): the predicate, and no other word, is tagged B-V."""
-        scores = self(text, predicates).log_softmax(2)
+    def tag_scores(self, text: Text, predicates: Sequence[int]) -> Tensor:
+        """log p of each word's tags, (batch, time, tags), with the predicate, and no other word, tagged B-V.
+
+        The probability of a tag sequence is the product of its words, over the sum for all sequences that BIO allows.
+        """
+        scores: Tensor = self(text, predicates).log_softmax(2)
         verb = self.ids[f"B-{PREDICATE}"]
         rows, places = torch.arange(len(predicates), device=scores.device), torch.tensor(predicates).to(scores.device)
         verb_scores = scores[rows, places, verb]
         scores[:, :, verb] = NEVER
         scores[rows, places] = NEVER
         scores[rows, places, verb] = verb_scores
-        return viterbi(Transitions(self.may_begin, self.may_follow, self.may_end), scores, text.mask)
+        return scores

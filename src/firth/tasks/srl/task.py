@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar, Literal
 
@@ -12,12 +12,12 @@ from firth.files import Name
 from firth.options import option
 from firth.tasks.columns import PREDICATE
 from firth.tasks.inputs import Sizes
+from firth.tasks.located_text import AnswerSpan, LocatedText, span_row
 from firth.tasks.srl.data import SrlExample, read_frames
 from firth.tasks.srl.network import SrlTagger
 from firth.tasks.srl.score import count_arguments, score_frames
 from firth.tasks.tags import bracket_spans, decode_spans, describe_spans
-from firth.tasks.task import Labels, Task
-from firth.tasks.tokenization import split_sentences
+from firth.tasks.task import Answer, Labels, Task
 from firth.text.model_tokenizer import TextLike
 from firth.text.tokenize import Tokenizer
 
@@ -27,13 +27,19 @@ class Srl(Task):
     """Semantic role labeling: find the arguments of each predicate.
 
     Files have the columns of CoNLL-2005 or CoNLL-2012. An answer has the predicates that were found, and a frame with
-    BIO tags for the predicate of the example, or for each predicate that was found.
+    BIO tags for the predicate of the example, or for each predicate that was found. It has the probability of the word
+    being a predicate (`found`), of each role given the predicate (`probabilities`), and of all of them together
+    (`probability`).
 
     >>> task = Srl()
     >>> example, = task.ask("John broke the vase.")
-    >>> tags = ["B-ARG0", "B-V", "B-ARG1", "I-ARG1", "O"]
-    >>> task.describe(example, {"predicates": [1], "frames": [{"predicate": 1, "tags": tags}]})["sentence"]
+    >>> frame = {"predicate": 1, "tags": ["B-ARG0", "B-V", "B-ARG1", "I-ARG1", "O"]}
+    >>> frame |= {"found": 0.9, "probability": 0.7, "probabilities": [0.9, 1.0, 0.8]}
+    >>> described = task.describe(example, {"predicates": [1], "frames": [frame]})
+    >>> described["bracketed"]
     '[ARG0: John] [V: broke] [ARG1: the vase] .'
+    >>> described["frames"][0]["roles"][2]["text"]
+    'the vase'
     """
 
     name: ClassVar[str] = "srl"
@@ -43,6 +49,8 @@ class Srl(Task):
         "firth task srl --train ewt-train.conll.xz --dev ewt-dev.conll.xz --out model/",
         "firth task srl --train train.conll --dev dev.conll --layers 4 --hidden 100 --patience 10",
     )
+    no_answer: ClassVar[Answer] = {"predicates": [], "frames": []}
+    columns: ClassVar[tuple[str, ...]] = ("input", "sentence", "frame", "label", *AnswerSpan.columns)
     defaults: ClassVar[dict[str, Any]] = {"mix_decay": 0.001, "dropout": 0.0, "batch": 80, "clip": 1.0}
 
     layers: int = option(8, "Layers of the alternating LSTM.", minimum=1)
@@ -79,15 +87,31 @@ class Srl(Task):
 
     def ask(self, *texts: TextLike) -> list[SrlExample]:
         """An example for each sentence of the texts; its predicates are to be found."""
-        return [SrlExample(words) for words in split_sentences(texts, Tokenizer())]
+        sentences = LocatedText.split_all(texts, Tokenizer())
+        return [SrlExample(sentence.words, origin=sentence) for sentence in sentences]
 
     def describe(self, example: SrlExample, answer: Any) -> dict[str, Any]:
         """The sentence with the roles in brackets, one line for each predicate, and the roles of each frame."""
-        lines, frames = [], []
+        located, frames = example.located, []
         for frame in answer["frames"]:
-            spans = decode_spans(frame["tags"])
-            lines.append(bracket_spans(example.words, spans))
-            roles = describe_spans(example.words, spans)
-            frames.append({"predicate": example.words[frame["predicate"]], "sentence": lines[-1], "roles": roles})
-        sentence = "\n".join(lines or [" ".join(example.words)])
-        return {"sentence": sentence, "frames": frames, "words": list(example.words)}
+            spans, place = decode_spans(frame["tags"]), frame["predicate"]
+            frames.append(
+                {
+                    "predicate": located.span(place, place + 1, frame["found"]).as_dict(),
+                    "probability": frame["probability"],
+                    "bracketed": bracket_spans(example.words, spans),
+                    "roles": describe_spans(located, spans, frame["probabilities"]),
+                }
+            )
+        bracketed = "\n".join(frame["bracketed"] for frame in frames) or " ".join(example.words)
+        return {**located.sentence_record, "bracketed": bracketed, "frames": frames}
+
+    def rows(self, described: Mapping[str, Any]) -> list[list[Any]]:
+        """A row for each role: the numbers of text, sentence and frame, the label, and the span."""
+        place = [described["input"], described["sentence"]]
+        found = [
+            [*place, number, role["label"], *span_row(role)]
+            for number, frame in enumerate(described["frames"])
+            for role in frame["roles"]
+        ]
+        return found or [[*place, None, None, *span_row(None)]]

@@ -1,0 +1,1 @@
+"""Installing data sets from folders, archives, packages and addresses."""

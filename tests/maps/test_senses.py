@@ -1,0 +1,131 @@
+"""Senses: occurrences are found, embedded as the library embeds them, clustered and named."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import firth
+from firth.errors import OptionError, UnknownWord
+from firth.maps.scatter import unpack
+from firth.maps.senses import (
+    LANGUAGES,
+    SenseMap,
+    cluster_senses,
+    example_sentences,
+    find_occurrences,
+    name_senses,
+    silhouette,
+    weigh_context,
+)
+
+
+@pytest.fixture(scope="module")
+def elmo():
+    return firth.load("elmo-en")
+
+
+@pytest.fixture(scope="module")
+def rock(elmo):
+    return SenseMap.of(elmo, [sentence for _, sentence in example_sentences()["rock"]], ["rock"])
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_every_example_has_its_word_once_and_every_word_several_senses(language: str) -> None:
+    for word, rows in example_sentences(language).items():
+        for sense, sentence in rows:
+            assert len(find_occurrences([sentence.split()], word)) == 1, sentence
+            assert sense
+        counts = np.unique([sense for sense, _ in rows], return_counts=True)[1]
+        assert len(counts) >= 2
+        assert counts.min() >= 4
+    assert len(example_sentences("en")) == 12
+
+
+def test_a_language_without_examples_is_an_error() -> None:
+    with pytest.raises(OptionError, match="no example sentences in 'de'"):
+        example_sentences("de")
+
+
+def test_occurrences_are_found_whatever_their_case() -> None:
+    found = find_occurrences(["Play well!", ["they", "play", "a", "play"], "nothing"], "play")
+    assert [(one.word, one.sentence, one.position) for one in found] == [("Play", 0, 0), ("play", 1, 1), ("play", 1, 3)]
+
+
+def test_the_senses_of_rock_are_those_that_were_written(rock: SenseMap) -> None:
+    gold = np.array([sense for sense, _ in example_sentences()["rock"]])
+    assert len(rock.names) == 2
+    assert all(len(set(gold[rock.labels == label])) == 1 for label in range(2))
+    assert any("album" in name for name in rock.names)
+
+
+def test_vectors_are_those_of_embed(elmo, rock: SenseMap) -> None:
+    one = rock.occurrences[4]
+    [layers] = elmo.embed([list(one.words)], layers="all")
+    np.testing.assert_allclose(rock.vectors[:, 4], layers[:, one.position], rtol=1e-4, atol=1e-5)
+    weights = (0.2, 0.3, 0.5)
+    expected = 2 * np.tensordot(weights, layers, 1)[one.position]
+    np.testing.assert_allclose(rock.mixed(weights, 2.0)[4], expected, rtol=1e-4, atol=1e-5)
+    np.testing.assert_allclose(np.linalg.norm(rock.mixed(weights, unit=True), axis=1), 1, rtol=1e-5)
+
+
+def test_layer_0_is_one_point_and_has_axes_nevertheless(rock: SenseMap) -> None:
+    mixed = rock.mixed((1, 0, 0), unit=True)
+    np.testing.assert_allclose(mixed, np.broadcast_to(mixed[0], mixed.shape), atol=1e-5)
+    assert np.isfinite(rock.axes((1, 0, 0))).all()
+
+
+def test_the_plot_has_the_layers_of_every_occurrence_and_the_mean(rock: SenseMap) -> None:
+    head, arrays = unpack(rock.scatter((0.0, 1.0, 0.0)).pack())
+    assert head["size"] == len(rock) + 1
+    assert head["contexts"][0][1] == "rock"
+    assert head["fields"][0]["names"] == [*rock.names, "mean"]
+    axes = rock.axes((0.0, 1.0, 0.0))
+    np.testing.assert_allclose(arrays[1].reshape(-1, 2)[:-1], rock.vectors[1] @ axes, atol=1e-4)
+    mean = rock.vectors[2].mean(axis=0) @ axes
+    np.testing.assert_allclose(arrays[2].reshape(-1, 2)[-1], mean, atol=1e-4)
+    assert {tag["text"] for tag in head["tags"]} == set(rock.names)
+
+
+def test_two_words_have_their_own_senses(elmo) -> None:
+    table = example_sentences()
+    both = SenseMap.of(elmo, [sentence for word in ("bat", "rock") for _, sentence in table[word]], ["bat", "rock"])
+    assert {name.split(":")[0] for name in both.names} == {"bat", "rock"}
+    for label, name in enumerate(both.names):
+        assert {both.words[row] for row in np.flatnonzero(both.labels == label)} == {name.split(":")[0]}
+
+
+def test_a_word_that_no_sentence_has_is_unknown_with_near_spellings(elmo) -> None:
+    with pytest.raises(UnknownWord, match="Near spellings: 'river'"):
+        SenseMap.of(elmo, ["the river bank"], ["rivers"])
+
+
+def test_clusters_of_planted_directions_and_few_points() -> None:
+    rng = np.random.default_rng(1)
+    rows = np.repeat(np.eye(3), 12, axis=0) * 5 + 0.2 * rng.normal(size=(36, 3))
+    labels = cluster_senses(rows)
+    assert len(set(labels.tolist())) == 3
+    assert cluster_senses(rows[:3]).tolist() == [0, 0, 0]
+    assert cluster_senses(rows[:2], 4).max() <= 1
+
+
+def test_the_silhouette_is_that_of_its_definition() -> None:
+    rng = np.random.default_rng(2)
+    unit = rng.normal(size=(9, 3))
+    unit /= np.linalg.norm(unit, axis=1, keepdims=True)
+    labels = np.array([0, 0, 0, 1, 1, 1, 1, 2, 2])
+    values = []
+    for i in range(9):
+        distances = 1 - unit @ unit[i]
+        own = [distances[j] for j in range(9) if j != i and labels[j] == labels[i]]
+        others = [distances[labels == label].mean() for label in set(labels.tolist()) - {labels[i]}]
+        values.append((min(others) - np.mean(own)) / max(min(others), np.mean(own)))
+    assert silhouette(unit, labels) == pytest.approx(np.mean(values))
+
+
+def test_names_are_words_of_one_sense_and_no_function_words() -> None:
+    found = find_occurrences(
+        ["the river bank is green", "a muddy river bank", "the bank lends money", "a rich bank has money"], "bank"
+    )
+    assert name_senses(found, np.array([0, 0, 1, 1]), count=1) == ["river", "money"]
+    assert set(weigh_context(found[0])) == {"river", "green"}

@@ -1,0 +1,27 @@
+"""The lowest versions that pyproject.toml claims are those of constraints-lowest.txt, which the suite is run with."""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[1]
+
+
+def test_every_claimed_version_is_that_of_the_lowest_constraints() -> None:
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    lines = [*project["dependencies"], *(one for extra in project["optional-dependencies"].values() for one in extra)]
+    claims = dict(re.findall(r"^([\w-]+)>=([\d.]+)", "\n".join(lines), re.MULTILINE))
+    text = (ROOT / "constraints-lowest.txt").read_text(encoding="utf-8")
+    lowest = dict(re.findall(r"^([\w-]+)==([\d.]+)$", text, re.MULTILINE))
+    base = {re.split(r"\W", line)[0] for line in project["dependencies"]}
+    assert base <= lowest.keys() <= claims.keys()
+    wrong = {name: low for name, low in lowest.items() if not f"{low}.".startswith(f"{claims[name]}.")}
+    assert wrong == {}
+
+
+def test_no_dependency_has_an_upper_limit() -> None:
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    lines = [*project["dependencies"], *(one for extra in project["optional-dependencies"].values() for one in extra)]
+    assert [line for line in lines if re.search(r"<|==|~=", line.partition(";")[0])] == []
