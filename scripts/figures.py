@@ -49,7 +49,7 @@ def name_points(axes: Any, points: Any, names: Sequence[str], color: str, marker
     """Points with their names."""
     axes.scatter(points[:, 0], points[:, 1], s=22, color=color, marker=marker)
     for name, (x, y) in zip(names, points):
-        axes.annotate(name, (x, y), (4, 3), textcoords="offset points", fontsize=SMALL)
+        axes.annotate(name, (x, y), (5, 4), textcoords="offset points", fontsize=SMALL, va="top")
 
 
 def in_plane(vectors: Any) -> Any:
@@ -74,7 +74,7 @@ def draw_counts() -> Figure:
         one.set_yticks(range(len(words)), words)
         one.tick_params(length=0)
     vectors = firth.Counts(kind="svd", dim=2, window=3).fit(corpus)
-    axes[2].margins(0.2)
+    axes[2].margins(0.3)
     places: dict[tuple[float, float], list[str]] = {}  # words with the same contexts share a point
     for word in words:
         x, y = (round(float(number), 2) + 0.0 for number in vectors[word])
