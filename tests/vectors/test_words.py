@@ -194,3 +194,8 @@ def test_two_sets_of_vectors_are_intersected_or_merged() -> None:
     assert (merged["tea"].tolist(), merged["duke"].tolist()) == (ROYAL["tea"].tolist(), [8, 8, 8])
     with pytest.raises(OptionError, match="the other vectors have 1 numbers each, but these have 3"):
         ROYAL.merge(WordVectors(["duke"], [[1]]))
+
+
+def test_vectors_of_an_empty_word_or_of_none_are_shown():
+    assert repr(WordVectors([""], [[1.0]])) == "WordVectors(1 words × 1, float64, 8 bytes)"
+    assert repr(WordVectors([], np.zeros((0, 2), np.float32))) == "WordVectors(0 words × 2, float32, 0 bytes)"

@@ -370,7 +370,7 @@ class WordVectors(Neighbors, notebook.FactSheet):
 
     def __repr__(self) -> str:
         facts = dict(self.facts())
-        first = f": {facts['first']}" if len(self) else ""
+        first = f": {facts['first']}" if "first" in facts else ""  # not where no word, or an empty one, comes first
         return f"{type(self).__name__}({facts['words']} words × {self.dim}, {facts['rows']}{first})"
 
 
