@@ -138,6 +138,7 @@ def test_weights_that_are_wrong_are_named(folder: Path, change: Callable[[h5py.F
         ("char_cnn", "filters", [[1, 4]], "'CNN_high_0/W_carry' is 124 × 124, but options.json makes it 4 × 4"),
         ("char_cnn", "filters", "wide", "is not the options of an ELMo model"),
         ("char_cnn", "filters", [], "filters is ()"),
+        ("char_cnn", "filters", [[1, 4], [2, 3.0]], "must be pairs (width, number of filters)"),
         ("char_cnn", "embedding", 4, "char_cnn.embedding is 4, but must be a table"),
         ("char_cnn", "max_characters_per_token", 2, "width is 2"),
     ],

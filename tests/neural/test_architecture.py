@@ -32,6 +32,7 @@ def test_an_unknown_preset_names_those_that_exist() -> None:
     [
         ((), "must be pairs"),
         (((1, 0),), "must be pairs"),
+        (((1, 2), (2, 3.0)), "must be pairs"),
         (((60, 4),), "the widest filter has width 60, but width is 50"),
     ],
 )

@@ -56,7 +56,9 @@ class Architecture(Recipe):
         super().__post_init__()
         if self.encoder != "character-cnn":
             return
-        if not self.filters or any(len(pair) != 2 or min(pair) < 1 for pair in self.filters):
+        numbers = [number for pair in self.filters for number in pair]
+        is_counts = all(isinstance(number, int) and number >= 1 for number in numbers)
+        if not self.filters or not is_counts or any(len(pair) != 2 for pair in self.filters):
             raise OptionError(f"filters is {self.filters!r}, but must be pairs (width, number of filters)")
         widest = max(size for size, _ in self.filters)
         if widest > self.width:
