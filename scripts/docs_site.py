@@ -18,6 +18,8 @@ from html.parser import HTMLParser
 from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
+from latex2mathml.converter import convert
+
 import firth
 from reference import fence_examples, write_page
 
@@ -61,8 +63,13 @@ def gather_pages() -> None:
     for path in PAGES.rglob("*.md"):
         text = path.read_text(encoding="utf-8")
         text = "\n".join(fence_examples(text.splitlines())) + "\n"
-        path.write_text(mend_links(text, path), encoding="utf-8")
+        path.write_text(mend_links(write_formulas(text), path), encoding="utf-8")
     write_reference()
+
+
+def write_formulas(text: str) -> str:
+    """Blocks of LaTeX, which GitHub shows by itself, as MathML, which browsers show without a script."""
+    return re.sub(r"^```math\n(.*?)\n```$", lambda block: convert(block[1], display="block"), text, flags=re.M | re.S)
 
 
 def mend_links(text: str, page: Path) -> str:

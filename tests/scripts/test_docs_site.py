@@ -69,3 +69,14 @@ def test_examples_are_fenced_once() -> None:
         *("text", "```python", ">>> 1", "1", "```", ""),
         *("```python", ">>> 2", "2", "", "```"),
     ]
+
+
+@pytest.mark.usefixtures("scripts")
+def test_a_formula_becomes_mathml() -> None:
+    pytest.importorskip("latex2mathml", reason="needs the extra docs: pip install 'firth[docs]'")
+    from docs_site import write_formulas
+
+    page = write_formulas("before\n\n```math\n\\frac{a}{b}\n```\n\nafter\n")
+    assert page.startswith("before\n\n<math ")
+    assert "<mfrac>" in page
+    assert "```" not in page
