@@ -1,13 +1,16 @@
 """Builds the documentation as a site that works offline, and checks it: python scripts/docs_site.py [--serve]
 
 The pages are README.md, docs/, studies/ and one page for each public class and function, from its docstring. They are
-gathered in build/pages, with the folders of the repository, so that the links of the repository hold. Zensical builds
-them into build/site. Then every link and anchor of the site is followed, and no page may load anything from elsewhere.
+gathered in build/pages, with the folders of the repository, so that the links of the repository hold. docs/README.md is
+the first page. Where a page has LIVE, the site shows a report whose map can be used. Zensical builds them into
+build/site, from the menu in mkdocs.yml. Then every link, anchor and image of the site is followed, and no page may load
+anything from elsewhere. Two builds at once need two folders: --out.
 """
 
 from __future__ import annotations
 
 import argparse
+import posixpath
 import re
 import shutil
 import subprocess
@@ -21,50 +24,53 @@ from urllib.parse import unquote, urlsplit
 from latex2mathml.converter import convert
 
 import firth
-from reference import fence_examples, write_page
+from firth.maps.report import make_report
+from reference import fence_examples, group_names, write_index, write_page
 
 ROOT = Path(__file__).resolve().parents[1]
-PAGES, SITE = ROOT / "build" / "pages", ROOT / "build" / "site"
-SINGLE = {"README.md": "index.md", "SECURITY.md": "SECURITY.md", "CHANGELOG.md": "CHANGELOG.md", "LICENSE": "LICENSE"}
+MOVED = {"docs/README.md": "index.md", "README.md": "about.md"}
+SINGLE = ("README.md", "SECURITY.md", "CHANGELOG.md", "LICENSE")
 FOLDERS = ("docs", "studies", "benchmarks")
-TEXT = {".md", ".txt", ".json", ".png", ".svg", ".webp"}
-REFERENCE = {
-    "Text": ("Corpus", "Tokenizer", "Normalizer", "Vocabulary", "Phrases", "Segmenter", "SegmenterModel"),
-    "Counts and n-grams": ("Counts", "CountMatrix", "CountsTransformer", "Ngram", "NgramModel"),
-    "Word vectors": (
-        "Word2Vec",
-        "Glove",
-        "FastText",
-        "Doc2Vec",
-        "WordVectors",
-        "SubwordVectors",
-        "DocumentVectors",
-        "align",
-        "VectorMap",
-    ),
-    "Classifiers": ("FastTextClassifier", "Classifier", "quantize"),
-    "ELMo": ("Elmo", "BiLM", "ScalarMix", "ElmoEmbedding", "batch_to_ids", "embed_file"),
-    "Tasks and tools": ("open_task", "Embedder", "load", "save", "Runtime", "FirthError"),
-}
+SUFFIXES = {".md", ".txt", ".json", ".png", ".svg", ".webp"}
+LIVE = "<!-- live map -->"
+LIVE_WORDS = 3000  # of the report: enough to see clusters, and half a megabyte
+LINK = re.compile(r"(!?)\[([^\]\[]*)\]\(([^)\s]+)\)")
 
 
-def gather_pages() -> None:
-    """Copies the pages and writes those of the reference."""
-    shutil.rmtree(PAGES, ignore_errors=True)
-    PAGES.mkdir(parents=True)
-    for name, target in SINGLE.items():
-        shutil.copy(ROOT / name, PAGES / target)
-    for folder in FOLDERS:
-        for path in sorted((ROOT / folder).rglob("*")):
-            if path.is_file() and path.suffix in TEXT:
-                target = PAGES / path.relative_to(ROOT)
-                target.parent.mkdir(parents=True, exist_ok=True)
-                shutil.copy(path, target)
-    for path in PAGES.rglob("*.md"):
-        text = path.read_text(encoding="utf-8")
+def gather_pages(pages: Path) -> Iterator[str]:
+    """Copies the pages and writes those of the reference; yields what is wrong with their links."""
+    shutil.rmtree(pages, ignore_errors=True)
+    pages.mkdir(parents=True)
+    shutil.copytree(ROOT / "scripts" / "site", pages / "assets")
+    found = [ROOT / name for name in SINGLE]
+    found += [path for folder in FOLDERS for path in sorted((ROOT / folder).rglob("*")) if path.suffix in SUFFIXES]
+    names = {path.relative_to(ROOT).as_posix() for path in found}
+    for name in sorted(names):
+        target = pages / MOVED.get(name, name)
+        target.parent.mkdir(parents=True, exist_ok=True)
+        if target.suffix != ".md":
+            shutil.copy(ROOT / name, target)
+            continue
+        text = (ROOT / name).read_text(encoding="utf-8")
         text = "\n".join(fence_examples(text.splitlines())) + "\n"
-        path.write_text(mend_links(write_formulas(text), path), encoding="utf-8")
-    write_reference()
+        text, problems = mend_links(write_formulas(text), name, names)
+        text = show_live(text, name)
+        target.write_text(text, encoding="utf-8")
+        yield from problems
+    write_reference(pages / "api")
+    report = make_report("word2vec-en", firth.load("word2vec-en"), words=LIVE_WORDS, version=firth.__version__)
+    (pages / "assets" / "map.html").write_text(report, encoding="utf-8")
+
+
+def show_live(text: str, name: str) -> str:
+    """A page with the report in a frame where it asks for it, and a link to the report alone.
+
+    >>> show_live("A map:\n<!-- live map -->", "docs/maps.md").splitlines()[1][:30]
+    '<iframe src="../assets/map.htm'
+    """
+    address = posixpath.relpath("assets/map.html", posixpath.dirname(name) or ".")
+    frame = f'<iframe src="{address}" class="live" loading="lazy" title="A report of word2vec-en"></iframe>'
+    return text.replace(LIVE, f'{frame}\n\n<p><a href="{address}">The report alone</a></p>')
 
 
 def write_formulas(text: str) -> str:
@@ -72,45 +78,65 @@ def write_formulas(text: str) -> str:
     return re.sub(r"^```math\n(.*?)\n```$", lambda block: convert(block[1], display="block"), text, flags=re.M | re.S)
 
 
-def mend_links(text: str, page: Path) -> str:
-    """Links to README.md lead to the first page, and those to files that are not pages are shown as code."""
+def mend_links(text: str, name: str, names: set[str]) -> tuple[str, list[str]]:
+    """The links of a page of the repository as links of the site, and what is wrong with them.
+
+    A link to a file that is no page of the site is shown as code. A link to a page that does not exist is a problem.
+
+    >>> mend_links("[a](b.md#c) [d](../src/e.py) [f](g.md) [h](i/j.md)", "docs/README.md", {"docs/b.md", "docs/i/j.md"})
+    ('[a](docs/b.md#c) `d` f [h](docs/i/j.md)', ['docs/README.md links to g.md, which does not exist'])
+    """
+    problems: list[str] = []
 
     def mend(link: re.Match[str]) -> str:
-        label, target = link[1], link[2]
-        if re.match(r"[a-z]+:|#", target):
+        image, label, address = link.groups()
+        if re.match(r"[a-z]+:|#", address):
             return link[0]
-        place = (page.parent / target.partition("#")[0]).resolve()
-        if place == PAGES / "README.md":
-            return f"[{label}]({'../' * len(page.relative_to(PAGES).parent.parts)}index.md)"
-        return link[0] if place.is_file() else f"`{label.strip('`')}`"
+        path, mark, anchor = address.partition("#")
+        place = posixpath.normpath(posixpath.join(posixpath.dirname(name), path))
+        if place in names:
+            folder = posixpath.dirname(MOVED.get(name, name)) or "."
+            return f"{image}[{label}]({posixpath.relpath(MOVED.get(place, place), folder)}{mark}{anchor})"
+        if place.endswith(".md"):
+            if not (ROOT / place).is_file():
+                problems.append(f"{name} links to {address}, which does not exist")
+            return label
+        if not (ROOT / place).exists():
+            problems.append(f"{name} links to {address}, which does not exist")
+        return link[0] if image else f"`{label.strip('`')}`"
 
-    return re.sub(r"(?<!!)\[([^\]\[]+)\]\(([^)\s]+)\)", mend, text)
+    return LINK.sub(mend, text), problems
 
 
-def write_reference() -> None:
-    """A page for each public name, and a list of them. A public name without a place in the list is an error."""
-    folder = PAGES / "api"
+def write_reference(folder: Path) -> None:
+    """A page for each public name, and a list of them."""
     folder.mkdir()
-    lines = ["# Reference", "", "The public names of `import firth`, from their docstrings.", ""]
-    missing = set(firth.PLACES) - {name for names in REFERENCE.values() for name in names} - {"evaluate"}
-    if missing:
-        raise SystemExit(f"scripts/docs_site.py: REFERENCE lacks {', '.join(sorted(missing))}")
-    for title, names in REFERENCE.items():
-        lines += [f"## {title}", ""]
-        for name in names:
-            (folder / f"{name}.md").write_text(write_page(name, getattr(firth, name)), encoding="utf-8")
-            lines.append(f"- [{name}]({name}.md)")
-        lines.append("")
-    (folder / "index.md").write_text("\n".join(lines), encoding="utf-8")
+    public = {name: getattr(firth, name) for name in firth.PLACES}
+    for name, item in public.items():
+        (folder / f"{name}.md").write_text(write_page(name, item, set(public)), encoding="utf-8")
+    (folder / "index.md").write_text(write_index(group_names(firth.PLACES), public), encoding="utf-8")
 
 
-def build() -> None:
-    """Builds the site. A warning is an error."""
-    shutil.rmtree(SITE, ignore_errors=True)
-    command = [sys.executable, "-m", "zensical", "build", "--clean", "--strict", "-f", str(ROOT / "mkdocs.yml")]
-    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, encoding="utf-8")
+def check_menu(menu: str, pages: Path) -> Iterator[str]:
+    """Pages of docs/ that the menu lacks, and entries of the menu without a page."""
+    entries = re.findall(r"^ +- (?:[^:\n]+: )?(\S+\.md)$", menu, flags=re.M)
+    for entry in entries:
+        if not (pages / entry).is_file():
+            yield f"mkdocs.yml: the menu has {entry}, which does not exist"
+    for path in sorted((pages / "docs").rglob("*.md")):
+        if (name := path.relative_to(pages).as_posix()) not in entries:
+            yield f"mkdocs.yml: the menu lacks {name}"
+
+
+def build(folder: Path, settings: str) -> None:
+    """Builds the pages of a folder into its site. A warning is an error."""
+    shutil.rmtree(folder / "site", ignore_errors=True)
+    config = folder / "mkdocs.yml"
+    config.write_text(settings.replace(": build/", ": "), encoding="utf-8")
+    command = [sys.executable, "-m", "zensical", "build", "--clean", "--strict", "-f", str(config)]
+    done = subprocess.run(command, cwd=folder, capture_output=True, text=True, encoding="utf-8")
     output = re.sub(r"\x1b\[[0-9;]*m", "", done.stdout + done.stderr)
-    if done.returncode:
+    if done.returncode or "warning" in output.lower():
         raise SystemExit(output)
 
 
@@ -120,7 +146,9 @@ class Page(HTMLParser):
 
     anchors: set[str] = field(default_factory=set)
     links: list[str] = field(default_factory=list)
+    content_links: list[str] = field(default_factory=list)  # those of the text, without menus
     loads: list[str] = field(default_factory=list)
+    inside: int = 0  # depth of the element article
 
     def __post_init__(self) -> None:
         super().__init__()
@@ -129,12 +157,19 @@ class Page(HTMLParser):
         """Notes the attributes that name anchors and addresses."""
         values = {name: value or "" for name, value in attrs}
         self.anchors |= {values[name] for name in ("id", "name") if values.get(name)}
+        self.inside += tag == "article"
         if tag == "a" and values.get("href"):
             self.links.append(values["href"])
+            if self.inside:
+                self.content_links.append(values["href"])
         if tag == "link" and values.get("rel") in ("stylesheet", "icon", "preload", "modulepreload"):
             self.loads.append(values.get("href", ""))
         if tag in ("script", "img", "source", "iframe") and values.get("src"):
             self.loads.append(values["src"])
+
+    def handle_endtag(self, tag: str) -> None:
+        """Leaves the text."""
+        self.inside -= tag == "article"
 
 
 def check(site: Path) -> Iterator[str]:
@@ -172,18 +207,22 @@ def resolve(site: Path, page: Path, address: str) -> Path:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--out", type=Path, default=ROOT / "build", help="folder of the pages and the site")
     parser.add_argument("--serve", action="store_true", help="show the site in the browser afterwards, on port 8000")
     options = parser.parse_args()
-    gather_pages()
-    build()
-    problems = list(check(SITE))
+    folder = options.out.resolve()
+    pages, site = folder / "pages", folder / "site"
+    settings = (ROOT / "mkdocs.yml").read_text(encoding="utf-8")
+    problems = [*gather_pages(pages), *check_menu(settings, pages)]
+    build(folder, settings)
+    problems += check(site)
     for problem in problems:
         print(problem, file=sys.stderr)
     if problems:
         raise SystemExit(f"{len(problems)} problems")
-    print(f"{sum(1 for _ in SITE.rglob('*.html'))} pages without a problem: {SITE / 'index.html'}")
+    print(f"{sum(1 for _ in site.rglob('*.html'))} pages without a problem: {site / 'index.html'}")
     if options.serve:
-        command = [sys.executable, "-m", "http.server", "8000", "--bind", "127.0.0.1", "--directory", str(SITE)]
+        command = [sys.executable, "-m", "http.server", "8000", "--bind", "127.0.0.1", "--directory", str(site)]
         subprocess.run(command, check=False)
 
 

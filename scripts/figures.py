@@ -1,4 +1,4 @@
-"""Draws the figures of the pages of the families in docs/images, from trainings of firth:
+"""Draws the figures of the pages of the families and of notebooks in docs/images, from trainings of firth:
 
     python scripts/figures.py [name …]
 
@@ -248,6 +248,11 @@ FIGURES: dict[str, Callable[[], Figure]] = {
     "classifier": draw_classifier,
     "elmo": draw_elmo,
 }
+PLOTS: dict[str, Callable[[], Figure]] = {  # of the page about notebooks
+    "plot-analogy": lambda: firth.plot.analogy(firth.load("word2vec-en"), "man", "king", "woman"),
+    "plot-senses": lambda: firth.plot.senses(firth.load("elmo-en"), "bank"),
+    "plot-curves": lambda: firth.plot.curves(firth.load("ner")),
+}
 
 
 def draw(name: str, folder: Path) -> Path:
@@ -255,13 +260,13 @@ def draw(name: str, folder: Path) -> Path:
     path = folder / f"{name}.svg"
     style: Any = {**matplotlib.rcParamsDefault, **STYLE}
     with matplotlib.rc_context(style):
-        FIGURES[name]().savefig(path, format="svg", dpi=120, metadata={"Date": None})
+        (FIGURES | PLOTS)[name]().savefig(path, format="svg", dpi=120, metadata={"Date": None})
     return path
 
 
 def main(names: list[str]) -> None:
     """Draws the figures of these names, or all."""
-    for name in names or FIGURES:
+    for name in names or FIGURES | PLOTS:
         path = draw(name, FOLDER)
         print(f"{path.name}: {path.stat().st_size:,} bytes")
 

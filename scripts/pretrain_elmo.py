@@ -1,24 +1,27 @@
-"""Train the biLMs of firth on one GPU, on the corpus that `scripts/corpus.py` assembles.
+"""Train the biLMs of firth on one GPU.
 
-    python scripts/pretrain_elmo.py prepare --corpus corpus                    # held-out text and softmax vocabulary
+    python scripts/pretrain_elmo.py prepare --corpus corpus                    # held-out texts and softmax vocabulary
     python scripts/pretrain_elmo.py elmo-en --corpus corpus --out models/elmo-en
-    python scripts/pretrain_elmo.py elmo-en-large --corpus corpus --out models/elmo-en-large --snapshots 5 10 20
+    python scripts/pretrain_elmo.py elmo-en-large --corpus corpus --out models/elmo-en-large --snapshots 5 10
+    python scripts/pretrain_elmo.py elmo-fa --corpus corpus --out models/elmo-fa
 
-The perplexity is measured on the ends of en-01 and en-02, which the corpus does not contain. The softmax predicts the
-most frequent words of the rest of both, so that perplexities stay comparable when the corpus changes. `prepare` needs
-the data folder and writes both into the corpus folder; training then needs that folder alone. `--minutes` sets the
-training time. An interrupted run resumes when it is started again; its log is next to its checkpoint.
+English is the corpus that `scripts/corpus.py` assembles. The perplexity is measured on the ends of en-01 and en-02,
+which the corpus does not contain. The softmax predicts the most frequent words of the rest of both, so perplexities
+stay comparable when the corpus changes. Persian is fa-01 and fa-02; one block of lines in fifty is held out. `prepare`
+needs the data folder and writes all of this into the corpus folder; training then needs that folder alone. `--minutes`
+sets the training time. An interrupted run resumes when it is started again; its log is next to its checkpoint.
 """
 
 from __future__ import annotations
 
 import argparse
 import json
-import math
 from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
+from corpus_files import MIXTURE, PERSIAN_TOKENIZER, list_files, split_persian
 from corpus_heldout import HELD_OUT_ENDS, split_end
 from firth import data
 from firth.formats.registry import load, save
@@ -33,29 +36,21 @@ from firth.text.vocabulary import Vocabulary
 
 TOKENIZER = Tokenizer(mode="whitespace", normalizer=None)
 WORDS = 100_000  # words in words.vocab; a recipe takes the most frequent of them
-# How often an epoch reads each genre. Of a fraction, that part of the files is read.
-MIXTURE = {
-    "encyclopedia": 2.0,
-    "news": 2.0,
-    "books": 1.0,
-    "mixed": 1.0,
-    "speeches": 1.0,
-    "science": 0.25,
-    "old encyclopedia": 0.25,
-}
 RECIPES = {
     "elmo-en": Elmo(
-        preset="small",
-        filters=(1, 32, 2, 32, 3, 64, 4, 96, 5, 128, 6, 160),
-        vocabulary=16_000,
-        softmax="full",
+        preset="medium",
+        filters=(1, 32, 2, 64, 3, 128, 4, 256, 5, 256, 6, 288),
+        vocabulary=30_000,
+        softmax="sampled",
         batch=2048,
         unroll=32,
-        minutes=3.0,
-        dropout=0.05,
-        learning_rate=0.002,
-        log_every=50,
-        evaluate_every=1000,
+        minutes=7.5,
+        optimizer="muon",
+        cooldown=0.5,
+        averaging=500,
+        dropout=0.0,
+        log_every=100,
+        evaluate_every=1500,
     ),
     "elmo-en-large": Elmo(
         preset="original",
@@ -63,37 +58,52 @@ RECIPES = {
         softmax="sampled",
         batch=1024,
         unroll=32,
-        minutes=20.0,
+        minutes=15.0,
         optimizer="muon",
         cooldown=0.5,
         averaging=500,
+        dropout=0.05,
         log_every=100,
         evaluate_every=1500,
+    ),
+    "elmo-fa": Elmo(
+        preset="small",
+        width=64,
+        filters=(1, 32, 2, 64, 4, 96, 6, 128, 8, 128, 10, 64),  # a Persian letter has two bytes
+        vocabulary=20_000,
+        min_count=3,
+        softmax="full",
+        batch=512,
+        unroll=32,
+        minutes=6.0,
+        optimizer="muon",
+        cooldown=0.5,
+        averaging=200,
+        dropout=0.2,
+        log_every=100,
+        evaluate_every=500,
     ),
 }
 
 
 def prepare(corpus: Path) -> None:
-    """Writes the held-out text and the vocabulary of the softmax into the folder of the corpus."""
+    """Writes the held-out texts, the vocabulary of the softmax and the Persian text into the folder of the corpus."""
     held_out: list[str] = []
     rest: list[str] = []
     for name, places in HELD_OUT_ENDS.items():
         before, end = split_end(data.folder() / "data" / "corpora" / f"{name}.txt.xz", places)
         rest += before
         held_out += end
-    (corpus / "held-out.txt").write_text("\n".join(held_out) + "\n", encoding="utf-8")
+    write_lines(corpus / "held-out.txt", held_out)
     tokens = Corpus.of(["\n".join(rest)], tokenizer=TOKENIZER).tokens()
     select_softmax_words(tokens.vocabulary, WORDS, 2).save(corpus / "words.vocab")
+    training, held_out = split_persian()
+    write_lines(corpus / "persian.txt", training)
+    write_lines(corpus / "persian-held-out.txt", held_out)
 
 
-def list_files(corpus: Path, mixture: Mapping[str, float] = MIXTURE) -> list[Path]:
-    """The files of an epoch; those of a genre that counts twice stand there twice."""
-    shards = json.loads((corpus / "report.json").read_text(encoding="utf-8"))["shards"]
-    files: list[Path] = []
-    for genre, share in mixture.items():
-        own = [corpus / shard["file"] for shard in shards if shard["genre"] == genre]
-        files += own * int(share) + own[: math.ceil(len(own) * (share % 1))]
-    return files
+def write_lines(path: Path, lines: list[str]) -> None:
+    path.write_text("\n".join(lines) + "\n", encoding="utf-8")
 
 
 def new_bilm(recipe: Elmo, words: Vocabulary) -> BiLM:
@@ -132,6 +142,7 @@ def main() -> None:
     )
     parser.add_argument("--teacher", help="A larger biLM to distill from. Its softmax must have the same first words.")
     parser.add_argument("--cache", help="Folder that keeps the tokens between runs.")
+    parser.add_argument("--threads", type=int, default=1, help="Threads that read the text; default: 1.")
     parser.add_argument("--device", default="cuda", choices=("cuda", "cpu"), help="The device; default: cuda.")
     args = parser.parse_args()
     if args.name == "prepare":
@@ -140,13 +151,21 @@ def main() -> None:
     if args.out is None:
         parser.error("--out is required")
     recipe = RECIPES[args.name] if args.minutes is None else replace(RECIPES[args.name], minutes=args.minutes)
-    training = Corpus(list_files(args.corpus), tokenizer=TOKENIZER, cache=args.cache)
-    held_out = Corpus([args.corpus / "held-out.txt"], tokenizer=TOKENIZER)
+    how: dict[str, Any] = {"cache": args.cache, "threads": args.threads}
+    if args.name == "elmo-fa":
+        how["tokenizer"] = PERSIAN_TOKENIZER
+        names, start = ("persian.txt", "persian-held-out.txt"), None
+        training, held_out = (Corpus([args.corpus / name], **how) for name in names)
+    else:
+        how["tokenizer"] = TOKENIZER
+        training = Corpus(list_files(args.corpus, MIXTURE), **how)
+        held_out = Corpus([args.corpus / "held-out.txt"], **how)
+        start = new_bilm(recipe, Vocabulary.load(args.corpus / "words.vocab"))
     bilm = recipe.fit(
         training,
         runtime=Runtime.from_env(device=args.device),
         report=show,
-        start=new_bilm(recipe, Vocabulary.load(args.corpus / "words.vocab")),
+        start=start,
         held_out=held_out,
         checkpoint=args.out.with_name(args.out.name + ".state"),
         callback=Snapshots(args.out, args.snapshots),

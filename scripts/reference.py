@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import inspect
 import re
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator, Mapping
 from typing import Any
 
 HEADING = "Parameters\n----------\n"
@@ -12,21 +12,117 @@ PARAMETER = re.compile(r"^(\w+) : (.+)$")
 WIDTH = 88  # of a signature on one line
 
 
-def write_page(name: str, item: Any) -> str:
-    """The page of a public name: its signature and docstring and, of a class, its methods and properties."""
-    parts = [f"# firth.{name}", "", *write_signature(name, item), *write_docstring(item)]
-    if inspect.isclass(item):
-        for member, value in public_members(item):
-            parts += ["", f"## {member}", ""]
-            if not isinstance(value, property) and callable(value):
-                parts += write_signature(member, value)
-            parts += write_docstring(value)
+GROUPS = {  # in this order; the first pattern that a module matches decides
+    "Text": r"text\.|models\.(phrases|segmenter)",
+    "Counts and n-grams": r"models\.(counts|count_matrix|estimator|ngram)",
+    "Classifiers": r"models\.(classifier|quantization|fasttext_estimator)",
+    "ELMo": r"neural\.|models\.elmo|bulk\.|tasks\.(elmo_embedding|mix)",
+    "Word vectors": r"models\.|vectors\.",
+    "Tasks, evaluation and tools": "",
+}
+
+
+def group_names(places: Mapping[str, str]) -> dict[str, list[str]]:
+    """The public names by topic, from the modules that they are in.
+
+    >>> group_names({"Corpus": "firth.text.corpus:Corpus", "load": "firth.opening:load"})
+    {'Text': ['Corpus'], 'Tasks, evaluation and tools': ['load']}
+    """
+    groups: dict[str, list[str]] = {title: [] for title in GROUPS}
+    for name, place in places.items():
+        module = place.partition(":")[0].removeprefix("firth.")
+        groups[next(title for title, pattern in GROUPS.items() if re.match(pattern, module))].append(name)
+    return {title: sorted(names) for title, names in groups.items() if names}
+
+
+def write_index(groups: Mapping[str, list[str]], items: Mapping[str, Any]) -> str:
+    """The list of the public names, with the first sentence of each."""
+    lines = [
+        "# Reference of all public names",
+        "",
+        "What `import firth` has: signature, types, options, methods, examples ",
+    ]
+    lines[-1] += "and source of each public name, from its docstring. Every example runs as a test."
+    for title, names in groups.items():
+        lines += ["", f"## {title}", "", "| name | |", "|---|---|"]
+        for name in names:
+            text = " ".join((inspect.getdoc(items[name]) or "").partition("\n\n")[0].split())
+            lines.append(f"| [{name}]({name}.md) | {escape(text)} |")
+    return "\n".join(lines) + "\n"
+
+
+def write_page(name: str, item: Any, public: Collection[str] = ()) -> str:
+    """The page of a public name: its signature, docstring and source and, of a class or module, those of its members.
+
+    The names in `public` are linked where docstrings and annotations mention them.
+    """
+    members = public_members(item)
+    others = [one for one in public if one != name]
+    parts = [f"# firth.{name}", "", *write_signature(name, item), *write_docstring(item, others)]
+    parts += [*write_types(item, others), *write_source(item)]
+    if members:
+        parts += ["", "## Members", "", ", ".join(f"[{member}](#{member.lower()})" for member, _ in members)]
+    for member, value in members:
+        parts += ["", f"## {member}", ""]
+        function = value.fget if isinstance(value, property) else value
+        if isinstance(value, property):
+            parts += write_property(member, value)
+        else:
+            parts += write_signature(member, value)
+        parts += [*write_docstring(value, others), *write_types(function, others), *write_source(function)]
     return "\n".join(parts) + "\n"
 
 
-def public_members(item: type) -> list[tuple[str, Any]]:
-    """The documented public methods and properties of a class and of its bases in firth, in the order of the source."""
+def write_property(name: str, value: property) -> list[str]:
+    """The name of a property with its type."""
+    result = inspect.signature(value.fget).return_annotation if value.fget else inspect.Signature.empty
+    typed = "" if result is inspect.Signature.empty else f": {clean(str(result))}"
+    return ["```python", f"{name}{typed}", "```", ""]
+
+
+def write_types(item: Any, public: Collection[str]) -> list[str]:
+    """Links to the public names in the annotations of a function."""
+    try:
+        signature = str(inspect.signature(item))
+    except (TypeError, ValueError):
+        return []
+    named = [one for one in sorted(public) if re.search(rf"(?<![\w.]){one}(?!\w)", signature) and one[0].isupper()]
+    return ["", "Types: " + ", ".join(f"[{one}]({one}.md)" for one in named)] if named else []
+
+
+def write_source(item: Any) -> list[str]:
+    """Where the code is and, of a function, the code itself, folded."""
+    plain = inspect.unwrap(item) if callable(item) else item
+    try:
+        lines, first = inspect.getsourcelines(plain)
+        file = inspect.getsourcefile(plain) or ""
+    except (OSError, TypeError):
+        return []
+    place = "src/firth/" + file.replace("\\", "/").rpartition("/firth/")[2]
+    if not inspect.isfunction(plain):
+        return ["", f"Source: `{place}`" + (f", line {first}" if first else "")]
+    code = inspect.cleandoc("\n" + "".join(lines)).splitlines()
+    return [
+        "",
+        f'??? quote "Source: {place}, line {first}"',
+        "",
+        "    ```python",
+        *(f"    {one}".rstrip() for one in code),
+        "    ```",
+    ]
+
+
+def public_members(item: Any) -> list[tuple[str, Any]]:
+    """The documented public methods and properties of a class and of its bases in firth, in the order of the source.
+
+    Of a module, its functions.
+    """
     found: dict[str, Any] = {}
+    if inspect.ismodule(item):
+        functions = inspect.getmembers(item, inspect.isfunction)
+        return [(name, one) for name, one in functions if name[0] != "_" and one.__module__.startswith(item.__name__)]
+    if not inspect.isclass(item):
+        return []
     for base in item.__mro__:
         if not base.__module__.startswith("firth"):
             continue
@@ -75,14 +171,29 @@ def clean(annotation: str) -> str:
     return re.sub(r": (['\"])(.*?)\1(?= =|$)", r": \2", annotation)
 
 
-def write_docstring(item: Any) -> list[str]:
-    """A docstring: examples as blocks of code, parameters as a table."""
+def write_docstring(item: Any, public: Collection[str] = ()) -> list[str]:
+    """A docstring: examples as blocks of code, parameters as a table, public names as links."""
     text = inspect.getdoc(item.fget if isinstance(item, property) else item) or ""
     body, _, parameters = text.partition(HEADING)
     lines = [*fence_examples(body.rstrip().splitlines())]
+    lines = [line if line.startswith((">>>", "...")) else link_names(line, public) for line in lines]
     if parameters:
         lines += ["", "| parameter | type and default | |", "|---|---|---|", *write_rows(parameters.splitlines())]
     return lines
+
+
+def link_names(line: str, public: Collection[str]) -> str:
+    """A line in which the public names in backticks are links.
+
+    >>> link_names("See `Corpus` and `fit`.", ["Corpus"])
+    'See [`Corpus`](Corpus.md) and `fit`.'
+    """
+    return re.sub(r"`(\w+)`", lambda found: f"[{found[0]}]({found[1]}.md)" if found[1] in public else found[0], line)
+
+
+def escape(text: str) -> str:
+    """A text as a cell of a table."""
+    return text.replace("|", "\\|").replace("<", "&lt;")
 
 
 def fence_examples(lines: list[str]) -> Iterator[str]:
@@ -112,4 +223,4 @@ def write_rows(lines: list[str]) -> Iterator[str]:
         elif rows and line.strip():
             rows[-1][2] = f"{rows[-1][2]} {line.strip()}".strip()
     for row in rows:
-        yield "| " + " | ".join(cell.replace("|", "\\|").replace("<", "&lt;") for cell in row) + " |"
+        yield "| " + " | ".join(map(escape, row)) + " |"

@@ -24,7 +24,7 @@ from functools import cache
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
-NEEDS_TORCH = ("elmo", "study")  # extras
+NEEDS_TORCH = ("elmo", "study", "spacy")  # extras
 SUMMARY = re.compile(r"(\d+) (passed|failed|skipped|errors?)")
 PAGE = re.compile(r"BiLM|elmo-en|firth\.Elmo|open_task|neural|torch")  # in docs that need torch
 
@@ -53,7 +53,9 @@ def list_requirements(without_torch: bool) -> list[str]:
     project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
     [own, *others] = project["optional-dependencies"]["test"]
     extras = [name for name in re.findall(r"\w+", own.partition("[")[2]) if name not in NEEDS_TORCH]
-    return [f"{ROOT}[{','.join(extras)}]", *others, "matplotlib"]
+    needed = [one for name in NEEDS_TORCH for one in project["optional-dependencies"][name]]
+    beside_torch = [one for one in needed if not one.startswith(("torch", "firth"))]
+    return [f"{ROOT}[{','.join(extras)}]", *others, *beside_torch]
 
 
 @cache
@@ -98,9 +100,12 @@ def test(version: str, chosen: argparse.Namespace) -> dict[str, str]:
     command += list_ignored() if chosen.without_torch else []
     variables = {**os.environ, "NUMBA_CACHE_DIR": str(environment / "kernels"), "PYTHONPATH": str(ROOT / "src")}
     begin = time.monotonic()
-    run = subprocess.run(command, cwd=ROOT, env=variables, stdout=subprocess.PIPE, text=True)
-    print(run.stdout[-20_000:])
-    counts = {name: number for number, name in SUMMARY.findall((run.stdout.splitlines() or [""])[-1])}
+    last = ""
+    with subprocess.Popen(command, cwd=ROOT, env=variables, stdout=subprocess.PIPE, text=True) as run:
+        for line in run.stdout or ():
+            print(line, end="", flush=True)
+            last = line.strip() or last
+    counts = {name: number for number, name in SUMMARY.findall(last)}
     told = {name: counts.get(name, "0") for name in ("passed", "failed", "skipped")}
     told["failed"] = str(int(told["failed"]) + int(counts.get("error", counts.get("errors", "0"))))
     result = "ok" if run.returncode == 0 else f"exit code {run.returncode}"

@@ -37,6 +37,7 @@ COMMANDS = {
     "embed, safetensors": "embed vectors.txt text.txt --tokens whitespace --out {out}.safetensors",
     "embed, Parquet": "embed vectors.txt text.txt --tokens whitespace --out {out}.parquet",
     "report": "report vectors.txt --out {out}.html",
+    "map": "map vectors.txt --out {out}.tsv",
     "task": "task sentiment --train opinions.tsv --network plain --hidden 4 --embedding none --embedding-words 4 "
     "--epochs 1 --threads 1 --out {out}",
 }

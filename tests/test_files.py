@@ -23,6 +23,7 @@ import zstandard
 
 from firth.errors import FormatError, OptionError
 from firth.files import (
+    COMPRESSIONS,
     atomic_file,
     atomic_folder,
     compression,
@@ -32,6 +33,7 @@ from firth.files import (
     open_bytes,
     read_lines,
     recover_folder,
+    refuse_outer_link,
     write_bytes,
 )
 
@@ -80,9 +82,9 @@ def test_packing_is_told_by_the_first_bytes_and_undone(tmp_path: Path, how: str)
 
 @pytest.mark.parametrize("content", [b"", b"a", b"plain text", b"\x1f", b"BZ"])
 def test_plain_files_are_read_as_they_are(tmp_path: Path, content: bytes) -> None:
-    (tmp_path / "a.gz").write_bytes(content)
-    assert compression(tmp_path / "a.gz") is None
-    assert read(tmp_path / "a.gz") == content
+    (tmp_path / "a").write_bytes(content)
+    assert compression(tmp_path / "a") is None
+    assert read(tmp_path / "a") == content
 
 
 @pytest.mark.parametrize("how", PACKERS)
@@ -98,6 +100,20 @@ def test_a_packed_file_that_was_cut_short_is_an_error(tmp_path: Path, how: str, 
     (tmp_path / "a").write_bytes(packed[: int(len(packed) * left)])
     with pytest.raises(FormatError, match=f"a: the {how} data is corrupt"):
         read(tmp_path / "a")
+
+
+@pytest.mark.parametrize("how", PACKERS)
+def test_a_packed_file_that_ends_within_its_first_bytes_is_an_error(tmp_path: Path, how: str) -> None:
+    magic = next(magic for magic, name in COMPRESSIONS.items() if name == how)
+    path = tmp_path / f"text.txt.{how}"
+    for size in range(len(magic)):
+        path.write_bytes(magic[:size])
+        with pytest.raises(FormatError, match=f"has {size} bytes, but even an empty text is longer"):
+            read(path)
+    path.write_bytes(b"tea\n")  # text under a wrong name
+    assert read(path) == b"tea\n"
+    path.with_name("text.txt").write_bytes(b"")
+    assert read(path.with_name("text.txt")) == b""
 
 
 @pytest.mark.parametrize("how", PACKERS)
@@ -396,3 +412,22 @@ def test_a_link_as_an_output_stays_a_link(tmp_path: Path) -> None:
     assert (tmp_path / "dangling").is_symlink()
     assert (tmp_path / "later.txt").read_text() == "twice"
     assert sorted(path.name for path in tmp_path.iterdir()) == ["dangling", "later.txt", "link", "real"]
+
+
+def test_a_snapshot_of_the_hub_links_to_its_own_blobs_and_nowhere_else(tmp_path: Path) -> None:
+    blobs, snapshot = tmp_path / "model" / "blobs", tmp_path / "model" / "snapshots" / "abc"
+    blobs.mkdir(parents=True)
+    snapshot.mkdir(parents=True)
+    (blobs / "1f").write_text("{}")
+    (tmp_path / "secret").write_text("no")
+    (snapshot / "config.json").symlink_to("../../blobs/1f")
+    assert refuse_outer_link(snapshot / "config.json").read_text() == "{}"
+    (blobs / "2f").symlink_to(tmp_path / "secret")
+    for name, target in [("a", "../../../secret"), ("b", "../../blobs/2f"), ("c", tmp_path / "secret")]:
+        (snapshot / name).symlink_to(target)
+        with pytest.raises(FormatError, match="a link out of the folder"):
+            refuse_outer_link(snapshot / name)
+    (tmp_path / "plain").mkdir()
+    (tmp_path / "plain" / "config.json").symlink_to(blobs / "1f")
+    with pytest.raises(FormatError, match="a link out of the folder"):
+        refuse_outer_link(tmp_path / "plain" / "config.json")

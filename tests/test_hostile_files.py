@@ -45,6 +45,15 @@ def test_mutated_files_of_every_reader_are_read_or_refused(tmp_path: Path) -> No
 
 
 @needs_fork
+def test_mutated_requests_are_answered_or_refused() -> None:
+    for module in ("torch", "fastapi", "uvicorn", "prometheus_client"):
+        pytest.importorskip(module)
+    result = run("fuzz_requests.py", "serve", "--count", "200", "--clients", "16")
+    assert result.returncode == 0, result.stdout + result.stderr
+    assert "| serve | 200 |" in result.stdout
+
+
+@needs_fork
 def test_the_harness_sees_exceptions_crashes_hangs_and_memory(tmp_path: Path) -> None:
     script = f"""
 import os, sys, time

@@ -18,20 +18,49 @@ MAY_IMPORT: dict[str, set[str]] = {
     "progress": set(),
     "kernels": set(),
     "catalog": set(),
+    "uncached": set(),
+    "array_names": {"errors"},
     "data": {"catalog", "errors"},
     "lazy": {"errors"},
     "options": {"arguments", "errors"},
     "runtime": {"arguments", "errors", "lazy"},
     "locks": {"errors"},
-    "files": {"errors", "lazy", "locks"},
+    "remote": {"array_names", "data", "errors", "lazy", "locks"},
+    "files": {"errors", "lazy", "locks", "remote", "temporary"},
+    "archives": {"errors", "files"},
+    "downloads": {"errors", "files", "progress"},
     "pooling": {"arguments", "errors", "text"},
-    "pretrained": {"errors"},
+    "pretrained": {"errors", "lazy", "remote"},
     "temporary": {"locks"},
-    "text": {"arguments", "errors", "files", "kernels", "options", "progress", "runtime", "temporary"},
+    "text": {
+        "arguments",
+        "uncached",
+        "errors",
+        "files",
+        "kernels",
+        "lazy",
+        "locks",
+        "options",
+        "progress",
+        "remote",
+        "runtime",
+        "temporary",
+    },
     "serialization": {"errors", "text"},
     "show": {"errors", "files", "lazy", "progress", "text"},
     "training": {"errors", "files", "kernels", "locks", "progress", "runtime"},
-    "vectors": {"arguments", "errors", "kernels", "lazy", "pooling", "runtime", "serialization", "show", "text"},
+    "vectors": {
+        "arguments",
+        "uncached",
+        "errors",
+        "kernels",
+        "lazy",
+        "pooling",
+        "runtime",
+        "serialization",
+        "show",
+        "text",
+    },
     "neural": {
         *(
             "arguments",
@@ -69,6 +98,8 @@ MAY_IMPORT: dict[str, set[str]] = {
     },
     "formats": {
         *(
+            "array_names",
+            "archives",
             "arguments",
             "errors",
             "files",
@@ -87,12 +118,13 @@ MAY_IMPORT: dict[str, set[str]] = {
     },
     "bulk": {
         *("arguments", "errors", "files", "formats", "kernels", "lazy", "locks", "neural", "options"),
-        *("pretrained", "progress", "runtime", "serialization", "text", "vectors"),
+        *("pretrained", "progress", "remote", "runtime", "serialization", "text", "vectors"),
     },
-    "evaluate": {"arguments", "data", "errors", "files", "models", "progress", "runtime", "text", "vectors"},
-    "datasets": {"catalog", "data", "errors", "evaluate", "files", "temporary"},
+    "evaluate": {"arguments", "data", "errors", "files", "models", "progress", "runtime", "show", "text", "vectors"},
+    "datasets": {"archives", "catalog", "data", "downloads", "errors", "evaluate", "files", "temporary"},
     "tasks": {
         *(
+            "archives",
             "arguments",
             "errors",
             "files",
@@ -105,31 +137,63 @@ MAY_IMPORT: dict[str, set[str]] = {
             "progress",
             "runtime",
         ),
-        *("serialization", "show", "text", "training", "vectors"),
+        *("remote", "serialization", "show", "text", "training", "vectors"),
     },
     "probes": {
-        *("data", "errors", "evaluate", "files", "formats", "models", "neural", "options", "pretrained", "progress"),
+        *(
+            "archives",
+            "data",
+            "errors",
+            "evaluate",
+            "files",
+            "formats",
+            "models",
+            "neural",
+            "options",
+            "pretrained",
+            "progress",
+        ),
         *("runtime", "tasks", "text", "vectors"),
     },
     "studies": {
         *("data", "errors", "evaluate", "files", "formats", "lazy", "locks", "models", "neural", "options"),
-        *("pretrained", "probes", "progress", "runtime", "show", "tasks", "text", "training", "vectors"),
+        *("pretrained", "probes", "progress", "remote", "runtime", "show", "tasks", "text", "training", "vectors"),
     },
 }
-MAY_IMPORT["maps"] = {"errors", "files", "formats", "kernels", "models", "options", "runtime", "text", "vectors"}
-MAY_IMPORT["maps"] |= {"data", "show"}
+MAY_IMPORT["maps"] = {"errors", "files", "formats", "kernels", "models", "neural", "options", "runtime", "text"}
+MAY_IMPORT["maps"] |= {"data", "lazy", "show", "vectors"}
+MAY_IMPORT["exchange"] = {"arguments", "downloads", "errors", "files", "formats", "lazy", "text", "vectors"}
+MAY_IMPORT["hub"] = {
+    "archives",
+    "arguments",
+    "array_names",
+    "data",
+    "downloads",
+    "errors",
+    "files",
+    "formats",
+    "lazy",
+    "locks",
+    "progress",
+    "show",
+}
+MAY_IMPORT["hub"] |= {"opening", "temporary", "text"}
 MAY_IMPORT["compat"] = {"arguments", "errors", "evaluate", "files", "formats", "models"}
 MAY_IMPORT["compat"] |= {"runtime", "text", "vectors"}
-MAY_IMPORT["explorer"] = set(MAY_IMPORT) - {"compat"}
-MAY_IMPORT["server"] = set(MAY_IMPORT) - {"compat", "explorer"}
+MAY_IMPORT["spacy"] = {"errors", "files", "formats", "tasks", "temporary", "text", "vectors"}
+MAY_IMPORT["explorer"] = set(MAY_IMPORT) - {"compat", "spacy"}
+MAY_IMPORT["distributed"] = {"errors", "files", "lazy", "locks", "runtime"}
+MAY_IMPORT["plot"] = {"arguments", "errors", "explorer", "lazy", "maps", "show", "vectors"}
+MAY_IMPORT["server"] = set(MAY_IMPORT) - {"compat", "spacy", "explorer", "plot"}
 MAY_IMPORT["opening"] = {"files", "formats", "models", "neural", "tasks", "text", "vectors"}
-MAY_IMPORT["tour"] = set(MAY_IMPORT)
-MAY_IMPORT["cli"] = set(MAY_IMPORT)
+MAY_IMPORT["tour"] = set(MAY_IMPORT) - {"spacy"}
+MAY_IMPORT["cli"] = set(MAY_IMPORT) - {"spacy"}
 MAY_IMPORT["__main__"] = {"cli"}
-MAY_IMPORT["__init__"] = set(MAY_IMPORT) - {"cli", "tour", "explorer", "server", "__main__"}
+MAY_IMPORT["__init__"] = set(MAY_IMPORT) - {"cli", "tour", "explorer", "server", "spacy", "__main__"}
 
 ONLY_IN = {"numba": {"kernels"}, "llvmlite": {"kernels"}, "cyclopts": {"cli"}, "nicegui": {"explorer"}}
-ONLY_IN |= {"prometheus_client": {"server"}, "orjson": {"server"}}
+ONLY_IN |= {"ray": {"distributed"}, "fsspec": {"remote"}, "aiohttp": {"remote"}, "s3fs": {"remote"}}
+ONLY_IN |= {"prometheus_client": {"server"}, "orjson": {"server"}, "spacy": {"spacy"}, "srsly": {"spacy"}}
 NEVER = {"pickle", "cPickle", "dill", "joblib", "marshal", "shelve"}
 LAZY_ONLY = {
     "torch",
@@ -142,12 +206,18 @@ LAZY_ONLY = {
     "gensim",
     "openTSNE",
     "anywidget",
+    "huggingface_hub",
+    "pandas",
+    "polars",
+    "tokenizers",
+    "hnswlib",
 }
 TORCH = {
     "neural",
     "tasks",
     "probes",
     "studies",
+    "spacy",
 }  # where torch stands at the top; other files import these when they need them
 
 
@@ -233,3 +303,12 @@ def test_every_public_name_can_be_reached() -> None:
 
     for name in firth.PLACES:
         assert getattr(firth, name).__name__.removeprefix("firth.") == name
+
+
+def test_dir_and_all_list_the_public_names() -> None:
+    import firth
+
+    assert dir(firth) == list(firth.__all__) == sorted([*firth.PLACES, "__version__"])
+    assert {"WordVectorTransformer", "ElmoEmbedding", "load", "plot"} <= set(firth.__all__)
+    code = "from firth import *; assert load.__name__ == 'load'; assert plot.__name__ == 'firth.plot'; __version__"
+    subprocess.run([sys.executable, "-c", code], check=True)

@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 
 from firth.errors import OptionError
-from firth.locks import exclusive_folder, find_owner, lock_folder, make_locked_folder, remove_abandoned
+from firth.locks import exclusive_folder, find_owner, lock_folder, locked, make_locked_folder, remove_abandoned
 
 HOLDER = """
 import signal, sys
@@ -116,3 +116,22 @@ def test_the_owner_of_a_lock_stands_in_the_list_of_the_system(tmp_path: Path) ->
     assert find_owner(78, locks) is None  # of a process in another container
     assert find_owner(79, locks) is None
     assert find_owner(77, tmp_path / "missing") is None
+
+
+WAITER = """
+import sys
+from pathlib import Path
+from firth.locks import locked
+print("begin", flush=True)
+with locked(Path(sys.argv[1])):
+    print(Path(sys.argv[1], "done").exists(), flush=True)
+"""
+
+
+def test_a_second_process_waits_for_the_first(tmp_path: Path) -> None:
+    with locked(tmp_path):
+        waiter = subprocess.Popen([sys.executable, "-c", WAITER, tmp_path], stdout=subprocess.PIPE, text=True)
+        assert waiter.stdout is not None
+        assert waiter.stdout.readline() == "begin\n"
+        (tmp_path / "done").touch()
+    assert waiter.communicate(timeout=60)[0] == "True\n"

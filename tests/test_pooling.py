@@ -8,8 +8,9 @@ import pytest
 import firth
 from firth.errors import OptionError
 from firth.neural.architecture import Architecture
-from firth.pooling import principal_component, remove_component
+from firth.pooling import IdfWeights, principal_component, remove_component
 from firth.text.subwords import Subwords
+from firth.vectors.words import WordVectors
 
 WORDS = firth.Vocabulary(["the", "tea", "rain"], [6, 3, 1])
 VECTORS = firth.WordVectors(WORDS, [[1, 0], [0, 2], [3, -1]])
@@ -74,3 +75,14 @@ def test_wrong_options_are_errors(call, problem) -> None:  # type: ignore[no-unt
 def test_a_removed_component_is_gone_and_the_rest_stays() -> None:
     rows = np.array([[3, 4], [1, 0]], np.float32)
     assert remove_component(rows, [0, 2]).tolist() == [[3, 0], [1, 0]]
+
+
+def test_weights_of_words_weight_the_mean() -> None:
+    vectors = WordVectors(["the", "tea"], [[1, 0], [0, 1]])
+    weights = IdfWeights.of([["the", "tea"], ["the"], ["the"]])
+    the, tea = weights.find(["the", "tea"])
+    found = vectors.encode(["the tea tea unknown"], weights=weights)[0]
+    assert found.tolist() == pytest.approx([the / (the + 2 * tea), 2 * tea / (the + 2 * tea)])
+    assert np.array_equal(vectors.encode("the tea", weights=weights), vectors.encode(["the tea"], weights=weights)[0])
+    with pytest.raises(OptionError, match="weights of words are those of a mean"):
+        vectors.encode(["tea"], pooling="max", weights=weights)

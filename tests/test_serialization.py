@@ -89,3 +89,23 @@ def test_arrays_are_checked_beyond_the_first_block(monkeypatch: pytest.MonkeyPat
     for wrong in ([0, 2, 1, 3, 5], [0, 1, 3, 2, 5]):
         with pytest.raises(OptionError, match="must never fall"):
             Parts("tea", arrays={"starts": np.array(wrong)}).pointers("starts", 4, 5)
+
+
+@pytest.mark.parametrize(
+    ("kind", "metadata", "problem"),
+    [
+        ("count-matrix", {"recipe": None}, "metadata.recipe is None, but must be a table"),
+        ("word-vectors", {"recipe": []}, r"metadata\.recipe is \[\], but must be a table"),
+        ("task", {"dev": {"f1": "0.5"}}, r"metadata\.dev .* must be a table, each value of which is a number"),
+        ("task", {"epochs": {}}, r"metadata\.epochs is \{\}, but must be a list, each item of which is a table"),
+        ("task", {"trained": {"dev": 0.5}}, "metadata.trained"),
+        ("task", {"layer_shares": {"input": 0.5}}, "metadata.layer_shares"),
+        ("task", {"asked": "tea"}, "metadata.asked"),
+        ("vector-map", {"pairs": [2]}, r"metadata\.pairs is \[2\], but must be a whole number"),
+        ("occurrences", {"settings": "mean"}, "metadata.settings"),
+    ],
+)
+def test_metadata_that_are_read_have_their_form(kind: str, metadata: dict[str, object], problem: str) -> None:
+    with pytest.raises(OptionError, match=problem):
+        Parts(kind, {"metadata": metadata}).metadata  # noqa: B018 (a property)
+    assert Parts("other", {"metadata": metadata | {"recipe": {}}}).metadata == metadata | {"recipe": {}}

@@ -148,6 +148,10 @@ def examples() -> dict[str, Any]:
         "DocumentVectors": firth.Doc2Vec(dim=4, epochs=1, min_count=1, subsample=0).fit(TEXT, tags=["a", "b", "tea"]),
         "ScalarMix": firth.ScalarMix(3),
         "CountsTransformer": firth.CountsTransformer().fit(TEXT),
+        "Embedder": firth.Embedder(words).fit(TEXT),
+        "WordVectorTransformer": firth.WordVectorTransformer(words, pooling="tf-idf").fit(TEXT),
+        "ElmoTransformer": firth.ElmoTransformer(firth.BiLM(Architecture.named("tiny"))).fit(TEXT),
+        "FastTextEstimator": firth.FastTextEstimator(dim=4, epochs=1).fit(TEXT * 2, [0, 1] * len(TEXT)),
         "Phrases": firth.Phrases(delta=0),
         "Counts": firth.Counts(),
         "Ngram": firth.Ngram(order=2),
@@ -184,6 +188,8 @@ def right_arguments() -> dict[str, Any]:
     right |= {"tags": ["a", "b", "c"], "inputs": "lines.txt", "out": "out.safetensors"}
     right |= {"vectors": some["WordVectors"], "architecture": some["BiLM"].architecture, "name": "dim"}
     right |= {"index": 0, "subword": "<te", "label": "__label__sky"}
+    right |= {"frame": some["WordVectors"].to_frame("arrow"), "folder": "xyzzy", "repository": "xyzzy"}
+    right |= {"value": some["WordVectors"]}
     return right
 
 

@@ -20,6 +20,7 @@ from firth.catalog import Task as Task
 from firth.errors import OptionError, suggest
 
 VARIABLE = "FIRTH_DATA"
+CACHE = "FIRTH_CACHE"
 INSIDE = "data"  # the folder that makes a folder a data folder
 PACKAGE = Path(__file__).resolve().parent / "evaluate"  # the sets that ship are in its folder `sets`
 
@@ -38,6 +39,15 @@ def user_folder(environment: Mapping[str, str] = os.environ, platform: str = sys
     if platform == "darwin":
         return home / "Library" / "Caches" / "firth"
     return Path(environment.get("XDG_CACHE_HOME") or home / ".cache", "firth")
+
+
+def cache_folder(kind: str) -> Path:
+    """The folder for what firth can make or fetch again: in `FIRTH_CACHE`, or in the user's folder. It need not exist.
+
+    >>> cache_folder("maps").name
+    'maps'
+    """
+    return (Path(os.environ[CACHE]) if os.environ.get(CACHE) else user_folder()) / kind
 
 
 def _find_home() -> Path:
@@ -112,7 +122,7 @@ def find(name: str | os.PathLike[str]) -> Path:
     text = os.fspath(name)
     if text in SETS:
         return find_file(SETS[text].file, text)
-    if os.path.isfile(text):
+    if os.path.isfile(text) or "://" in text:  # files.py opens addresses
         return Path(text)
     raise OptionError(f"{text}: no such test set or file. {suggest(text, SETS)}")
 

@@ -57,6 +57,22 @@ class MissingFile(FirthError, FileNotFoundError):
         return str(self.args[0])  # OSError would print its number
 
 
+class RemoteError(FirthError, OSError):
+    """A remote file cannot be read or written.
+
+    >>> raise RemoteError("s3://bucket/a.txt", "access is refused (403)", cure="Set AWS_PROFILE")
+    Traceback (most recent call last):
+    firth.errors.RemoteError: s3://bucket/a.txt: access is refused (403). Set AWS_PROFILE
+    """
+
+    def __init__(self, address: str, problem: str, *, cure: str = "") -> None:
+        self.address, self.problem, self.cure = address, problem, cure
+        super().__init__(f"{address}: {problem}" + (f". {cure}" if cure else ""))
+
+    def __str__(self) -> str:
+        return str(self.args[0])  # OSError would print its number
+
+
 class UnknownWord(FirthError, KeyError):
     """A word is not in the vocabulary of a model. The message names similar spellings.
 
@@ -89,6 +105,26 @@ class MissingExtra(FirthError, ImportError):
         super().__init__(f"{purpose} needs an extra: pip install 'firth[{extra}]'")
 
 
+class CoverageWarning(UserWarning):
+    """Most words of a text are unknown to a model, or some are cut. The message names their share.
+
+    `warnings.simplefilter("ignore", firth.CoverageWarning)` turns it off.
+    """
+
+
+class MissingPackage(FirthError, ImportError):
+    """A package of others, which is no extra of firth, is not installed.
+
+    >>> raise MissingPackage("an export to gensim", "gensim")
+    Traceback (most recent call last):
+    firth.errors.MissingPackage: an export to gensim needs a package: pip install gensim
+    """
+
+    def __init__(self, purpose: str, package: str) -> None:
+        self.package = package
+        super().__init__(f"{purpose} needs a package: pip install {package}")
+
+
 class Diverged(FirthError, ArithmeticError):
     """Training diverged: the loss is not a number, or far above the loss of random guessing.
 
@@ -103,6 +139,19 @@ class Diverged(FirthError, ArithmeticError):
             f"training diverged after {step:,} {unit}{place and ', ' + place}: the loss is {loss:.4g}. "
             f"Use a learning rate below {learning_rate:.4g}"
         )
+
+
+class ClusterError(FirthError, RuntimeError):
+    """A cluster cannot be reached, differs from this machine, or was lost.
+
+    >>> raise ClusterError("10.0.0.7", "Python 3.12 runs there, but 3.11 here", cure="Install the same version")
+    Traceback (most recent call last):
+    firth.errors.ClusterError: 10.0.0.7: Python 3.12 runs there, but 3.11 here. Install the same version
+    """
+
+    def __init__(self, place: str, problem: str, *, cure: str = "") -> None:
+        self.place, self.problem, self.cure = place, problem, cure
+        super().__init__(f"{place}: {problem}" + (f". {cure}" if cure else ""))
 
 
 def suggest(name: str, names: Iterable[str]) -> str:

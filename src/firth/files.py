@@ -1,5 +1,6 @@
 """Files as bytes: names and patterns, compression, UTF-8, and atomic writing.
 
+A name may be an address, such as s3://bucket/corpus.txt: `remote/` reads and writes those.
 `text/corpus.py` and `formats/` know what files contain.
 """
 
@@ -28,6 +29,12 @@ from typing import IO, Any, Literal, cast
 from firth.errors import FormatError, MissingFile, OptionError
 from firth.lazy import import_name
 from firth.locks import make_locked_folder, remove_abandoned
+from firth.remote.addresses import READ_ONLY, address_of, base_name, scheme_of, shown
+from firth.remote.downloads import cache_root, fetch
+from firth.remote.stores import find, list_folder, look_at_all, match
+from firth.remote.streams import RemoteFile, open_remote
+from firth.remote.uploads import check_writable, discard_staged, is_staged, publish, staging_path
+from firth.temporary import TemporaryFolder
 
 Name = str | os.PathLike[str]
 STDIN = "-"
@@ -47,7 +54,7 @@ XZ_MEMORY = 512 << 20  # most bytes of the dictionary that an .xz file may ask f
 
 
 def expand(names: Name | Iterable[Name]) -> list[str]:
-    """The files that names, folders, glob patterns and '-' stand for, in a stable order.
+    """The files that names, folders, glob patterns, addresses and '-' stand for, in a stable order.
 
     A binary file in a folder, such as a PDF document, is skipped with a warning that names it.
 
@@ -62,20 +69,16 @@ def expand(names: Name | Iterable[Name]) -> list[str]:
         if not isinstance(name, (str, os.PathLike)):
             raise OptionError(f"{name!r:.80} is no name of a file. Give a text or a Path")
         text = os.fspath(name)
-        if text == STDIN or os.path.isfile(text):
+        address = address_of(text)
+        if address is not None:
+            paths.extend(_expand_address(address))
+        elif text == STDIN or os.path.isfile(text):
             paths.append(text)
         elif os.path.isdir(text):
             inside = sorted(
                 str(path) for path in Path(text).rglob("*") if path.is_file() and not _is_hidden(path, text)
             )
-            if not inside:
-                raise OptionError(f"{text}: the folder contains no files")
-            texts = [path for path in inside if not is_binary(path)]
-            for path in sorted(set(inside) - set(texts)):
-                warnings.warn(f"{path}: is skipped, because it is not text", stacklevel=1)
-            if not texts:
-                raise OptionError(f"{text}: the folder contains no text, only {len(inside):,} binary files")
-            paths.extend(texts)
+            paths.extend(_keep_texts(inside, text))
         elif os.path.exists(text):  # a pipe or a device
             paths.append(text)
         else:
@@ -86,6 +89,35 @@ def expand(names: Name | Iterable[Name]) -> list[str]:
     if not paths:
         raise OptionError("no input: give a file, a folder, a pattern, or - for standard input")
     return paths
+
+
+def _keep_texts(inside: list[str], folder: str) -> list[str]:
+    """The texts among the files of a folder."""
+    if not inside:
+        raise OptionError(f"{folder}: the folder contains no files")
+    texts = [path for path in inside if not is_binary(path)]
+    for path in sorted(set(inside) - set(texts)):
+        warnings.warn(f"{path}: is skipped, because it is not text", stacklevel=1)
+    if not texts:
+        raise OptionError(f"{folder}: the folder contains no text, only {len(inside):,} binary files")
+    return texts
+
+
+def _expand_address(address: str) -> list[str]:
+    """The files at an address: itself, those in a folder, or those that match a pattern. The web has only files."""
+    if scheme_of(address) in READ_ONLY:
+        return [address]
+    status = find(address)
+    if status is not None and not status.is_folder:
+        return [address]
+    if status is not None:
+        listing = list_folder(address)
+        is_shown = {name: not any(part[0] == "." for part in name.split("/")) for name in listing}
+        return _keep_texts([one.address for name, one in listing.items() if is_shown[name]], address)
+    matches = match(address) if glob.has_magic(address) else []
+    if not matches:
+        raise OptionError(f"{address}: no such file, folder or pattern")
+    return matches
 
 
 def _is_hidden(path: Path, above: str) -> bool:
@@ -99,7 +131,7 @@ def is_binary(path: Name) -> bool:
     >>> is_binary("README.md")
     False
     """
-    with open(path, "rb") as file:
+    with open_raw(path) as file:
         head = file.read(4096)
     if _compression_of(head) is not None or head.startswith((b"FIRTHTOK", *UTF_16)):
         return False
@@ -107,19 +139,106 @@ def is_binary(path: Name) -> bool:
 
 
 def total_size(paths: Iterable[Name]) -> int | None:
-    """The bytes of files on disk; None if one of them is a pipe."""
+    """The bytes of files on disk or at addresses; None if one of them is a pipe, or its size is not known."""
     files = list(paths)
-    return sum(map(os.path.getsize, files)) if all(map(os.path.isfile, files)) else None
+    remote = [address for path in files if (address := address_of(path)) is not None]
+    sizes = [status.size for status in look_at_all(remote)] if remote else []
+    local = [path for path in files if address_of(path) is None] if remote else files
+    if not all(map(os.path.isfile, local)):
+        return None
+    sizes += map(os.path.getsize, local)
+    return None if None in sizes else sum(size for size in sizes if size is not None)
+
+
+def versions_of(paths: Iterable[Name]) -> list[tuple[str | int, ...]]:
+    """What identifies the present version of each file: path, size and time; for an address, its fingerprint."""
+    files = list(paths)
+    remote = [address for path in files if (address := address_of(path)) is not None]
+    prints = {one.address: one.fingerprint for one in look_at_all(dict.fromkeys(remote))} if remote else {}
+    versions: list[tuple[str | int, ...]] = []
+    for path in files:
+        address = address_of(path)
+        if address is not None:
+            versions.append((address, prints[address]))
+            continue
+        status = os.stat(path)
+        versions.append((os.path.abspath(path), status.st_size, status.st_mtime_ns))
+    return versions
+
+
+def is_file(path: Name) -> bool:
+    """Whether there is a file of this name, on disk or at an address.
+
+    >>> is_file("README.md"), is_file("docs")
+    (True, False)
+    """
+    address = address_of(path)
+    if address is None:
+        return os.path.isfile(path)
+    status = find(address)
+    return status is not None and not status.is_folder
+
+
+def is_folder(path: Name) -> bool:
+    """Whether there is a folder of this name, on disk or at an address.
+
+    >>> is_folder("README.md"), is_folder("docs")
+    (False, True)
+    """
+    address = address_of(path)
+    if address is None:
+        return os.path.isdir(path)
+    status = find(address)
+    return status is not None and status.is_folder
+
+
+def exists(path: Name) -> bool:
+    """Whether there is a file or folder of this name, on disk or at an address."""
+    address = address_of(path)
+    return os.path.exists(path) if address is None else find(address) is not None
+
+
+def local_path(path: Name) -> Name:
+    """The path itself, or for an address that of its copy in the cache, which is downloaded if it is not there.
+
+    >>> local_path("README.md")
+    'README.md'
+    """
+    address = address_of(path)
+    return path if address is None else fetch(address)
+
+
+def refuse_address(path: Name, purpose: str) -> None:
+    """Raises an OptionError if a path is an address, for what is written bit by bit.
+
+    >>> refuse_address("s3://bucket/state", "checkpoints")
+    Traceback (most recent call last):
+    firth.errors.OptionError: s3://bucket/state: checkpoints must be on this machine. Choose a local path
+    """
+    address = address_of(path)
+    if address is not None:
+        raise OptionError(f"{shown(address)}: {purpose} must be on this machine. Choose a local path")
+
+
+def open_raw(path: Name) -> IO[bytes]:
+    """A file to read, on disk or at an address, as it is stored."""
+    address = address_of(path)
+    return open(path, "rb") if address is None else open_remote(address)
 
 
 def compression(path: Name) -> str | None:
     """The compression of a file: "gz", "bz2", "xz", "zst" or None. It is detected by the first bytes, not the name."""
-    with open(path, "rb") as file:
+    with open_raw(path) as file:
         return _compression_of(file.read(6))
 
 
 def _compression_of(head: bytes) -> str | None:
     return next((name for magic, name in COMPRESSIONS.items() if head.startswith(magic)), None)
+
+
+def _packed_ending(path: Name) -> bool:
+    """Whether the name of a file says that it is compressed."""
+    return os.fspath(path).rpartition(".")[2].lower() in COMPRESSIONS.values()
 
 
 @contextmanager
@@ -161,14 +280,23 @@ def parse_json(text: str | bytes, path: Name, *, line: int | None = None, cure: 
 
 
 def refuse_outer_link(path: Path) -> Path:
-    """The path of a file of a folder; a symbolic link that leads out of the folder is an error."""
-    if path.is_symlink() and path.resolve().parent != path.parent.resolve():
+    """The path of a file of a folder; a symbolic link that leads out of the folder is an error.
+
+    A snapshot in the cache of the Hugging Face Hub consists of links to the folder `blobs` beside `snapshots`. These
+    are followed.
+    """
+    if not path.is_symlink():
+        return path
+    folder, target = path.parent.resolve(), path.resolve()
+    blobs = folder.parent.parent / "blobs" if folder.parent.name == "snapshots" else None
+    if target.parent not in (folder, blobs):
         raise FormatError(path, "is a link out of the folder, which is not followed", cure="Copy the file there")
     return path
 
 
 def map_file(path: Name) -> bytes | mmap.mmap:
     """The bytes of a file, memory-mapped."""
+    path = local_path(path)
     if not os.path.exists(path):
         raise MissingFile(path)
     if os.path.getsize(path) == 0:
@@ -247,18 +375,24 @@ def open_with_position(path: Name) -> Iterator[tuple[IO[bytes], Callable[[], int
     """
     is_stdin = os.fspath(path) == STDIN
     try:
-        raw: Any = sys.stdin.buffer if is_stdin else open(path, "rb")
+        raw: Any = sys.stdin.buffer if is_stdin else open_raw(path)
     except FileNotFoundError as error:
         raise MissingFile(path) from error
     if not hasattr(raw, "peek"):
         raw = io.BufferedReader(raw)
     try:
-        kind = _compression_of(raw.peek(6)[:6])
+        head = raw.peek(6)[:6]
+        kind = _compression_of(head)
+        if kind is None and any(magic.startswith(head) for magic in COMPRESSIONS) and _packed_ending(path):
+            problem = f"has {len(head)} bytes, but even an empty text is longer when it is packed"
+            raise FormatError(path, problem, cure="Pack or fetch the file again")
         try:
             yield raw if kind is None else _decompress(raw, kind, path), lambda: raw.tell() if raw.seekable() else None
         except (EOFError, gzip.BadGzipFile, lzma.LZMAError, zlib.error) as error:
             if kind is None:
                 raise
+            if isinstance(getattr(raw, "raw", None), RemoteFile):
+                raw.raw.check_unchanged()
             raise FormatError(path, f"the {kind} data is corrupt or truncated ({error})") from error
     finally:
         if not is_stdin:
@@ -434,8 +568,17 @@ def write_bytes(path: Name) -> Iterator[IO[bytes]]:
 def atomic_file(path: Name) -> Iterator[Path]:
     """A temporary path beside `path`. It is renamed to `path` at the end, and removed on any failure.
 
-    Where `path` is a symbolic link, the file that it points to is replaced, and the link stays.
+    Where `path` is a symbolic link, the file that it points to is replaced, and the link stays. Where it is an address,
+    the file is uploaded at the end.
     """
+    address = address_of(path)
+    if address is not None:
+        check_writable(address, markers=None)
+        if is_folder(address):
+            raise OptionError(f"{address}: is a folder, but the output is a file. Choose another name")
+        with _draft_upload(address) as draft:
+            yield draft
+        return
     target = follow_link(path)
     if target.is_dir():
         raise OptionError(f"{target}: is a folder, but the output is a file. Choose another name")
@@ -452,8 +595,18 @@ def atomic_folder(path: Name) -> Iterator[Path]:
     """A temporary folder beside `path`. It replaces `path` at the end, and is removed on any failure.
 
     An existing folder is replaced only if it is empty or firth wrote it: its config.json says so. Where `path` is a
-    symbolic link, the folder that it points to is replaced, and the link stays.
+    symbolic link, the folder that it points to is replaced, and the link stays. Where it is an address, the files are
+    uploaded at the end, config.json last.
     """
+    address = address_of(path)
+    if address is not None:
+        check_writable(address)
+        if is_file(address):
+            raise OptionError(f"{address}: is a file, but the output is a folder. Choose another name")
+        with _draft_upload(address) as draft:
+            draft.mkdir()
+            yield draft
+        return
     target = follow_link(path)
     if target.exists() and not target.is_dir():
         raise OptionError(f"{target}: is a file, but the output is a folder. Choose another name")
@@ -463,6 +616,42 @@ def atomic_folder(path: Name) -> Iterator[Path]:
             yield draft
         os.chmod(draft, 0o777 & ~_umask())
         replace_folder(draft, target)
+
+
+@contextmanager
+def _draft_upload(address: str) -> Iterator[Path]:
+    """A path on this machine for what shall be uploaded to an address."""
+    above = cache_root()
+    above.mkdir(parents=True, exist_ok=True)
+    with TemporaryFolder("upload", above) as folder:
+        draft = folder.path / base_name(address)
+        with name_in_errors(draft):
+            yield draft
+        publish(draft, address)
+
+
+@contextmanager
+def staged(path: Name, marks: Iterable[str] = ("config.json",)) -> Iterator[Name]:
+    """Where long work writes, so that it can resume: the path itself or, for an address, a path on this machine.
+
+    What is there at the end is uploaded to the address, the file of `marks` last.
+    """
+    address = address_of(path)
+    if address is None:
+        yield path
+        return
+    check_writable(address, marks)
+    place = staging_path(address)
+    place.parent.mkdir(parents=True, exist_ok=True)
+    yield place
+    publish(place, address, next((mark for mark in marks if (place / mark).is_file()), "config.json"))
+    discard_staged(address)
+
+
+def is_under_way(path: Name) -> bool:
+    """Whether work on an address, as by `staged`, was begun and not finished. Local paths have other marks."""
+    address = address_of(path)
+    return address is not None and is_staged(address)
 
 
 @contextmanager
@@ -546,6 +735,10 @@ def check_output(path: Name, markers: Iterable[str] = ("config.json",)) -> None:
     Traceback (most recent call last):
     firth.errors.OptionError: README.md/model: cannot be written, because README.md is not a writable folder
     """
+    address = address_of(path)
+    if address is not None:
+        check_writable(address, markers)
+        return
     target = Path(path)
     if target.is_dir() and any(target.iterdir()) and not any(_is_mark(target / name) for name in markers):
         raise OptionError(f"{target}: the folder contains other files. Choose another name or empty it")

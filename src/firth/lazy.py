@@ -10,7 +10,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, Generic, TypeVar
 
-from firth.errors import MissingExtra, OptionError, suggest
+from firth.errors import MissingExtra, MissingPackage, OptionError, suggest
 
 Item = TypeVar("Item")
 
@@ -30,6 +30,20 @@ def import_name(place: str, purpose: str, extra: str) -> Any:
             raise
         raise MissingExtra(purpose, extra) from error
     return getattr(imported, name) if name else imported
+
+
+def import_package(place: str, purpose: str) -> Any:
+    """The object at a place in a package that is no extra of firth. If it is missing, the error names it.
+
+    >>> import_package("teapot", "an infusion")
+    Traceback (most recent call last):
+    firth.errors.MissingPackage: an infusion needs a package: pip install teapot
+    """
+    package = place.partition(":")[0].partition(".")[0]
+    try:
+        return import_name(place, purpose, "all")
+    except MissingExtra as error:
+        raise MissingPackage(purpose, package) from error
 
 
 class Registry(dict[str, str], Generic[Item]):

@@ -12,7 +12,7 @@ import os
 import shutil
 import tempfile
 from collections.abc import Iterable, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 
 from firth.errors import OptionError
@@ -100,6 +100,17 @@ def wait_for_lock(handle: int) -> None:
         import fcntl
 
         fcntl.flock(handle, fcntl.LOCK_EX)
+
+
+@contextmanager
+def locked(folder: Path) -> Iterator[None]:
+    """Locks a folder, where there are locks; waits while another process has it."""
+    with ExitStack() as held:
+        with suppress(OSError):  # Windows does not open folders
+            handle = os.open(folder, os.O_RDONLY)
+            held.callback(os.close, handle)
+            wait_for_lock(handle)
+        yield
 
 
 def find_owner(inode: int, locks: Path = LOCKS) -> str | None:

@@ -25,7 +25,7 @@ AnyModel: TypeAlias = (
 )
 WordVectorsName = Literal["word2vec-en", "glove-en", "svd-en"]
 FastTextName = Literal["fasttext-en", "fasttext-fa"]
-BiLMName = Literal["elmo-en"]
+BiLMName = Literal["elmo-en", "elmo-fa"]
 TaskName = (
     Literal["task-sentiment", "task-entailment", "task-ner", "task-srl", "task-coref", "task-qa"]
     | Literal["sentiment", "entailment", "ner", "srl", "coref", "qa"]
@@ -44,6 +44,8 @@ def load(path: TaskName) -> TaskModel: ...
 def load(path: Name, *, limit: int | None = ..., vocabulary: Words = ..., format: str | None = ...) -> AnyModel: ...
 def load(path: Name, *, limit: int | None = None, vocabulary: Words = None, format: str | None = None) -> AnyModel:
     """Opens vectors or a model in any known format, or a pretrained model by its name or the name of its task.
+
+    An address, such as s3://bucket/model, is downloaded into the cache first (docs/remote.md).
 
     A pretrained model is opened by its name unless the current folder contains a file of that name. The format is
     detected by content; `format` overrides this. `limit` loads only the first rows of word vectors, `vocabulary`

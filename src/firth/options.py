@@ -118,9 +118,11 @@ def document_options(recipe: type) -> str:
     options: dict[str, dataclasses.Field[Any]] = {}
     kinds: dict[str, str] = {}
     for base in reversed(recipe.__mro__):  # the class itself is not yet a dataclass
-        annotations = vars(base).get("__annotations__", {})
-        for name, kind in annotations.items():
-            field = vars(base).get("__dataclass_fields__", vars(base)).get(name)
+        own = vars(base).get("__dataclass_fields__", vars(base))
+        if not any(isinstance(value, dataclasses.Field) for value in own.values()):
+            continue
+        for name, kind in inspect.get_annotations(base).items():
+            field = own.get(name)
             if isinstance(field, dataclasses.Field) and "help" in field.metadata:
                 options[name], kinds[name] = field, kind if isinstance(kind, str) else getattr(kind, "__name__", "")
     if not options or HEADING in text:

@@ -2,12 +2,15 @@
 
 `mean` and `max` are over the words of a text. `sif` is the smooth inverse frequency of Arora et al. (2017): the mean of
 the vectors, each multiplied by a / (a + p(w)), where p(w) is the share of the word in the training text, less the
-projection on the first principal component of many such vectors.
+projection on the first principal component of many such vectors. `IdfWeights` are the weights of words in a mean that
+is weighted by TF-IDF.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from itertools import islice
 from os import PathLike
 from typing import Any, Literal, Protocol
@@ -18,6 +21,7 @@ from numpy.typing import NDArray
 from firth.arguments import checked
 from firth.errors import OptionError
 from firth.text.corpus import check_list
+from firth.text.coverage import collect_coverage
 from firth.text.model_tokenizer import ModelTokenizer, TextLike
 from firth.text.vocabulary import Vocabulary
 
@@ -38,6 +42,36 @@ class WordEmbedder(Protocol):
     def embed(self) -> Any: ...
 
 
+@dataclass(frozen=True)
+class IdfWeights:
+    """The inverse document frequencies of words, log((1 + N) / (1 + df)) + 1, as scikit-learn has them.
+
+    N is the number of texts, df that of the texts with the word. The mean of the vectors of the words of a text with
+    these weights is weighted by TF-IDF, since a word counts as often as it occurs.
+
+    >>> weights = IdfWeights.of([["the", "tea"], ["the", "rain", "rain"]])
+    >>> weights.find(["the", "rain", "fog"]).round(3).tolist()
+    [1.0, 1.405, 2.099]
+    """
+
+    texts: int
+    frequencies: Mapping[str, int]
+
+    @classmethod
+    def of(cls, texts: Iterable[Sequence[str]]) -> IdfWeights:
+        """The frequencies in texts as lists of words."""
+        count, frequencies = 0, Counter[str]()
+        for words in texts:
+            count += 1
+            frequencies.update(set(words))
+        return cls(count, frequencies)
+
+    def find(self, words: Sequence[str]) -> NDArray[np.float64]:
+        """The weight of each word; one of no text has df = 0."""
+        frequencies = np.array([self.frequencies.get(word, 0) for word in words], np.float64)
+        return np.log((1 + self.texts) / (1 + frequencies)) + 1
+
+
 @checked
 def encode_texts(
     model: WordEmbedder,
@@ -47,15 +81,16 @@ def encode_texts(
     normalize: bool = False,
     a: float = SIF,
     component: NDArray[Any] | Sequence[float] | None = None,
+    weights: IdfWeights | None = None,
     **settings: Any,
 ) -> Floats:
     """The vectors of texts, (texts, dim) as float32; one text as a string has a vector, (dim,).
 
     A text is a string, which is tokenized as the model's training text was, or a list of words. Words without a vector
     do not count; a text without any, such as an empty one, has a row of zeros. `pooling` is "mean", "max" or "sif",
-    the mean weighted by a / (a + p(w)), which needs the counts of the words. `component` is subtracted: each vector
-    loses its projection on it (see `principal_component`). `normalize` scales vectors to length 1. Further settings are
-    those of `embed`, such as `layers` of a biLM.
+    the mean weighted by a / (a + p(w)), which needs the counts of the words. `weights` weight the words of a mean.
+    `component` is subtracted: each vector loses its projection on it (see `principal_component`). `normalize` scales
+    vectors to length 1. Further settings are those of `embed`, such as `layers` of a biLM.
 
     >>> from firth.vectors.words import WordVectors
     >>> vectors = WordVectors(Vocabulary(["the", "tea"], [99, 1]), [[1, 0], [0, 1]])
@@ -65,16 +100,18 @@ def encode_texts(
     ['0.005', '0.250']
     """
     if isinstance(texts, (str, PathLike)):
-        row: Floats = encode_texts(
-            model, [texts], pooling=pooling, normalize=normalize, a=a, component=component, **settings
-        )[0]
+        options: dict[str, Any] = {"normalize": normalize, "a": a, "component": component, "weights": weights}
+        row: Floats = encode_texts(model, [texts], pooling=pooling, **options, **settings)[0]
         return row
     check_list(texts, "the texts are")
     if pooling == "sif" and not a > 0:
         raise OptionError(f"a is {a}, but must be above 0")
-    parts = [_encode_batch(model, batch, pooling, a, settings) for batch in _batches(texts)]
+    if weights is not None and pooling != "mean":
+        raise OptionError(f'pooling is {pooling!r}, but weights of words are those of a mean. Use pooling="mean"')
+    with collect_coverage():
+        parts = [_encode_batch(model, batch, pooling, a, weights, settings) for batch in _batches(texts)]
     if not parts:
-        parts = [_encode_batch(model, [[]], pooling, a, settings)[:0]]
+        parts = [_encode_batch(model, [[]], pooling, a, weights, settings)[:0]]
     vectors = np.concatenate(parts)
     if component is not None:
         vectors = remove_component(vectors, component)
@@ -91,7 +128,12 @@ def _batches(texts: Iterable[TextLike]) -> Iterator[list[TextLike]]:
 
 
 def _encode_batch(
-    model: WordEmbedder, texts: Sequence[TextLike], pooling: TextPooling, a: float, settings: dict[str, Any]
+    model: WordEmbedder,
+    texts: Sequence[TextLike],
+    pooling: TextPooling,
+    a: float,
+    idf: IdfWeights | None,
+    settings: dict[str, Any],
 ) -> Floats:
     tokenizer = model.tokenizer
     lists = [tokenizer.words(text) for text in texts]
@@ -107,7 +149,9 @@ def _encode_batch(
         if weights is not None:
             rows = rows * weights[first : first + len(words)][known, None]
         first += len(words)
-        if len(rows):
+        if idf is not None and len(rows):
+            vector[:] = np.average(rows, axis=0, weights=idf.find(words)[known])
+        elif len(rows):
             vector[:] = rows.max(axis=0) if pooling == "max" else rows.mean(axis=0)
     return vectors
 

@@ -10,12 +10,14 @@ import atexit
 import itertools
 import os
 import sys
+import time
+import uuid
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, field
-from functools import cache
-from typing import TYPE_CHECKING, TypeVar, cast
+from functools import cache, partial
+from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 from firth.arguments import checked
 from firth.errors import OptionError
@@ -25,6 +27,7 @@ if TYPE_CHECKING:
     from torch import Tensor
 
 DEVICES = "cpu", "cuda"
+MOST_THREADS = 1024
 Item = TypeVar("Item")
 Result = TypeVar("Result")
 
@@ -36,7 +39,8 @@ def _pool() -> ThreadPoolExecutor:
 
 
 def _cores() -> int:
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    return min(cores, MOST_THREADS)
 
 
 def _number(name: str, default: int) -> int:
@@ -71,26 +75,42 @@ class Runtime:
     size: int = 1
 
     def __post_init__(self) -> None:
-        if self.threads < 1:
-            raise OptionError(f"threads is {self.threads}, but must be at least 1")
+        if not 1 <= self.threads <= MOST_THREADS:
+            raise OptionError(f"threads is {self.threads}, but must be between 1 and {MOST_THREADS}")
         if self.device not in DEVICES:
             raise OptionError(f"device is {self.device!r}, but must be one of {', '.join(map(repr, DEVICES))}")
-        if self.device == "cuda":
+        if self.device == "cuda" and not self.workers:  # the GPUs of a cluster are those of its nodes
             _check_gpu()
 
     @classmethod
     def from_env(cls, threads: int | None = None, device: str = "cpu") -> Runtime:
         """The runtime of this process: the rank and size that torchrun set, and the given number of threads.
 
-        The default number of threads is the environment variable FIRTH_THREADS, or one per core.
+        The default number of threads is the environment variable FIRTH_THREADS, or one per core; processes that
+        torchrun started on the same machine share the cores.
         """
         ranks = _number("RANK", 0), max(1, _number("WORLD_SIZE", 1))
         if threads is not None:
             return cls(threads, device, *ranks)
         value = os.environ.get("FIRTH_THREADS", "")
-        if value and not value.isdecimal():
-            raise OptionError(f"FIRTH_THREADS is {value!r}, but must be a whole number of at least 1")
-        return cls(int(value) if value else _cores(), device, *ranks)
+        if value and not (value.isdecimal() and 0 < int(value[:9]) <= MOST_THREADS):
+            problem = f"must be a whole number between 1 and {MOST_THREADS}"
+            raise OptionError(f"FIRTH_THREADS is {value[:20]!r}, but {problem}")
+        share = max(1, _cores() // max(1, _number("LOCAL_WORLD_SIZE", 1)))
+        return cls(int(value) if value else share, device, *ranks)
+
+    @property
+    def workers(self) -> int:
+        """The number of tasks that a cluster runs at once; 0 without a cluster, where threads do everything."""
+        return 0
+
+    @property
+    def average_every(self) -> int:
+        """On a cluster: the number of words that a worker trains on before its arrays are averaged with the others'."""
+        return 0
+
+    def forget_results(self) -> None:
+        """Removes results of tasks that a cluster kept on disk, once the artifact is saved."""
 
     @property
     def is_main(self) -> bool:
@@ -116,8 +136,7 @@ class Runtime:
             return
         # torchrun restarts all processes if one is killed, and its store still has the addresses of the old ones.
         store, rank, size = next(iter(distributed.rendezvous("env://")))  # type: ignore[attr-defined]
-        attempt = os.environ.get("TORCHELASTIC_RESTART_COUNT", "0")
-        store = distributed.PrefixStore(attempt, store)  # type: ignore[attr-defined]
+        store = distributed.PrefixStore(agree_on_round(store, rank, size), store)  # type: ignore[attr-defined]
         backend = "nccl" if self.device == "cuda" else "gloo"
         distributed.init_process_group(backend, store=store, rank=rank, world_size=size)
         atexit.register(distributed.destroy_process_group)
@@ -143,10 +162,23 @@ class Runtime:
         for part, summed in zip(parts, torch.split(flat, [part.numel() for part in parts])):
             part.copy_(summed.view_as(part))
 
+    def begin_add_up(self, flat: Tensor) -> Callable[[], None]:
+        """Begins to replace a tensor by its sum over all ranks; the function that is returned waits for the end."""
+        if self.size == 1:
+            return lambda: None
+        from torch import distributed
+
+        work = distributed.all_reduce(flat, async_op=True)
+        return lambda: work.wait()
+
     def gather(self, rows: Tensor) -> list[Tensor]:
         """The rows of every rank, in the order of ranks; their numbers may differ."""
+        return self.begin_gather(rows)()
+
+    def begin_gather(self, rows: Tensor) -> Callable[[], list[Tensor]]:
+        """Begins to `gather` rows; the function that is returned waits for them. The counts are waited for here."""
         if self.size == 1:
-            return [rows]
+            return lambda: [rows]
         import torch
         from torch import distributed
 
@@ -156,8 +188,20 @@ class Runtime:
         padded = rows.new_zeros(longest, *rows.shape[1:])
         padded[: len(rows)] = rows
         gathered = [torch.empty_like(padded) for _ in range(self.size)]
-        distributed.all_gather(gathered, padded)
-        return [part[: int(count)] for part, count in zip(gathered, counts)]
+        work = distributed.all_gather(gathered, padded, async_op=True)
+
+        def finish() -> list[Tensor]:
+            work.wait()
+            return [part[: int(count)] for part, count in zip(gathered, counts)]
+
+        return finish
+
+    def copy_from(self, rank: int, tensor: Tensor) -> None:
+        """Replaces a tensor by that of a rank, on every rank."""
+        if self.size > 1:
+            from torch import distributed
+
+            distributed.broadcast(tensor, rank)
 
     def from_main(self, value: float) -> float:
         """The value of rank 0, on every rank."""
@@ -221,6 +265,90 @@ class Runtime:
         if self.threads == 1:
             return map(function, items)
         return map_ahead(function, items, threads=self.threads, ahead=2 * self.threads)
+
+    def scatter(
+        self,
+        function: Callable[[Any, Item], Result],
+        items: Iterable[Item],
+        *,
+        shared: Any = None,
+        stage: str = "",
+        in_order: bool = True,
+    ) -> Iterator[Result]:
+        """function(shared, item) of every item, from threads or from the workers of a cluster.
+
+        Without `in_order`, a cluster returns each result as soon as it is there.
+
+        The function must be pure: a cluster runs it in other processes, and again if a worker is lost. Its result is
+        a dictionary of arrays if a cluster is to keep results on disk; `stage` names what they depend on.
+
+        >>> list(Runtime(threads=2).scatter(pow, [1, 2, 3], shared=2))
+        [2, 4, 8]
+        """
+        return self.stream(partial(function, shared), items)
+
+    def map_reduce(
+        self,
+        function: Callable[[Any, Item], Sequence[Result]],
+        merge: Callable[[Sequence[Result]], Result],
+        items: Iterable[Item],
+        *,
+        parts: int,
+        shared: Any = None,
+        stage: str = "",
+        done: Callable[[int], None] = lambda number: None,
+    ) -> list[Result]:
+        """The merged results of all items, one for each of `parts` ranges of keys.
+
+        function(shared, item) returns one result for each range; `merge` joins results of one range to one, in any
+        grouping. `done` is called with the number of finished items. A cluster merges ranges in tasks.
+
+        >>> Runtime(1).map_reduce(divmod, sum, [2, 3], parts=2, shared=7)   # 7 = 3·2 + 1 = 2·3 + 1
+        [5, 2]
+        """
+        columns: list[list[Result]] = [[] for _ in range(parts)]
+        for number, results in enumerate(self.scatter(function, items, shared=shared, stage=stage), 1):
+            for column, result in zip(columns, results):
+                column.append(result)
+            done(number)
+        return [merge(column) for column in columns]
+
+
+def agree_on_round(store: Any, rank: int, size: int, seconds: float = 600.0) -> str:
+    """A name for this start of the processes, the same on all ranks and another one after each restart.
+
+    The store outlives restarts, and the number of restarts differs between machines: only where a process died is it
+    counted. So rank 0 makes up a name and answers the ranks that ask for it. What older processes asked is answered,
+    too, but nobody reads it.
+    """
+    name = uuid.uuid4().hex
+    end = time.monotonic() + seconds
+    if rank:
+        store.set(f"firth/question/{rank}", name)
+        answer = f"firth/answer/{name}"
+        _wait_until(lambda: store.check([answer]), end)
+        name = str(store.get(answer).decode())
+        store.set(f"firth/ready/{name}/{rank}", "")
+        return name
+    others = range(1, size)
+
+    def answer_all() -> bool:
+        for other in others:
+            if store.check([f"firth/question/{other}"]):
+                store.set(f"firth/answer/{store.get(f'firth/question/{other}').decode()}", name)
+        return all(store.check([f"firth/ready/{name}/{other}"]) for other in others)
+
+    _wait_until(answer_all, end)
+    return name
+
+
+def _wait_until(is_done: Callable[[], bool], end: float) -> None:
+    while not is_done():
+        if time.monotonic() > end:
+            raise OptionError(
+                "the other processes of this job do not answer. Check that all machines run the same command"
+            )
+        time.sleep(0.02)
 
 
 def map_ahead(

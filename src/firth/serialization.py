@@ -22,6 +22,27 @@ from firth.text.vocabulary import Vocabulary
 BLOCK = 1 << 20  # numbers checked at a time
 KINDS = {"f": "floating-point numbers", "iu": "whole numbers", "u": "whole numbers without a sign"}
 
+# The forms of the sections of the metadata that are read, of all kinds of artifacts and of one: a type, or a list or a
+# table of values of one form.
+METADATA: dict[str, Any] = {"recipe": dict, "fasttext": dict}
+METADATA_OF_KIND: dict[str, dict[str, Any]] = {
+    "task": {
+        "training": dict,
+        "no_answer": dict,
+        "dev": {"": float},
+        "test": {"": float},
+        "examples": {"": float},
+        "epochs": [dict],
+        "data": [dict],
+        "trained": {"": {"": float}},
+        "layer_shares": {"": [float]},
+        "asked": [str],
+    },
+    "vector-map": {"pairs": int},
+    "occurrences": {"settings": dict},
+}
+FORMS = {dict: "a table", str: "a text", int: "a whole number", float: "a number"}
+
 
 @dataclass(frozen=True)
 class Parts:
@@ -55,11 +76,12 @@ class Parts:
 
     @property
     def metadata(self) -> dict[str, Any]:
-        """The metadata; the sections that models read are checked."""
+        """The metadata; the sections that models, cards and commands read are checked."""
         metadata = self.table("metadata")
-        for name in ("recipe", "fasttext"):
-            if not isinstance(metadata.get(name, {}), dict):
-                raise OptionError(f"metadata.{name} is {metadata[name]!r:.60}, but must be a table")
+        for name, form in (METADATA | METADATA_OF_KIND.get(self.kind, {})).items():
+            is_absent = name not in metadata or (metadata[name] is None and name not in METADATA)
+            if not is_absent and not has_form(metadata[name], form):
+                raise OptionError(f"metadata.{name} is {metadata[name]!r:.60}, but must be {describe_form(form)}")
         if metadata.get("tokenizer"):
             if not isinstance(metadata["tokenizer"], dict):
                 raise OptionError(f"metadata.tokenizer is {metadata['tokenizer']!r:.60}, but must be a table")
@@ -105,6 +127,32 @@ class Parts:
         array = self.array(name, "f", *shape)
         check_range(name, array, low, high)
         return array
+
+
+def has_form(value: Any, form: Any) -> bool:
+    """Whether a value of JSON has a form: a type, a list of one form, or a table whose values have one form.
+
+    >>> has_form([1, 0.5], [float]), has_form({"f1": "x"}, {"": float}), has_form(True, int)
+    (True, False, False)
+    """
+    if isinstance(form, list):
+        return isinstance(value, list) and all(has_form(item, form[0]) for item in value)
+    if isinstance(form, dict):
+        return isinstance(value, dict) and all(has_form(item, form[""]) for item in value.values())
+    return isinstance(value, (int, float) if form is float else form) and not isinstance(value, bool)
+
+
+def describe_form(form: Any) -> str:
+    """A form in words.
+
+    >>> describe_form({"": [float]})
+    'a table, each value of which is a list, each item of which is a number'
+    """
+    if isinstance(form, list):
+        return f"a list, each item of which is {describe_form(form[0])}"
+    if isinstance(form, dict):
+        return f"a table, each value of which is {describe_form(form[''])}"
+    return FORMS[form]
 
 
 def check_array(name: str, array: NDArray[Any], kinds: str, *shape: int | None) -> NDArray[Any]:

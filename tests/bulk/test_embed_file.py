@@ -86,6 +86,13 @@ def test_arrays_come_back_in_order_as_the_model_gave_them(
     assert (done.sentences, done.tokens) == (len(LINES), sum(len(line.split()) for line in LINES))
 
 
+def test_a_function_splits_lines(tmp_path: Path, text: Path, vectors: WordVectors) -> None:
+    embed_file(vectors, text, tmp_path / "words.safetensors", BulkOptions(), tokenizer=WHITESPACE)
+    embed_file(vectors, text, tmp_path / "split.safetensors", BulkOptions(), tokenizer=str.split)
+    words, split = (read(tmp_path / f"{name}.safetensors") for name in ("words", "split"))
+    assert all(np.array_equal(one, other) for one, other in zip(words, split, strict=True))
+
+
 def test_word_vectors_go_the_same_way_and_unknown_words_are_counted(
     tmp_path: Path, text: Path, vectors: WordVectors
 ) -> None:

@@ -26,6 +26,7 @@ LISTS = {
     "models",
     "neighbors",
     "predict",
+    "pull",
     "score",
     "tour",
 }  # print a line each

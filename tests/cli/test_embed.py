@@ -8,9 +8,13 @@ from typing import Any
 
 import h5py
 import numpy as np
+import pytest
 
 import firth
 from firth.bulk.shards import Shards
+from firth.cli.embed import RunOptions
+from firth.cli.flags import ClusterOptions, TextOptions
+from firth.errors import OptionError
 
 
 def test_word_vectors_are_embedded(answer: Callable[..., Any], vectors: str, tmp_path: Path) -> None:
@@ -48,6 +52,17 @@ def test_mistakes_are_one_line(
     wrong_precision = mistake("embed", vectors, three_lines, "--out", out, "--precision", "int8")
     assert "precision is for contextual models" in wrong_precision
     assert "layers is 7" in mistake("embed", bilm, three_lines, "--out", out, "--layers", "7")
+
+
+def test_a_driver_without_a_gpu_opens_the_model_for_a_cluster_with_gpus(bilm: str) -> None:
+    torch = pytest.importorskip("torch")
+    if torch.cuda.is_available():
+        pytest.skip("this machine has a GPU")
+    run = RunOptions(device="cuda")
+    with pytest.raises(OptionError, match="--device cuda"):
+        run.load(bilm, TextOptions(), ClusterOptions())
+    model, _ = run.load(bilm, TextOptions(), ClusterOptions(cluster="auto"))
+    assert next(model.parameters()).device.type == "cpu"
 
 
 def test_a_stateful_run_gives_the_numbers_of_the_original_programs_every_time(

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import os
+import shlex
+import shutil
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
@@ -13,7 +15,7 @@ from typing import Any
 import pytest
 from cyclopts import App
 
-from firth.cli.main import COMMANDS, GROUPS, OPTION, build, main
+from firth.cli.main import COMMANDS, GROUPS, OPTION, build, main, remove_missing
 
 
 @pytest.mark.parametrize(
@@ -68,6 +70,35 @@ def test_completion_is_installed_by_one_command(
     text = script.read_text()
     assert all(name in text for name in COMMANDS)
     assert "--fold-case" in text
+    assert complete(script, "firth nei") == ["neighbors"]
+    assert complete(script, "firth train word2vec --arch") == ["--architecture"]
+    assert complete(script, "firth train word2vec --architecture s") == ["skip-gram"]
+
+
+def test_completion_leaves_out_commands_whose_extra_is_missing() -> None:
+    app, group = App(), App(name="group")
+    group.command("no_such_package.one:run", name="one")
+    group.command("firth.cli.words:vector", name="two")
+    app.command(group)
+    app.command("no_such_package.three:run", name="three")
+    assert remove_missing(app) == ["group one", "three"]
+    assert "three" not in list(app)
+    assert [name for name in app["group"] if name[0] != "-"] == ["two"]
+
+
+def complete(script: Path, line: str) -> list[str]:
+    """What bash suggests for the last word of a line."""
+    bash = shutil.which("bash")
+    if bash is None:
+        pytest.skip("needs bash")
+    words = shlex.split(line)
+    press_tab = (
+        f"source {shlex.quote(str(script))}; COMP_WORDS=({line}); COMP_CWORD={len(words) - 1}; "
+        f"COMP_LINE={shlex.quote(line)}; COMP_POINT={len(line)}; _firth firth {words[-1]} {words[-2]}; "
+        'printf "%s\n" "${COMPREPLY[@]}"'
+    )
+    done = subprocess.run([bash, "--norc", "-c", press_tab], capture_output=True, text=True, check=True)
+    return done.stdout.split()
 
 
 def test_the_name_of_a_task_is_the_name_of_its_model(answer: Callable[..., Any], mistake: Callable[..., str]) -> None:
@@ -130,6 +161,7 @@ def test_top_is_the_number_of_results_everywhere(answer: Callable[..., Any], vec
 
 
 def test_old_names_of_options_keep_working(capsys: pytest.CaptureFixture[str]) -> None:
+    pytest.importorskip("torch")
     names = {("generate",): ["--top", "--count"], ("task", "ner"): ["--language", "--letters"]}
     names[("convert",)] = ["--precision", "--dtype"]
     for command, flags in names.items():
@@ -193,6 +225,7 @@ OLD_NAMES = {"--topn": "--top", "--count": "--top", "--letters": "--language"}
 
 def test_one_thing_has_one_name_in_all_commands() -> None:
     """Old names are accepted, and only there. `embed` and `index` compute with --precision and store as --dtype."""
+    pytest.importorskip("torch")
     every = list(flags(build([])))
     assert [(command, names) for command, names in every if names[0] in OLD_NAMES] == []
     assert all(names[0] == OLD_NAMES[old] for _, names in every for old in names if old in OLD_NAMES)

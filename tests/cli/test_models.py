@@ -83,13 +83,26 @@ def test_a_model_without_a_card_has_one_made(answer: Callable[..., Any], tmp_pat
 def test_a_conversion_changes_the_precision_or_says_why_not(
     answer: Callable[..., Any], mistake: Callable[..., str], tmp_path: Path
 ) -> None:
-    half = str(tmp_path / "half")
-    assert answer("info", "word2vec-en")["dtype"] == "int8"
-    assert answer("convert", "word2vec-en", half, "--precision", "float16")["dtype"] == "float16"
+    whole, half = tmp_path / "whole.txt", str(tmp_path / "half")
+    firth.save(firth.load("word2vec-en").restrict(["tea", "rain"]), whole)
+    assert answer("convert", str(whole), half, "--precision", "float16")["dtype"] == "float16"
     assert answer("info", half)["dtype"] == "float16"
     message = mistake("convert", "svd-en", str(tmp_path / "more"), "--precision", "float16")
     assert "the rows are pq50x8, which is smaller than float16" in message
     for name in ("vectors.bin", "vectors.txt"):  # formats that have one precision
-        message = mistake("convert", "word2vec-en", str(tmp_path / name), "--precision", "float16")
+        message = mistake("convert", str(whole), str(tmp_path / name), "--precision", "float16")
         assert "does not store float16" in message
         assert not (tmp_path / name).exists()
+
+
+def test_convert_stores_a_language_for_vectors_of_other_tools(
+    answer: Callable[..., Any], mistake: Callable[..., str], tmp_path: Path
+) -> None:
+    (tmp_path / "fa.txt").write_text("2 2\nکتاب 1 0\n۱۴۰۲ 0 1\n", encoding="utf-8")
+    assert "is not in the vocabulary" in mistake("neighbors", str(tmp_path / "fa.txt"), "كتاب")
+    answer("convert", str(tmp_path / "fa.txt"), str(tmp_path / "fa"), "--language", "persian")
+    assert answer("similarity", str(tmp_path / "fa"), "كتاب", "کتاب")["cosine"] == 1
+    assert answer("similarity", str(tmp_path / "fa"), "1402", "۱۴۰۲")["cosine"] == 1
+    assert "no place for a language" in mistake(
+        "convert", str(tmp_path / "fa.txt"), str(tmp_path / "fa.bin"), "--language", "persian"
+    )

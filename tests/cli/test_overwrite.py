@@ -44,6 +44,8 @@ WRITERS: dict[str, tuple[str, ...]] = {
 
 @pytest.mark.parametrize("name", WRITERS)
 def test_no_command_overwrites_its_input(mistake: Callable[..., str], book: Path, name: str) -> None:
+    if name == "task":
+        pytest.importorskip("torch")
     arguments = [part.format(book=book) for part in WRITERS[name]]
     message = mistake(*arguments, str(book), "--force")
     assert "is an input" in message or (name == "task" and "is a file" in message)
@@ -112,6 +114,7 @@ def test_the_folder_of_another_library_is_never_replaced(mistake: Callable[..., 
 
 
 def test_a_study_replaces_its_own_page_only(mistake: Callable[..., str], tmp_path: Path) -> None:
+    pytest.importorskip("torch")
     page = tmp_path / "senses.md"
     page.write_text("my notes")
     assert "senses.md: the file exists" in mistake("study", "senses", "--quick", "--out", str(tmp_path))

@@ -34,6 +34,7 @@ def test_a_classifier_is_trained_tested_asked_and_made_small(
 
 
 def test_a_command_in_a_bare_folder_answers(tmp_path: Path) -> None:
+    pytest.importorskip("torch")
     (tmp_path / "ner").mkdir()  # holds no model, and so does not stand in the way
     code = "import sys; from firth.cli.main import main; main(sys.argv[1:])"
     command = [sys.executable, "-c", code, "predict", "ner", "Elon Musk founded SpaceX."]
@@ -53,6 +54,7 @@ def read_from(monkeypatch: pytest.MonkeyPatch, text: str) -> None:
 def test_every_line_of_standard_input_has_an_answer_with_its_number(
     answer: Callable[..., Any], monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
+    pytest.importorskip("torch")
     lines = "\nAnn  left. Paul 😀 saw Rome.\n\n"
     read_from(monkeypatch, lines)
     found = answer("predict", "ner", "-")
@@ -76,6 +78,7 @@ def test_every_line_of_standard_input_has_an_answer_with_its_number(
 
 
 def test_the_answers_to_a_long_text_are_not_longer_than_the_text_times_a_constant(answer: Callable[..., Any]) -> None:
+    pytest.importorskip("torch")
     sizes = [len(json.dumps(answer("predict", "ner", "Ann met Paul in Rome. " * count))) for count in (2, 40)]
     assert sizes[1] < 20.5 * sizes[0]
 
@@ -83,6 +86,7 @@ def test_the_answers_to_a_long_text_are_not_longer_than_the_text_times_a_constan
 def test_a_terminal_shows_the_places_below_the_drawing(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
+    pytest.importorskip("torch")
     monkeypatch.setattr(sys.stdout, "isatty", lambda: True)
     monkeypatch.setenv("COLUMNS", "80")
     main(["predict", "ner", "Elon Musk founded SpaceX."])
@@ -93,9 +97,10 @@ def test_a_terminal_shows_the_places_below_the_drawing(
 
 
 def test_text_in_another_script_gets_one_warning_beside_the_answers(capsys: pytest.CaptureFixture[str]) -> None:
+    pytest.importorskip("torch")
     main(["predict", "ner", "علی در تهران است.", "من کتاب دارم.", "Ann left."])
     shown = capsys.readouterr()
-    assert shown.err.startswith("firth: warning: most words are in ARABIC script")
+    assert shown.err.startswith("firth: warning: 2 of 3 answers: 100 % of the words (7 of 7) are in ARABIC script")
     assert len(shown.err.splitlines()) == 1
     assert len(shown.out.splitlines()) == 3
 
@@ -103,6 +108,7 @@ def test_text_in_another_script_gets_one_warning_beside_the_answers(capsys: pyte
 def test_a_folder_with_a_model_comes_before_the_name(
     answer: Callable[..., Any], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    pytest.importorskip("torch")
     monkeypatch.chdir(tmp_path)
     (tmp_path / "ner").symlink_to(shipped.place("task-sentiment"))
     [told] = answer("predict", "ner", "The movie was fantastic!")
@@ -120,6 +126,7 @@ def test_so_does_a_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys:
 def test_a_test_tells_kinds_apart(
     answer: Callable[..., Any], tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
+    pytest.importorskip("torch")
     (tmp_path / "one.conll").write_text("Elon B-PER\nMusk I-PER\nfounded O\nSpaceX B-ORG\n. O\n")
     found = answer("test", "ner", str(tmp_path / "one.conll"))
     assert found["scores"]["f1"] == 1.0
@@ -137,7 +144,7 @@ def test_a_task_without_a_model_says_how_to_learn_one(capsys: pytest.CaptureFixt
 
 
 def test_the_language_of_texts_is_identified(
-    answer: Callable[..., Any], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+    answer: Callable[..., Any], mistake: Callable[..., str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     lines = tmp_path / "languages.txt"
     lines.write_text("__label__de das ist ein satz\n__label__en this is a sentence\n" * 20)
@@ -147,9 +154,11 @@ def test_the_language_of_texts_is_identified(
     found = answer("identify", "-", "--model", model)
     assert [list(one["languages"]) for one in found] == [["de"], [], ["en"]]
     assert len(answer("identify", "das ist", "--model", model, "--top", "2")[0]["languages"]) == 2
+    assert "needs a fastText classifier, such as lid.176.ftz" in mistake("identify", "a", "--model", "word2vec-en")
 
 
 def test_tokenized_texts_are_not_tokenized_again(answer: Callable[..., Any]) -> None:
+    pytest.importorskip("torch")
     text = "Elon Musk can't wait ."
     running, tokenized = answer("predict", "ner", text)[0], answer("predict", "ner", text, "--tokens", "whitespace")[0]
     assert running["tokens"] == ["Elon", "Musk", "ca", "n't", "wait", "."]

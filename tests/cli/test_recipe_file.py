@@ -10,7 +10,7 @@ import pytest
 import firth
 from firth.cli.main import main
 from firth.cli.recipe_file import expand_recipe_file
-from firth.errors import FormatError, OptionError
+from firth.errors import FirthError, FormatError
 
 
 @pytest.fixture
@@ -44,7 +44,10 @@ def test_the_recipe_is_kept_with_the_model_and_told_on_its_card(
         ('name = "counts"\nwindw = 3', "Did you mean 'window'"),
         ("dim = 3", "names no recipe"),
         ('name = ["counts"]', "names no recipe"),
-        (f'name = "counts"\nwindow{".a" * 2000} = 1', "nested too deeply|must be a whole number"),
+        (
+            f'name = "counts"\nwindow{".a" * 2000} = 1',
+            "nested too deeply|must be a whole number|has more than the allowed",
+        ),
         ('name = "ngram"', "is a recipe for ngram, but the command is counts"),
     ],
 )
@@ -52,7 +55,7 @@ def test_a_wrong_recipe_is_refused(tmp_path: Path, content: str, message: str) -
     path = tmp_path / "bad.toml"
     path.write_text(content)
     said = ["counts"] if "ngram" in content else []
-    with pytest.raises(OptionError, match=message):
+    with pytest.raises(FirthError, match=message):  # Python 3.14 itself refuses such keys
         expand_recipe_file(["train", *said, "--recipe", str(path), "text.txt"])
 
 

@@ -35,6 +35,7 @@ def test_a_report_has_the_map_and_the_card(model: Path, tmp_path: Path, capsys: 
 
 
 def test_a_model_without_word_vectors_is_an_error(tmp_path: Path, capsys: Any) -> None:
+    pytest.importorskip("torch")
     with pytest.raises(SystemExit) as stop:
         main(["report", "task-ner", "--out", str(tmp_path / "page.html")])
     assert stop.value.code == 2

@@ -79,6 +79,7 @@ def test_a_model_that_cannot_score_or_flags_that_do_not_apply_are_mistakes(
 def test_texts_are_generated_for_a_source(
     answer: Callable[..., Any], tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
+    pytest.importorskip("torch")
     (tmp_path / "pairs.tsv").write_text("a b\tb a\nc d\td c\n" * 4)
     options = ("--hidden", "6", "--dim", "4", "--layers", "1", "--threads", "1", "--epochs", "1")
     train = ("--train", str(tmp_path / "pairs.tsv"), "--out", str(tmp_path / "model"), "--embedding", "none")
@@ -87,3 +88,14 @@ def test_texts_are_generated_for_a_source(
     found = answer("generate", str(tmp_path / "model"), "a b", "--count", "2")
     assert [set(one) for one in found] == [{"text", "score"}] * 2
     assert found[0]["score"] >= found[1]["score"]
+
+
+def test_sentences_are_spelled_as_the_text_of_the_model_was(answer: Callable[..., Any], tmp_path: Path) -> None:
+    (tmp_path / "fa.txt").write_text("كتاب خوب است.\n" * 4 + "سال 1402 بود.\n" * 4, encoding="utf-8")
+    options = ("--language", "persian", "--order", "2", "--discount-fallback", "0.5", "1", "1.5")
+    answer("train", "ngram", str(tmp_path / "fa.txt"), *options, "--out", str(tmp_path / "fa"))
+    for one in answer("score", str(tmp_path / "fa"), "كتاب خوب است.", "کتاب خوب است.", "سال ۱۴۰۲ بود."):
+        assert one["unknown"] == 0
+    assert answer("perplexity", str(tmp_path / "fa"), str(tmp_path / "fa.txt"))["unknown"] == 0
+    [text] = answer("generate", str(tmp_path / "fa"), "كتاب", "--count", "1")
+    assert text.startswith("کتاب")

@@ -46,6 +46,14 @@ def test_phrases_are_found_and_joined(answer: Callable[..., Any], tmp_path: Path
     assert "the new_york times" in (tmp_path / "joined.txt").read_text()
 
 
+def test_phrases_are_joined_in_the_spelling_of_their_training_text(answer: Callable[..., Any], tmp_path: Path) -> None:
+    text, found = tmp_path / "text.txt", str(tmp_path / "found")
+    text.write_text("كتاب خوب را خواند\nكتاب خوب را دید\nاو آمد\n" * 5)
+    answer("train", "phrases", str(text), "--language", "persian", "--threshold", "1", "--delta", "1", "--out", found)
+    answer("phrases", found, str(text), "--out", str(tmp_path / "joined.txt"))
+    assert "کتاب_خوب" in (tmp_path / "joined.txt").read_text()
+
+
 def test_a_segmenter_is_trained_and_used_by_the_name_of_its_folder(answer: Callable[..., Any], tmp_path: Path) -> None:
     text = tmp_path / "text.txt"
     text.write_text("我爱北京。\n北京很大，他在北京！\n我去南京\n东北很冷\n" * 5)

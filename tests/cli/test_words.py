@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -53,6 +54,31 @@ def test_a_word_is_found_by_its_context(
     assert {one["word"] for one in answer("neighbors", bilm, "--index", index, *context)} == {"play"}
     main(["neighbors", index, *context])
     assert "a [play] on stage" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    ("change", "problem"),
+    [
+        ({"model": None}, "the metadata has no 'model'"),
+        ({"layers": [1]}, "layers is '[1]'"),
+        ({"layers": "9" * 5000}, "but must be mix, all, top"),
+        ({"settings": {"unheard": 1}}, "the settings in its metadata do not fit"),
+    ],
+)
+def test_an_index_that_somebody_changed_is_a_mistake(
+    mistake: Callable[..., str],
+    three_lines: str,
+    bilm: str,
+    answer: Callable[..., Any],
+    tmp_path: Path,
+    change: dict[str, Any],
+    problem: str,
+) -> None:
+    answer("index", bilm, three_lines, "--out", str(tmp_path / "index"))
+    config = json.loads((tmp_path / "index" / "config.json").read_text())
+    config["config"]["metadata"] |= change
+    (tmp_path / "index" / "config.json").write_text(json.dumps(config))
+    assert problem in mistake("neighbors", str(tmp_path / "index"), "--context", "they [play] ball")
 
 
 def test_the_wrong_words_or_model_are_mistakes(mistake: Callable[..., str], vectors: str) -> None:

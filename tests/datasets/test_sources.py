@@ -85,7 +85,7 @@ def test_an_address_gives_its_file(hub: str) -> None:
 
 
 def test_an_address_without_a_file_is_an_error_with_the_reason(hub: str) -> None:
-    with pytest.raises(OptionError, match=r"cannot be read \(Not Found\)\. Download it yourself"):
+    with pytest.raises(OptionError, match=r"cannot be read \(404 Not Found\)\. Or download it yourself"):
         contents(f"{hub}/nothing.txt")
 
 

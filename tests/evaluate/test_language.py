@@ -17,6 +17,7 @@ from firth.evaluate import (
 )
 from firth.models.ngram import Ngram
 from firth.text.corpus import Corpus
+from firth.text.tokenize import Tokenizer
 
 
 class Unigram:
@@ -73,3 +74,9 @@ def test_sentences_are_ranked_by_probability_per_word() -> None:
     assert ranked[1].per_word == pytest.approx((0.25 * 0.5 * 0.5) ** (1 / 3))
     assert ranked[1].log_prob == pytest.approx(math.log(0.0625))
     assert (ranked[2].unknown, ranked[2].unknown_words) == (1, ("powerful",))
+
+
+def test_a_word_in_another_spelling_is_not_unknown_to_a_model_that_normalizes_it() -> None:
+    corpus = Corpus.of(["کتاب خوب"], tokenizer=Tokenizer(language="persian"))
+    ranked = rank_sentences(Ngram(order=1).fit(corpus), [["كتاب", "بد"]])
+    assert ranked[0].unknown_words == ("بد",)

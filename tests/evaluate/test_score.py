@@ -7,6 +7,7 @@ import json
 from firth.evaluate import (
     Score,
 )
+from firth.evaluate.score import Scores
 
 
 def test_a_score_is_plain_json_with_its_coverage() -> None:
@@ -23,3 +24,10 @@ def test_a_score_is_plain_json_with_its_coverage() -> None:
         "details": {"pearson": 0.4},
     }
     assert len({score, score}) == 1
+
+
+def test_a_notebook_shows_scores_as_a_table() -> None:
+    score = Score("similarity", "<men>", "spearman", 0.5, (0.4, 0.6), used=9, total=10)
+    page = Scores([score, score])._repr_html_()
+    assert page.count("&lt;men&gt;") == 2
+    assert "0.4000 to 0.6000" in score._repr_html_()

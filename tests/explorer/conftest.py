@@ -14,7 +14,7 @@ from urllib.parse import urlsplit
 
 import pytest
 
-SECONDS = 60_000  # milliseconds that a page may take: the first answers of a cold machine compile kernels
+SECONDS = 180_000  # milliseconds that a page may take: the first answers of a cold machine compile kernels
 
 
 def start_explorer(*arguments: str, port: int = 0) -> tuple[subprocess.Popen[str], str]:

@@ -50,7 +50,7 @@ def test_a_model_of_another_kind_is_not_asked(tab: Tab) -> None:
     ("path", "near"),
     [
         ("/map?model=word2vec-en&word=cofffee", "coffee"),
-        ("/map?model=word2vec-en&color=direction&low=mann", "man"),
+        ("/map?model=word2vec-en&color=direction&low=womann", "woman"),
         ("/neighbors?model=word2vec-en&word=tea&minus=cofffee", "coffee"),
         ("/analogy?model=word2vec-en&a=man&b=king&c=womann", "woman"),
         ("/odd?model=word2vec-en&words=tea+cofffee", "coffee"),

@@ -41,6 +41,18 @@ def test_the_token_becomes_a_strict_cookie_and_leaves_the_address() -> None:
     assert headers[b"set-cookie"] == b"firth-8765=secret; Path=/; HttpOnly; SameSite=Strict"
 
 
+@pytest.mark.parametrize(
+    ("path", "address"),
+    [
+        ("//evil.example/map", b"/evil.example/map"),
+        ("/a\r\nX: 1", b"/a%0D%0AX%3A%201"),
+        ("/کتاب", b"/%DA%A9%D8%AA%D8%A7%D8%A8"),
+    ],
+)
+def test_the_address_without_the_token_stays_on_the_explorer(path: str, address: bytes) -> None:
+    assert dict(call(HOST, "token=secret", path=path)[0]["headers"])[b"location"] == address
+
+
 def test_the_cookie_opens_pages_and_they_carry_a_content_policy() -> None:
     start = call(HOST | COOKIE)[0]
     assert start["status"] == 200

@@ -5,6 +5,7 @@ from __future__ import annotations
 import socket
 import urllib.request
 from urllib.error import HTTPError
+from urllib.parse import urlsplit
 
 import numpy as np
 import pytest
@@ -38,7 +39,7 @@ def test_the_language_is_the_visitors_choice_then_the_command_lines_then_the_bro
 def test_the_warm_up_opens_the_first_word_vectors_and_the_first_bilm() -> None:
     opened: list[str] = []
     work = prepare(Models(opener=lambda name: opened.append(name) or 1 / 0))  # type: ignore[func-returns-value]
-    assert list(work.steps) == ["words", "elmo", "counts", "ngram"]
+    assert list(work.steps) == ["elmo", "words", "counts", "ngram"]
     with pytest.raises(ZeroDivisionError):
         work.steps["words"]()
     assert opened == ["word2vec-en"]
@@ -57,6 +58,13 @@ def test_without_the_token_nothing_is_served(explorer: str) -> None:
         with pytest.raises(HTTPError) as refused:
             urllib.request.urlopen(root + path)
         assert refused.value.code == 403
+
+
+def test_a_head_without_end_is_refused(explorer: str) -> None:
+    place = urlsplit(explorer)
+    with socket.create_connection((str(place.hostname), place.port or 80), timeout=20) as connection:
+        connection.sendall(b"GET / HTTP/1.1\r\nA: " + b"x" * 70_000)
+        assert connection.recv(100).startswith(b"HTTP/1.1 400 ")
 
 
 def test_the_server_cannot_be_reached_from_other_machines(explorer: str) -> None:

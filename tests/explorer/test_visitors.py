@@ -1,13 +1,19 @@
-"""Visitors: each has a state of her own, a first visit is small, and what is copied is what is shown."""
+"""Visitors: each has a state of her own, a first visit is small, addresses restore it, and memory stays flat."""
 
 from __future__ import annotations
 
+import re
+from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.explorer.conftest import OpenTab
+from tests.explorer.conftest import OpenTab, Tab, start_explorer
 
 MOST = 700_000  # bytes of a first visit
+GROWTH = 12.0  # megabytes that the server may grow over 30 visits
+LIGHT = ("/odd?model=svd-en", "/counts", "/training", "/")
+PLOT = "document.querySelector('.scatter')?.scatter"
+SHOWN = f"({{ mixing: {PLOT}.mixing, gamma: {PLOT}.gamma, unit: {PLOT}.unit, view: {PLOT}.view }})"
 
 
 def test_two_visitors_of_a_page_have_their_own_words(open_tab: OpenTab) -> None:
@@ -46,3 +52,47 @@ def test_the_copy_button_copies_the_line(open_tab: OpenTab) -> None:
     page.get_by_role("button", name="Copy as Python").click()
     page.get_by_role("button", name="Copied").wait_for()
     assert page.evaluate("navigator.clipboard.readText()") == page.locator(".python code").text_content()
+
+
+def test_a_copied_address_restores_word_model_weights_and_view_for_another_visitor(open_tab: OpenTab) -> None:
+    page = open_tab().open("/senses?word=bat&model=elmo-en")
+    page.wait_for_function(f"{PLOT}?.frames > 0")
+    page.locator("#mixer").get_by_role("button", name="layer 2", exact=True).click()
+    page.get_by_label("γ").fill("2")
+    page.wait_for_function("location.search.includes('gamma=2')")
+    page.locator(".scatter").focus()
+    for key in ("+", "ArrowRight", "ArrowUp"):
+        page.keyboard.press(key)
+    page.wait_for_function("location.search.includes('view=')")
+    page.wait_for_timeout(500)  # the address has the last view
+    before, address = page.evaluate(SHOWN), page.url
+    other_tab = open_tab("fa", "dark")
+    other = other_tab.open(address.removeprefix(other_tab.root))
+    other.wait_for_function(f"{PLOT}?.frames > 0 && document.querySelector('#mixer input')?.value === '0'")
+    after = other.evaluate(SHOWN)
+    assert other.locator(".controls input").first.input_value() == "bat"
+    assert (after["mixing"], after["gamma"], after["unit"]) == (before["mixing"], before["gamma"], before["unit"])
+    assert after["view"] == pytest.approx(before["view"], rel=1e-3, abs=1e-3)
+
+
+def resident(process: int) -> float:
+    """The resident set of a process in megabytes."""
+    found = re.search(r"VmRSS:\s+(\d+)", Path(f"/proc/{process}/status").read_text())
+    assert found is not None
+    return int(found[1]) / 1024
+
+
+@pytest.mark.skipif(not Path("/proc/self/status").exists(), reason="the memory of the server is read from /proc")
+def test_the_memory_of_the_server_stays_flat_over_visits(chromium: Any) -> None:
+    process, address = start_explorer()
+    context = chromium.new_context()
+    tab = Tab(context, address)
+    sizes = []
+    for visit in range(110):
+        tab.open(LIGHT[visit % len(LIGHT)])
+        if visit in (79, 109):  # visits are kept for a while, in case that they come back: then as many go as come
+            sizes.append(resident(process.pid))
+    context.close()
+    process.terminate()
+    process.wait(20)
+    assert sizes[1] - sizes[0] < GROWTH

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from firth.errors import FormatError, OptionError
-from firth.formats.elmo_files import find_files, read_number
+from firth.formats.elmo_files import contains_elmo, find_files, has_many_languages, read_number
 from firth.formats.registry import detect, load, save
 from firth.neural.architecture import PRESETS
 from firth.neural.bilm import BiLM
@@ -67,10 +67,12 @@ def test_a_part_of_a_model_alone_says_what_is_missing(folder: Path) -> None:
         load(folder)
 
 
-def test_models_of_pickles_are_refused_with_the_reason(tmp_path: Path) -> None:
+def test_a_folder_of_many_languages_is_recognized(tmp_path: Path) -> None:
     for name in ("encoder.pkl", "token_embedder.pkl", "config.json", "char.dic", "word.dic"):
         (tmp_path / name).write_bytes(b"")
-    with pytest.raises(FormatError, match=r"ELMoForManyLangs.*pickles"):
+    assert has_many_languages(tmp_path)
+    assert contains_elmo(tmp_path)
+    with pytest.raises(FormatError, match=r"config\.json: is not JSON"):
         load(tmp_path)
 
 

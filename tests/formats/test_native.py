@@ -15,6 +15,7 @@ import pytest
 
 from firth.errors import FirthError, FormatError, OptionError
 from firth.formats import safetensors
+from firth.formats.native import locate_segmenter
 from firth.formats.registry import detect, load, save
 from firth.models.classifier_model import Classifier
 from firth.models.counts import Counts
@@ -292,3 +293,14 @@ def test_a_packed_word_list_needs_no_more_memory_than_its_words(tmp_path: Path) 
     _, peak = tracemalloc.get_traced_memory()
     tracemalloc.stop()
     assert peak < 50 << 20  # once a gibibyte was reserved
+
+
+@pytest.mark.parametrize("name", ["x" * 100_000, "a\0b", "\ud800", "..", "", "icu", 3, None, ["a"]])
+def test_any_name_of_a_segmenter_can_stand_in_a_model(name: object, tmp_path: Path) -> None:
+    metadata = {"tokenizer": {"segment": name}}
+    (tmp_path / "icu").mkdir()
+    (tmp_path / "icu" / "config.json").write_text("{}")
+    locate_segmenter(metadata, tmp_path / "model")
+    assert metadata == {"tokenizer": {"segment": name}}
+    locate_segmenter({"tokenizer": name}, tmp_path / "model")
+    locate_segmenter(name, tmp_path / "model")

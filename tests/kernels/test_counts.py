@@ -7,7 +7,8 @@ from collections import Counter
 import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from scipy.sparse import csr_matrix, random_array
+from scipy.sparse import csr_matrix
+from scipy.sparse import random as random_matrix
 
 from firth.kernels import counts as kernel
 
@@ -140,7 +141,7 @@ def test_documents_are_counted_word_by_word():
 
 
 def test_rows_times_a_dense_matrix_agree_with_scipy():
-    matrix = csr_matrix(random_array((20, 15), density=0.2, rng=np.random.default_rng(3)))
+    matrix = csr_matrix(random_matrix(20, 15, density=0.2, random_state=np.random.default_rng(3)))
     dense = np.random.default_rng(4).standard_normal((15, 4))
     product = np.full((20, 4), np.nan)
     kernel.multiply_rows(matrix.indptr, matrix.indices, matrix.data, dense, 0, 20, product)

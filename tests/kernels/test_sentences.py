@@ -11,7 +11,7 @@ from firth.text.character_classes import character_classes
 from firth.text.code_points import code_points
 from firth.text.languages import language_rules
 
-ENGLISH = language_rules("english")
+ENGLISH, ANY = language_rules("english"), language_rules("any")
 
 
 @pytest.mark.parametrize("text, kept", [("Mr. Tea", True), ("tea. The", False), ("U.S. Tea", True), ("No. 5", True)])
@@ -27,18 +27,23 @@ def test_an_acronym_is_single_letters_with_periods_between_them():
 
 
 @pytest.mark.parametrize(
-    "text, pieces, ends",
+    "rules, text, pieces, ends",
     [
-        ("tea. The", ["tea", "."], True),
-        ("tea. the", ["tea", "."], False),
-        ("Inc. The", ["Inc."], True),
-        ("Inc. Tea", ["Inc."], False),
-        ("Mr. The", ["Mr."], False),
-        ('tea." The', ["tea", ".", '"'], True),
+        (ANY, "tea. The", ["tea", "."], True),
+        (ANY, "tea. the", ["tea", "."], False),
+        (ANY, "Inc. The", ["Inc."], True),
+        (ANY, "Inc. Tea", ["Inc."], False),
+        (ANY, "Mr. The", ["Mr."], False),
+        (ANY, 'tea." The', ["tea", ".", '"'], True),
+        (ENGLISH, "tea. the", ["tea", "."], True),
+        (ENGLISH, "Inc. the", ["Inc."], False),
+        (ENGLISH, "tea... the", ["tea", "..."], False),
+        (ENGLISH, 'tea." the', ["tea", ".", '"'], False),
+        (ENGLISH, "1. the", ["1", "."], False),
     ],
 )
-def test_a_sentence_ends_at_a_stop_that_a_capital_or_a_starter_follows(text, pieces, ends):
+def test_a_sentence_ends_at_a_stop_that_a_capital_or_a_starter_follows(rules, text, pieces, ends):
     stops = np.cumsum([len(piece) for piece in pieces])
     starts = stops - [len(piece) for piece in pieces]
-    arrays = code_points(text), character_classes(), *abbreviation_table(), ENGLISH, starts, stops
+    arrays = code_points(text), character_classes(), *abbreviation_table(), rules, starts, stops
     assert sentences.closes_sentence(*arrays, 0, len(pieces), int(stops[-1]), False, False) == ends

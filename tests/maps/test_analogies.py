@@ -68,3 +68,9 @@ def test_what_cannot_be_drawn_is_an_error() -> None:
 
 def test_a_plane_of_parallel_vectors_has_one_axis() -> None:
     assert plane_of(np.array([1.0, 0]), np.array([2.0, 0]))[:, 1].tolist() == [0, 0]
+
+
+def test_pairs_are_found_as_the_model_spells_its_words() -> None:
+    words = ["علی", "پسر", "مریم", "دختر"]
+    vectors = WordVectors(words, np.eye(4)).with_tokenizer(firth.Tokenizer(language="persian"))
+    assert len(RelationPlot.of(vectors, [("علي", "پسر"), ("مريم", "دختر")]).pairs) == 2

@@ -131,3 +131,21 @@ def test_tsne_without_its_package_names_the_extra(vectors, monkeypatch) -> None:
 def test_a_map_of_a_first_frame_has_no_neighbors_to_lose() -> None:
     frame = Frame("pca", 0, 1, np.zeros((2, 2), np.float32), np.zeros((2, 0), np.int64))
     assert PointMap.of(frame).quality == 1.0
+
+
+def test_points_beyond_the_landmarks_are_placed_among_their_neighbors(vectors) -> None:
+    order = np.random.default_rng(3).permutation(240)
+    layout = Layout(landmarks=120, epochs=100)
+    frames = list(layout.frames(vectors[order]))
+    assert [frame.step for frame in frames[-2:]] == ["layout", "placing"]
+    assert all(frame.positions.shape == (240, 2) for frame in frames)
+    result = PointMap.of(frames[-1])
+    alone = Layout(epochs=100).fit(vectors[order[:120]])
+    np.testing.assert_array_equal(result.positions[:120], alone.positions)  # the landmarks do not see the others
+    np.testing.assert_array_equal(result.kept[:120], alone.kept)
+    assert result.kept[120:].mean() > 0.8 * alone.kept.mean()
+    groups = order // 40
+    distances = np.linalg.norm(result.positions[120:, None] - result.positions[None, :120], axis=2)
+    assert (groups[:120][distances.argmin(axis=1)] == groups[120:]).mean() > 0.95
+    again = layout.fit(vectors[order])
+    np.testing.assert_array_equal(again.positions, result.positions)

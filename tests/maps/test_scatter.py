@@ -179,6 +179,57 @@ def test_a_lasso_selects_what_lies_in_it_and_writes_a_table(show: Any) -> None:
     assert plot.color(*plot.pixel(5))[3] < 60  # what is not selected is pale
 
 
+def press(plot: Shown, *keys: str) -> None:
+    """Presses keys one after another."""
+    for key in keys:
+        plot.page.keyboard.press(key)
+    plot.wait()
+
+
+def go_to(plot: Shown, x: float, y: float) -> None:
+    """Moves the cross of the keyboard, by arrow keys, as near to a pixel as its small steps allow."""
+    for axis, (less, more) in enumerate((("ArrowLeft", "ArrowRight"), ("ArrowUp", "ArrowDown"))):
+        away = (x, y)[axis] - plot.run("plot.cross")[axis]
+        key = more if away > 0 else less
+        press(plot, *[key] * int(abs(away) // 24), *[f"Shift+{key}"] * round(abs(away) % 24 / 6))
+
+
+def test_the_keyboard_draws_a_box_and_hears_the_word_under_the_cross(show: Any) -> None:
+    plot = show(make_plain(6))
+    (left, y), (right, _) = plot.pixel(1), plot.pixel(3)
+    plot.page.locator("#plot").focus()
+    press(plot, "l")
+    assert plot.page.locator(".scatter-help").is_visible()
+    assert "Space sets a corner" in plot.page.locator(".scatter-live").inner_text()
+    go_to(plot, left, y)
+    assert "w1" in plot.page.locator(".scatter-live").inner_text()
+    go_to(plot, left - 20, y - 40)
+    press(plot, "Space")
+    go_to(plot, right + 20, y + 40)
+    press(plot, "Enter")
+    assert plot.run("events") == [["select", {"count": 3, "ids": [1, 2, 3]}]]
+    assert "3 selected" in plot.page.locator(".scatter-live").inner_text()
+    assert plot.page.locator(".scatter-help").is_hidden()
+    view = plot.run("plot.view.x")
+    press(plot, "ArrowRight")  # the arrow keys move the map again
+    assert plot.run("plot.view.x") > view
+
+
+def test_the_keyboard_draws_a_polygon_and_escape_leaves_it(show: Any) -> None:
+    plot = show(ScatterData([np.array([[0, 0], [2, 0], [0, 2], [2, 2], [1, 0.4]])], names=list("abcde")))
+    plot.page.get_by_role("button", name="Select with a lasso").focus()
+    press(plot, "Enter")
+    for id, (across, down) in ((0, (-20, 20)), (1, (20, 20)), (3, (20, -20))):
+        x, y = plot.pixel(id)
+        go_to(plot, x + across, y + down)
+        press(plot, "Space")
+    press(plot, "Enter")
+    assert plot.run("events.at(-1)")[1]["ids"] == [0, 1, 3, 4]
+    press(plot, "l", "Space", "ArrowLeft", "Space", "Escape")
+    assert plot.run("[plot.lassoing, plot.cross, plot.path]") == [False, None, None]
+    assert len(plot.run("events")) == 1
+
+
 def test_a_selection_of_all_points_sends_few_ids(show: Any) -> None:
     plot = show(ScatterData([np.random.default_rng(1).normal(size=(50_000, 2))]))
     plot.run("plot.select(plot.within([[0, 0], [800, 0], [800, 600], [0, 600]]))")
@@ -383,6 +434,51 @@ def test_a_million_points_are_fewer_while_they_move_slowly_and_all_at_rest(share
     assert rest == first == again == 1_000_000
     assert 100_000 < second < 260_000
     assert least == next_move == 100_000
+
+
+def test_words_cover_neither_arrows_nor_points_nor_the_buttons(show: Any) -> None:
+    rng = np.random.default_rng(4)
+    levels = np.linspace(-1, 1, 10)
+    first = np.stack([-1 + 0.2 * rng.uniform(size=10), levels], axis=1)
+    second = np.stack([1 + 0.2 * rng.uniform(size=10), rng.permutation(levels)], axis=1)
+    arrows = [{"from": row, "to": row + 10} for row in range(10)]
+    beside = [[first[4, 0] + 0.07, first[4, 1] + 0.02]]  # a point where the word of another would stand
+    data = ScatterData([np.vstack([first, second, beside])], names=[f"word {row}" for row in range(21)], arrows=arrows)
+    plot = show(data)
+    boxes = {label["id"]: label["box"] for label in plot.run("plot.labels")}
+    assert len(boxes) == 21
+    assert not boxes_overlap(np.array([*boxes.values(), *plot.run("plot.covered")]))
+    places = np.array([plot.pixel(row) for row in range(21)])
+    for id, (left, top, right, bottom) in boxes.items():
+        inside = ((places > [left, top]) & (places < [right, bottom])).all(axis=1)
+        assert not inside[np.arange(21) != id].any()
+    assert plot.run("plot.labels.filter(({ id, box }) => plot.countCovered(id, box) > 0).length") <= 1
+
+
+def test_labels_of_a_million_points_are_frequent_words_at_every_zoom(show: Any) -> None:
+    rng = np.random.default_rng(6)
+    plot = show(ScatterData([rng.uniform(size=(200_000, 2))], names=[f"w{row}" for row in range(200_000)]))
+    plot.run("plot.zoom(2.4)")  # a fifth of the map, with more than 20,000 points
+    plot.wait()
+    ids = plot.run("plot.labels.map((label) => label.id)")
+    assert len(ids) > 30
+    assert ids == sorted(ids)
+    assert max(ids) < 6000
+
+
+def test_a_searched_word_has_its_neighbors_and_some_others_around_it(show: Any) -> None:
+    rng = np.random.default_rng(8)
+    positions = np.vstack([rng.normal(size=(40, 2)) * 0.01 + [3, 3], rng.normal(size=(4000, 2))])
+    plot = show(ScatterData([positions], names=[f"w{row}" for row in range(4040)]))
+    plot.run("plot.light([1, 2, 3, 4, 5], 0, true)")
+    plot.page.wait_for_function("plot.moved")
+    plot.wait()
+    x, y = plot.pixel(0)
+    assert (abs(x - 400), abs(y - 300)) < (2, 2)
+    assert {label["id"] for label in plot.run("plot.labels")} >= {0}
+    places = np.array(plot.run("plot.names.map((_, id) => plot.toPixel(id))"))
+    seen = ((places > 0) & (places < [800, 600])).all(axis=1).sum()
+    assert 20 < seen < 2000
 
 
 def test_words_stand_beside_arrows_and_tags_beside_points(show: Any) -> None:

@@ -226,3 +226,10 @@ def test_arrays_of_a_file_that_do_not_fit_are_refused(model: DocumentVectors):
     ):
         with pytest.raises(OptionError):
             DocumentVectors.from_parts(replace(parts, arrays={**parts.arrays, name: array}))
+
+
+def test_a_notebook_shows_facts_and_losses() -> None:
+    model = Doc2Vec(dim=4, min_count=1, epochs=2).fit(["hot tea", "cold rain"] * 5)
+    page = model._repr_html_()
+    assert "<th>documents</th>" in page
+    assert "training: 2 epochs" in page

@@ -111,6 +111,18 @@ def test_phrases_join_a_corpus_that_they_were_not_found_in(tmp_path: Path) -> No
     assert joined.vocabulary.find("new_york") >= 0
 
 
+@pytest.mark.parametrize("connectors", [(), ("و",)])
+def test_texts_are_joined_in_the_spelling_of_the_training_text(tmp_path: Path, connectors: tuple[str, ...]) -> None:
+    persian = Tokenizer(language="persian")
+    text = Corpus.of(["كتاب خوب را خواند", "كتاب خوب را دید", "او آمد"] * 5, tokenizer=persian)
+    model = Phrases(threshold=1, delta=1, passes=1, connectors=connectors).fit(text)
+    assert model.apply("كتاب خوب") == ["کتاب_خوب"]
+    model.rewrite(["كتاب خوب بود"], tmp_path / "joined.txt")
+    model.rewrite([["كتاب", "خوب"]], tmp_path / "tokens.txt")
+    assert (tmp_path / "joined.txt").read_text() == "کتاب_خوب بود\n"
+    assert (tmp_path / "tokens.txt").read_text() == "كتاب خوب\n", "lists of words stay as they are"
+
+
 def test_phrases_come_back_from_their_folder(tmp_path: Path) -> None:
     model = Phrases(threshold=1, delta=2).fit(make_corpus(TEXT))
     save(model, tmp_path / "phrases")

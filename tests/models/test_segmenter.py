@@ -118,6 +118,25 @@ def test_a_model_that_was_trained_with_a_named_segmenter_answers_with_it(model: 
     assert list(loaded.score("天地日月").words) == ["天地", "日月"]
 
 
+def test_a_relative_segmenter_is_found_beside_the_model_from_any_folder(
+    model: SegmenterModel, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    here, elsewhere = tmp_path / "here", tmp_path / "elsewhere"
+    here.mkdir()
+    elsewhere.mkdir()
+    monkeypatch.chdir(here)
+    firth.save(model, "words")
+    corpus = Corpus.of(["".join(words) for words in make_text(60)], tokenizer=Tokenizer(segment="words"))
+    firth.save(firth.Ngram(order=2).fit(corpus), "ngram")
+    monkeypatch.chdir(elsewhere)
+    loaded = firth.load("../here/ngram")
+    assert isinstance(loaded, firth.NgramModel)
+    assert list(loaded.score("天地日月").words) == ["天地", "日月"]
+    (here / "words").rename(here / "moved")
+    with pytest.raises(firth.FirthError, match="put it here or beside the model"):
+        firth.load("../here/ngram").score("天地日月")
+
+
 def test_a_model_that_was_trained_with_a_function_says_on_saving_what_is_lost(tmp_path: Path) -> None:
     corpus = Corpus.of(["我爱北京"], tokenizer=Tokenizer(segment=lambda text: [text[:2], text[2:]]))
     counts = firth.Ngram(order=1).fit(corpus)

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from scipy.sparse import csr_matrix, random_array
+from scipy.sparse import csr_matrix
+from scipy.sparse import random as random_matrix
 from scipy.sparse.linalg import svds
 
 from firth.errors import OptionError
@@ -13,7 +14,7 @@ from firth.runtime import Runtime
 
 
 def make_sparse(rows: int, columns: int, seed: int) -> csr_matrix:
-    return csr_matrix(random_array((rows, columns), density=0.1, rng=np.random.default_rng(seed)))
+    return csr_matrix(random_matrix(rows, columns, density=0.1, random_state=np.random.default_rng(seed)))
 
 
 @pytest.mark.parametrize("shape", [(120, 90), (60, 150)])

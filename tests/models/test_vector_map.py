@@ -101,3 +101,13 @@ def test_dimensions_and_pairs_are_checked() -> None:
         found.apply(WordVectors(["tea"], np.ones((1, 3))))
     with pytest.raises(OptionError, match="must be two words"):
         align(source, target, [("w1", "W1", "x")])  # type: ignore[list-item]
+
+
+def test_translations_are_compared_as_the_target_spells_its_words() -> None:
+    persian = firth.Tokenizer(language="persian")
+    rows = np.random.default_rng(1).normal(size=(30, 5)).astype(np.float32)
+    source = WordVectors([f"w{i}" for i in range(29)] + ["book"], rows)
+    target = WordVectors([f"v{i}" for i in range(29)] + ["کتاب"], rows).with_tokenizer(persian)
+    found = align(source, target, [(f"w{i}", f"v{i}") for i in range(29)], refine=0)
+    score = found.evaluate(source, target, {"book": "كتاب"})
+    assert (score.at_1, score.used) == (1.0, 1)

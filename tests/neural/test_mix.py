@@ -98,3 +98,9 @@ def test_an_impossible_mix_is_refused() -> None:
         ScalarMix.of_layer(3, 3)
     with pytest.raises(OptionError, match="got 3"):
         ScalarMix(2)(LAYERS)
+
+
+def test_a_notebook_shows_the_shares_of_the_layers() -> None:
+    page = ScalarMix(3, weights=[0.0, 0.0, 0.0], gamma=0.5)._repr_html_()
+    assert page.count("0.3333") == 3
+    assert "γ = 0.5" in page

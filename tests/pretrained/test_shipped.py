@@ -24,13 +24,15 @@ from firth.data import SETS
 from firth.errors import OptionError
 from firth.models.stop_words import ENGLISH_STOP_WORDS
 from firth.pretrained import shipped
+from firth.probes.separation import TABLES, read_sense_table
 from firth.vectors.subwords import SubwordVectors
 from firth.vectors.words import WordVectors
 
 ROOT = Path(__file__).resolve().parents[2]
-MOST_TOGETHER, MOST_STATIC = 16_000_000, 8_000_000
+MOST = {"elmo-en": 32_000_000, "elmo-fa": 10_000_000}  # bytes
+MOST_STATIC = 12_000_000  # of the English models together
 VECTORS = [name for name in shipped.SHIPPED if not name.startswith(shipped.TASK)]  # for tasks: test_shipped_tasks.py
-STATIC = [name for name in VECTORS if name != "elmo-en"]
+STATIC = [name for name in VECTORS if not name.startswith("elmo-")]
 NAMES = [name for name in shipped.available() if name in VECTORS]
 PERSIAN = "آابپتثجچحخدذرزژسشصضطظعغفقکگلمنوهی"
 
@@ -54,8 +56,8 @@ def test_every_static_model_is_there() -> None:
 
 
 def test_together_they_are_small() -> None:
-    assert sum(shipped.size(name) for name in NAMES) <= MOST_TOGETHER
-    assert sum(shipped.size(name) for name in STATIC) <= MOST_STATIC
+    assert all(shipped.size(name) <= most for name, most in MOST.items())
+    assert sum(shipped.size(name) for name in STATIC if name.endswith("-en")) <= MOST_STATIC
 
 
 def test_they_are_found_as_data_of_the_package() -> None:
@@ -69,7 +71,7 @@ def test_they_are_found_as_data_of_the_package() -> None:
 def test_a_static_model_opens_by_its_name(name: str) -> None:
     vectors = firth.load(name)
     assert isinstance(vectors, SubwordVectors if name.startswith("fasttext") else WordVectors)
-    assert 10_000 <= len(vectors) <= 30_000
+    assert len(vectors) == {"fasttext-en": 45_000, "fasttext-fa": 12_000}.get(name, 50_000)
     assert vectors.dim == 100
     assert np.isfinite(vectors.matrix).all()
     assert vectors.metadata["recipe"]["dim"] == 100
@@ -124,7 +126,7 @@ def test_the_scores_of_a_card_are_those_of_the_model(name: str, data: Path) -> N
 
 def test_france_is_to_paris_and_king_to_queen() -> None:
     vectors = firth.load("word2vec-en")
-    assert vectors.analogy("Italy", "Rome", "France", topn=1)[0][0] == "Paris"
+    assert vectors.analogy("Germany", "Berlin", "France", topn=1)[0][0] == "Paris"
     assert vectors.analogy("man", "king", "woman", topn=1)[0][0] == "queen"
 
 
@@ -140,8 +142,8 @@ def test_nearly_any_english_word_has_a_vector(data: Path) -> None:
     vectors = firth.load("fasttext-en")
     with lzma.open(data / "data" / "corpora" / "wikitext103-test.tokens.xz", "rt", encoding="utf-8") as text:
         unseen = [word for word in sorted(set(text.read().split())) if word not in vectors.vocabulary]
-    assert len(unseen) > 5000
-    assert sum(word in vectors for word in unseen) > 0.96 * len(unseen)
+    assert len(unseen) > 4000
+    assert sum(word in vectors for word in unseen) > 0.94 * len(unseen)
 
 
 @pytest.mark.parametrize(
@@ -149,7 +151,7 @@ def test_nearly_any_english_word_has_a_vector(data: Path) -> None:
     [
         ("fasttext-en", "Wikipedian", {"Wikipedia"}),
         ("fasttext-en", "photosynthesizing", {"photosynthesis", "synthesis", "photosynthetic"}),
-        ("fasttext-en", "reconfigured", {"configuration", "configurations", "configured"}),
+        ("fasttext-en", "disassembling", {"assembling", "disassembly", "assembly"}),
         ("fasttext-fa", "دانشگاه‌هایمان", {"دانشگاه", "دانشگاه‌های", "دانشگاه‌ها", "دانشگاهی"}),
     ],
 )
@@ -159,13 +161,44 @@ def test_an_unseen_word_is_near_its_relatives(name: str, word: str, relatives: s
     assert relatives & {near for near, _ in vectors.most_similar(word, topn=10)}
 
 
-GRAMMAR = set(ENGLISH_STOP_WORDS) | {"one", "two", "three", "every", "said", "nothing", "may", "did"}
+ENGLISH_GRAMMAR = set(ENGLISH_STOP_WORDS) | {"one", "two", "three", "every", "said", "nothing", "may", "did"}
+PERSIAN_GRAMMAR = {
+    "از",
+    "او",
+    "این",
+    "با",
+    "بر",
+    "بود",
+    "تا",
+    "تو",
+    "خود",
+    "در",
+    "را",
+    "روی",
+    "سر",
+    "شد",
+    "من",
+    "نام",
+    "و",
+    "یک",
+    "که",
+    "است",
+    "به",
+    "هر",
+    "کرد",
+    "شدم",
+    "می\u200cشود",
+}
 
 
-def test_the_sentences_of_one_sense_share_no_word_of_content() -> None:
-    table = senses.read_sense_table()
-    assert len(table) >= 23
-    assert {"bank", "play", "present"} <= set(table)
+@pytest.mark.parametrize(
+    "language, grammar, some",
+    [("en", ENGLISH_GRAMMAR, {"bank", "play", "present"}), ("fa", PERSIAN_GRAMMAR, {"شیر", "بار", "گور"})],
+)
+def test_the_sentences_of_one_sense_share_no_word_of_content(language: str, grammar: set[str], some: set[str]) -> None:
+    table = senses.read_sense_table(TABLES[language])
+    assert len(table) >= 16
+    assert some <= set(table)
     for word, by_sense in table.items():
         assert len(by_sense) == 2
         for sentences in by_sense.values():
@@ -173,7 +206,7 @@ def test_the_sentences_of_one_sense_share_no_word_of_content() -> None:
             assert all(words[start:stop] == [word] for words, start, stop in sentences)
             for one, other in itertools.combinations(sentences, 2):
                 common = {token.lower() for token in one.words} & {token.lower() for token in other.words}
-                assert {token for token in common if token.isalnum()} - GRAMMAR - {word} == set()
+                assert {token for token in common if token.isalnum()} - grammar - {word} == set()
 
 
 @pytest.fixture(scope="module")
@@ -186,8 +219,14 @@ def bilm() -> Any:
 def test_elmo_keeps_the_senses_of_words_apart(bilm: Any, layer: str) -> None:
     found = {one.word: one for one in senses.judge(bilm, layer)}
     assert all(found[word].passed for word in ("bank", "play", "present"))
-    assert sum(one.passed for one in found.values()) >= 23
-    assert senses.summary(list(found.values()))["nearest"] > 0.55
+    assert sum(one.passed for one in found.values()) >= 32
+    assert senses.summary(list(found.values()))["nearest"] > 0.7
+
+
+def test_persian_elmo_keeps_the_senses_of_words_apart() -> None:
+    pytest.importorskip("torch")
+    found = senses.judge(firth.load("elmo-fa"), "top", read_sense_table(TABLES["fa"]))
+    assert sum(one.passed for one in found) >= 12
 
 
 def test_elmo_without_context_keeps_none_apart(bilm: Any) -> None:
@@ -208,8 +247,9 @@ def test_elmo_scores_predicts_and_generates(bilm: Any) -> None:
     assert bilm.generate("The queen", length=12, seed=1) == bilm.generate("The queen", length=12, seed=1)
 
 
-def test_elmo_lost_almost_nothing_by_its_int8_rows() -> None:
-    page = shipped.card("elmo-en")
-    for direction in ("forwards", "backwards"):
+@pytest.mark.parametrize("name", MOST)
+def test_elmo_lost_almost_nothing_by_its_int8_rows(name: str) -> None:
+    page = shipped.card(name)
+    for direction in ("forward", "backward"):
         trained, here = map(float, re.search(rf"perplexity, {direction} \| ([\d.]+) \| ([\d.]+)", page).groups())
         assert abs(here / trained - 1) < 0.01

@@ -4,15 +4,14 @@ import torch
 
 from firth.neural.architecture import Architecture
 from firth.neural.bilm import BiLM
+from firth.probes.bag import BagReader
 from firth.probes.readers import BilmReader, unit
 from firth.probes.representations import (
-    NeighborStatesReader,
     RepresentationReader,
-    Substitutes,
     Whitening,
-    shift_states,
 )
 from firth.text.vocabulary import Vocabulary
+from firth.vectors.words import WordVectors
 
 SENTENCES = [["A", "cup", "of", "tea", "."], ["Rain"], [], ["We", "had", "tea"]]
 
@@ -21,10 +20,10 @@ def test_each_representation_has_a_row_and_the_layers_come_first() -> None:
     bilm = BiLM(Architecture.named("tiny"), seed=3)
     reader = RepresentationReader(bilm, SENTENCES)
     found, layers = reader.read(SENTENCES), BilmReader(bilm).read(SENTENCES)
-    assert found.shape == (len(reader.names), 9, 80)
+    assert found.shape == (len(reader.names), 9, 64)
     assert torch.equal(found[:4, :, :32], layers)
     assert not found[:4, :, 32:].any()
-    assert reader.read([]).shape == (len(reader.names), 0, 80)
+    assert reader.read([]).shape == (len(reader.names), 0, 64)
 
 
 def test_neighbor_states_do_not_see_the_word_itself() -> None:
@@ -52,23 +51,6 @@ def test_whitened_dimensions_are_not_correlated() -> None:
     assert torch.allclose(torch.cov(white.T, correction=0), torch.eye(3), atol=0.02)
 
 
-def test_states_at_the_ends_of_sentences_are_zero() -> None:
-    shifted = shift_states(torch.ones(2, 3, 4), [3])
-    assert shifted[0].tolist() == [[0, 0, 1, 1], [1, 1, 1, 1], [1, 1, 0, 0]]
-
-
-def test_substitutes_are_the_words_that_fit_on_both_sides() -> None:
-    weight = torch.tensor([[8.0, 0.0], [0.0, 8.0], [-8.0, -8.0]])
-    fits = Substitutes(weight, torch.zeros(3), torch.eye(3))
-    found = fits(torch.tensor([[1.0, 0.0, 1.0, 0.0], [0.0, 0.0, 0.0, 1.0], [0.0, 0.0, 0.0, 0.0]]))
-    assert found.argmax(1).tolist()[:2] == [0, 1]
-    assert torch.allclose(found[2], torch.full((3,), 1 / 3))
-
-
-def test_a_bilm_without_a_full_softmax_has_no_substitutes() -> None:
-    assert Substitutes.of(BiLM(Architecture.named("tiny"))) is None
-
-
 def test_a_bilm_with_a_softmax_has_substitutes_of_its_content_words() -> None:
     words = [f"w{number}" for number in range(160)]
     bilm = BiLM(Architecture.named("tiny"), vocabulary=Vocabulary(words, range(160, 0, -1)))
@@ -79,9 +61,20 @@ def test_a_bilm_with_a_softmax_has_substitutes_of_its_content_words() -> None:
     assert reader.read(SENTENCES).shape == (15, 9, 80)
 
 
-def test_neighbor_states_alone_are_those_of_all_representations() -> None:
+def test_a_bag_of_context_has_a_row_beside_the_neighbor_states() -> None:
     bilm = BiLM(Architecture.named("tiny"), seed=3)
-    alone, every = NeighborStatesReader(bilm), RepresentationReader(bilm, SENTENCES)
-    expected = every.read(SENTENCES)[every.names.index(alone.names[0]), :, :32]
-    assert torch.allclose(alone.read(SENTENCES)[0], expected)
-    assert alone.read([]).shape == (1, 0, 32)
+    bag = BagReader("x", WordVectors(["cup", "tea"], [[2.0, 0.0], [0.0, 3.0]]), frequent=0)
+    reader = RepresentationReader(bilm, SENTENCES, [bag])
+    assert reader.names[-1] == "biLM neighbor states 2 + x, bag of context"
+    rows = dict(zip(reader.names, reader.read(SENTENCES)))
+    states, joined = rows["biLM neighbor states 2"][:, :32], rows[reader.names[-1]]
+    assert torch.allclose(joined[:, :32], unit(states), atol=1e-6)
+    assert joined[1, 32:34].tolist() == [0, 1]  # of "cup": the other words are A, of, tea
+    assert reader.read([]).shape == (13, 0, 64)
+
+
+def test_the_precision_is_that_of_the_bilm() -> None:
+    bilm = BiLM(Architecture.named("tiny"), seed=3)
+    full, half = (BilmReader(bilm, name).read(SENTENCES) for name in ("float32", "bfloat16"))
+    assert not torch.equal(full, half)
+    assert torch.allclose(full, half, atol=0.02)

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import re
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -16,20 +18,114 @@ def scripts(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.syspath_prepend(str(ROOT / "scripts"))
 
 
-def test_the_site_builds_and_all_its_links_hold() -> None:
+@pytest.fixture(scope="module")
+def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The built site, in a folder of this process: a folder of the repository could be another test's at once."""
     pytest.importorskip("zensical", reason="needs the extra docs: pip install 'firth[docs]'")
-    done = subprocess.run(
-        [sys.executable, str(ROOT / "scripts" / "docs_site.py")], capture_output=True, text=True, cwd=ROOT
-    )
+    folder = tmp_path_factory.mktemp("docs")
+    command = [sys.executable, str(ROOT / "scripts" / "docs_site.py"), "--out", str(folder)]
+    done = subprocess.run(command, capture_output=True, text=True, cwd=ROOT)
     assert done.returncode == 0, done.stderr
     assert "pages without a problem" in done.stdout
-    page = (ROOT / "build" / "site" / "api" / "Word2Vec.html").read_text(encoding="utf-8")
+    return folder / "site"
+
+
+@pytest.mark.xdist_group("browser")
+def test_the_site_builds_and_has_a_page_for_every_public_name(site: Path) -> None:
+    import firth
+
+    assert {path.stem for path in (site / "api").glob("*.html")} == {*firth.PLACES, "index"}
+    page = (site / "api" / "Word2Vec.html").read_text(encoding="utf-8")
     assert "Dimension of the vectors." in page
+    assert "src/firth/models/word2vec.py" in page
+
+
+def test_the_site_works_from_disk_without_a_network_and_its_search_finds_pages(site: Path, chromium: Any) -> None:
+    page = chromium.new_page()
+    asked: list[str] = []
+    failed: list[str] = []
+    page.on("request", lambda request: asked.append(request.url))
+    page.on("requestfailed", lambda request: failed.append(request.url))
+    page.goto((site / "index.html").as_uri())
+    page.keyboard.press("/")
+    page.keyboard.type("Kneser")
+    page.wait_for_selector("a[href*='ngrams.html']:visible", timeout=60_000)
+    assert [one for one in asked if not one.startswith(("file:", "data:", "blob:"))] == []
+    assert failed == []
+    page.close()
+
+
+def test_a_map_on_the_site_can_be_used(site: Path, chromium: Any) -> None:
+    page = chromium.new_page()
+    page.goto((site / "docs" / "maps.html").as_uri())
+    frame = page.locator("iframe.live")
+    frame.scroll_into_view_if_needed()
+    plot = frame.element_handle().content_frame()
+    plot.wait_for_function("document.querySelector('.scatter')?.scatter?.frames > 0", timeout=60_000)
+    assert plot.evaluate("document.querySelector('.scatter').scatter.size") == 3000
+    assert plot.evaluate("document.querySelector('.scatter').scatter.labels.length") > 10
+    page.close()
+
+
+def test_the_pages_fit_a_phone(site: Path, chromium: Any) -> None:
+    page = chromium.new_page(viewport={"width": 400, "height": 800})
+    wide = []
+    for name in ("index", "docs/maps", "docs/migration/gensim", "docs/elmo", "docs/tutorials/persian", "api/Word2Vec"):
+        page.goto((site / f"{name}.html").as_uri())
+        if page.evaluate("document.documentElement.scrollWidth > document.documentElement.clientWidth"):
+            wide.append(name)
+    assert wide == []
+    page.close()
+
+
+@pytest.mark.xdist_group("browser")
+@pytest.mark.usefixtures("scripts")
+def test_a_newcomer_reaches_every_page_in_three_clicks(site: Path) -> None:
+    from docs_site import Page, resolve  # type: ignore[import-not-found]
+
+    reached = {site / "index.html"}
+    for _ in range(3):
+        for path in list(reached):
+            page = Page()
+            page.feed(path.read_text(encoding="utf-8"))
+            links = {resolve(site, path, link) for link in page.content_links}
+            reached |= {link for link in links if link.suffix == ".html" and link.is_file()}
+    pages = set((site / "docs").rglob("*.html"))
+    assert sorted(str(path.relative_to(site)) for path in pages - reached) == []
+
+
+@pytest.mark.parametrize("path", sorted((ROOT / "docs").rglob("*.md")), ids=lambda path: path.name)
+def test_a_page_begins_with_a_sentence_that_says_what_it_is_for(path: Path) -> None:
+    lines = [line for line in path.read_text(encoding="utf-8").splitlines() if line.strip()]
+    assert lines[0].startswith("# ")
+    assert not lines[1].startswith(("|", "#", "- ", "```", ">>>", "![", "<"))
+    assert re.search(r"[.:?]", " ".join(lines[1:6]))
+
+
+@pytest.mark.usefixtures("scripts")
+def test_a_link_to_a_page_that_does_not_exist_is_a_problem_and_one_to_a_file_is_code() -> None:
+    from docs_site import mend_links
+
+    text, problems = mend_links("[a](b.md#c) [d](../src/firth/lazy.py) [f](g.md)", "docs/README.md", {"docs/b.md"})
+    assert text == "[a](docs/b.md#c) `d` f"
+    assert problems == ["docs/README.md links to g.md, which does not exist"]
+
+
+@pytest.mark.usefixtures("scripts")
+def test_the_menu_must_have_every_page(tmp_path: Path) -> None:
+    from docs_site import check_menu
+
+    (tmp_path / "docs").mkdir()
+    (tmp_path / "docs" / "a.md").write_text("# A")
+    assert list(check_menu("nav:\n  - B: docs/b.md\n", tmp_path)) == [
+        "mkdocs.yml: the menu has docs/b.md, which does not exist",
+        "mkdocs.yml: the menu lacks docs/a.md",
+    ]
 
 
 @pytest.mark.usefixtures("scripts")
 def test_broken_links_anchors_and_foreign_files_are_found(tmp_path: Path) -> None:
-    from docs_site import check  # type: ignore[import-not-found]
+    from docs_site import check
 
     (tmp_path / "a.html").write_text(
         '<h1 id="top">A</h1><a href="b.html#here">b</a><a href="c.html">c</a><a href="#no">no</a>'
@@ -58,6 +154,49 @@ def test_a_page_of_the_reference_has_signature_options_examples_and_methods() ->
     assert "## most_similar" in page
     assert "## encode" in page
     assert "self" not in page.partition("## most_similar")[2].partition("```")[2].partition("```")[0]
+
+
+@pytest.mark.usefixtures("scripts")
+def test_a_page_of_the_reference_links_types_and_names_and_has_the_source() -> None:
+    import firth
+    from reference import group_names, write_index, write_page
+
+    page = write_page("Corpus", firth.Corpus, set(firth.PLACES))
+    assert "[Normalizer](Normalizer.md)" in write_page("Tokenizer", firth.Tokenizer, set(firth.PLACES))
+    assert '??? quote "Source: src/firth/text/corpus.py, line' in page
+    assert "    def tokens(" in page
+    assert "## similarity" in write_page("evaluate", firth.evaluate)
+    groups = group_names(firth.PLACES)
+    assert sorted(name for names in groups.values() for name in names) == sorted(firth.PLACES)
+    assert "Corpus" in groups["Text"]
+    index = write_index({"Text": ["Corpus"]}, {"Corpus": firth.Corpus})
+    assert "| [Corpus](Corpus.md) |" in index
+
+
+@pytest.mark.usefixtures("scripts")
+def test_every_public_name_has_an_example_and_every_member_a_sentence() -> None:
+    import inspect
+
+    import firth
+    from reference import public_members
+
+    bare = [name for name in firth.PLACES if not inspect.getdoc(getattr(firth, name))]
+    for name in firth.PLACES:
+        item = getattr(firth, name)
+        documented = {member for member, _ in public_members(item)}
+        for base in item.__mro__ if inspect.isclass(item) else ():
+            if base.__module__.startswith("firth"):
+                members = [key for key, value in vars(base).items() if inspect.isfunction(value) and key[0] != "_"]
+                bare += [f"{name}.{member}" for member in members if member not in documented]
+    assert bare == []
+
+
+@pytest.mark.parametrize("path", sorted((ROOT / "docs").rglob("*.md")), ids=lambda path: path.name)
+def test_an_example_stands_in_a_fence_since_elsewhere_it_is_shown_as_a_quotation(path: Path) -> None:
+    inside = False
+    for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), 1):
+        inside = inside != line.startswith("```")
+        assert inside or not line.startswith(">>>"), f"{path.name}:{number}"
 
 
 @pytest.mark.usefixtures("scripts")

@@ -32,3 +32,15 @@ def test_a_figure_is_drawn_from_a_training(name: str, tmp_path: Path) -> None:
     from figures import draw
 
     assert "<svg" in draw(name, tmp_path).read_text(encoding="utf-8")
+
+
+def test_the_page_about_notebooks_has_plots_with_a_description() -> None:
+    from figures import FOLDER, PLOTS
+
+    page = (ROOT / "docs" / "notebooks.md").read_text(encoding="utf-8")
+    shown = re.findall(r"!\[(.+)\]\(images/(plot-\w+)\.svg\)", page)
+    assert {name for _, name in shown} <= set(PLOTS)
+    assert len(shown) >= 2
+    for description, name in shown:
+        assert len(description) > 40
+        assert (FOLDER / f"{name}.svg").stat().st_size < 200_000

@@ -14,6 +14,7 @@ import firth
 pytest.importorskip("torch")
 sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "scripts"))
 import pretrain_elmo as script
+from corpus_files import list_files
 
 
 @pytest.fixture
@@ -35,7 +36,7 @@ def corpus(tmp_path: Path) -> Path:
 
 
 def test_the_mixture_repeats_genres_and_takes_parts_of_others(corpus: Path) -> None:
-    names = [path.name for path in script.list_files(corpus, {"encyclopedia": 2.0, "books": 1.0, "science": 0.5})]
+    names = [path.name for path in list_files(corpus, {"encyclopedia": 2.0, "books": 1.0, "science": 0.5})]
     assert names == [
         *["encyclopedia-01.txt"] * 2,
         *("books-01.txt", "books-02.txt"),
@@ -46,7 +47,8 @@ def test_the_mixture_repeats_genres_and_takes_parts_of_others(corpus: Path) -> N
 def test_a_training_leaves_the_model_and_its_snapshots(
     corpus: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    tiny = replace(script.RECIPES["elmo-en"], preset="tiny", filters=(), vocabulary=6, batch=4, unroll=6, minutes=0.04)
+    small = {"preset": "tiny", "filters": (), "vocabulary": 6, "batch": 4, "unroll": 6, "minutes": 0.04}
+    tiny = replace(script.RECIPES["elmo-en"], **small)
     monkeypatch.setitem(script.RECIPES, "elmo-en", replace(tiny, evaluate_every=1))
     monkeypatch.setattr(script, "MIXTURE", {"books": 1.0})
     out = tmp_path / "model"

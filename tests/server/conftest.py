@@ -19,6 +19,7 @@ collect_ignore_glob = [] if all(map(find_spec, NEEDED)) else ["test_*.py"]
 @pytest.fixture(scope="session")
 def model_paths(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
     """Small models of several kinds."""
+    pytest.importorskip("torch")  # one of them is a biLM
     from firth.neural.architecture import Architecture
     from firth.neural.bilm import BiLM
 
@@ -42,10 +43,12 @@ def model_paths(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
 
 @pytest.fixture(scope="session")
 def server(model_paths: dict[str, Path]) -> Iterator[Any]:
-    """A server of small models, without a token."""
+    """A server of small models, without a token. The first requests may wait for compilers."""
     from tests.server.running import run_server
 
-    with run_server(*map(str, model_paths.values())) as running:
+    from firth.server.limits import Limits
+
+    with run_server(*map(str, model_paths.values()), limits=Limits(seconds=300)) as running:
         yield running
 
 

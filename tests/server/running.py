@@ -16,9 +16,11 @@ import uvicorn
 from firth.server.application import create_application
 from firth.server.gate import Gate
 from firth.server.limits import Limits
+from firth.server.log import EventLog
 from firth.server.metrics import Metrics
+from firth.server.protocol import protocol
 from firth.server.run import bind
-from firth.server.served import ServedModels
+from firth.server.served import OpenModel, ServedModels
 from firth.server.service import Service
 
 
@@ -32,6 +34,7 @@ class RunningServer:
     service: Service
     log: StringIO
     gate: Gate
+    server: uvicorn.Server
 
     def post(self, path: str, body: Any, **more: Any) -> Any:
         """The answer to a request with a JSON body."""
@@ -46,8 +49,9 @@ def run_server(*specifications: str, limits: Limits | None = None, **gate_settin
     metrics.watch(models)
     models.open_all()
     service = Service(models, limits)
-    gate = Gate(create_application(service, metrics), limits, metrics, log=log, **gate_settings)
-    server = uvicorn.Server(uvicorn.Config(gate, log_level="critical", lifespan="on", ws="none"))
+    events = EventLog(log)
+    gate = Gate(create_application(service, metrics, events), limits, metrics, log=events, **gate_settings)
+    server = uvicorn.Server(uvicorn.Config(gate, http=protocol(limits), log_level="critical", lifespan="on", ws="none"))
     listening = bind("127.0.0.1", 0)
     thread = threading.Thread(target=server.run, args=([listening],))
     thread.start()
@@ -55,8 +59,39 @@ def run_server(*specifications: str, limits: Limits | None = None, **gate_settin
         time.sleep(0.01)
     address = f"http://127.0.0.1:{listening.getsockname()[1]}"
     headers = {"authorization": f"Bearer {gate.token}"} if gate.token else {}
-    with httpx.Client(base_url=address, headers=headers, timeout=30, trust_env=False) as client:
-        yield RunningServer(address, client, models, service, log, gate)
+    with httpx.Client(base_url=address, headers=headers, timeout=300, trust_env=False) as client:
+        yield RunningServer(address, client, models, service, log, gate, server)
     server.should_exit = True
     thread.join()
     listening.close()
+
+
+class SteeredVectors:
+    """Word vectors that compute when `go` is set, keep the texts that they computed, and fail on the word `bad`."""
+
+    def __init__(self, vectors: Any) -> None:
+        self.vectors, self.go, self.begun = vectors, threading.Event(), threading.Event()
+        self.texts: list[list[str]] = []
+        self.kind, self.tokenizer, self.embed = vectors.kind, vectors.tokenizer, vectors.embed
+
+    def encode(self, texts: Any, **settings: Any) -> Any:
+        self.begun.set()
+        assert self.go.wait(20)
+        if any("bad" in words for words in texts):
+            raise RuntimeError("a secret path")
+        self.texts += texts
+        return self.vectors.encode(texts, **settings)
+
+
+@contextmanager
+def steer(running: RunningServer, name: str = "vectors") -> Iterator[SteeredVectors]:
+    """Replaces the word vectors of a server by steered ones; lets them go in the end."""
+    served = running.models.models[name]
+    before = served.ready()
+    steered = SteeredVectors(before.model)
+    served.current = OpenModel(steered, 0.0)
+    try:
+        yield steered
+    finally:
+        steered.go.set()
+        served.current = before

@@ -7,7 +7,19 @@ from typing import Any
 
 import pytest
 
-from firth.server.batching import Batcher, BatchJob, Computed, Expired, Overloaded, Work, end_of_turn, fill_batch
+from firth.server.batching import (
+    Batcher,
+    BatchJob,
+    Closing,
+    Computed,
+    Delivery,
+    Expired,
+    Overloaded,
+    Work,
+    deliver_all,
+    end_of_turn,
+    fill_batch,
+)
 
 
 class Slow:
@@ -181,7 +193,7 @@ def test_an_empty_request_is_answered_at_once_and_a_closing_batcher_takes_none()
     _, client = submit(batcher, Work("a", lambda model, items: items, [], []))
     assert client.error is None
     batcher.close()
-    with pytest.raises(Overloaded):
+    with pytest.raises(Closing):
         submit(batcher, Work("a", lambda model, items: items, ["tea"], [1]))
 
 
@@ -197,3 +209,71 @@ def test_turns_share_a_batch_evenly() -> None:
 )
 def test_where_a_turn_ends(costs: list[int], share: int, room: int, is_empty: bool, end: int) -> None:
     assert end_of_turn(costs, 0, share, room, is_empty=is_empty) == end
+
+
+def test_the_results_of_a_batch_are_handed_over_together() -> None:
+    handed: list[list[tuple[int, Any]]] = []
+
+    def hand_over(deliveries: Sequence[Delivery]) -> None:
+        handed.append([(one.start, one.values) for one in deliveries])
+        deliver_all(deliveries)
+
+    slow, batcher = Slow(), Batcher(batch_tokens=10, hand_over=hand_over)
+    submit(batcher, slow.work("first"))
+    assert slow.begun.acquire(timeout=10)
+    clients = [submit(batcher, slow.work(name))[1] for name in ("b", "bad", "c")]
+    _, late = submit(batcher, slow.work("late"), deadline=time.monotonic())
+    finish(batcher, slow)
+    assert handed[0] == [(0, ["first!"])]
+    assert [type(values) for _, values in handed[1]] == [Expired]
+    assert [type(values) for _, values in handed[2]] == [list, ValueError, list]
+    assert [client.values for client in clients] == [{0: "b!"}, {}, {0: "c!"}]
+    assert isinstance(late.error, Expired)
+
+
+def test_nothing_is_delivered_to_a_request_that_is_over() -> None:
+    client = Client()
+    job = BatchJob(Work("a", lambda model, items: items, ["tea"], [1]), None, client)
+    deliver_all([Delivery(job, 0, ValueError("first")), Delivery(job, 0, ["late"])])
+    assert isinstance(client.error, ValueError)
+    assert client.values == {}
+
+
+def test_after_a_batch_a_worker_waits_for_the_clients_that_it_answered_but_not_long() -> None:
+    slow, batcher = Slow(), Batcher(batch_tokens=100)
+    submit(batcher, slow.work("blocks"))
+    assert slow.begun.acquire(timeout=10)
+    waiter = threading.Thread(target=batcher.gather, args=(3, 60.0))
+    waiter.start()
+    for name in "abc":
+        assert waiter.is_alive()
+        submit(batcher, slow.work(name))
+    waiter.join(10)
+    assert not waiter.is_alive()
+    batcher.gather(5, 0.01)
+    batcher.gather(3, 60.0)
+    assert batcher.wanted == 1
+    submit(batcher, slow.work("long", cost=100))
+    batcher.gather(50, 60.0)  # what waits fills a batch
+    finish(batcher, slow)
+
+
+def test_requests_that_come_while_a_worker_gathers_are_one_batch() -> None:
+    slow, clients = Slow(), list[Client]()
+
+    def answer(deliveries: Sequence[Delivery]) -> None:
+        deliver_all(deliveries)
+        if len(slow.batches) == 2:  # both clients ask again
+            clients.extend(submit(batcher, slow.work(name))[1] for name in "de")
+
+    batcher = Batcher(batch_tokens=100, hand_over=answer)
+    submit(batcher, slow.work("first"))
+    assert slow.begun.acquire(timeout=10)
+    for name in "bc":
+        submit(batcher, slow.work(name))
+    slow.go.release(3)
+    for _ in range(2):
+        assert slow.begun.acquire(timeout=10)
+    finish(batcher, slow)
+    assert slow.batches == [["first"], ["b", "c"], ["d", "e"]]
+    assert [client.values for client in clients] == [{0: "d!"}, {0: "e!"}]

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import json
+import secrets
 import socket
 import time
 from collections.abc import Callable, Iterator
@@ -9,6 +10,7 @@ from pathlib import Path
 import pytest
 from tests.server.running import RunningServer, run_server
 
+from firth.server import gate
 from firth.server.limits import Limits
 
 TOKEN = "0123456789abcdef"
@@ -35,12 +37,37 @@ def test_a_token_is_needed_except_for_the_state(guarded: RunningServer) -> None:
     assert guarded.client.get("/v1/models").status_code == 200
 
 
+def test_tokens_are_compared_in_constant_time(guarded: RunningServer, monkeypatch: pytest.MonkeyPatch) -> None:
+    compared: list[tuple[bytes, bytes]] = []
+    compare = secrets.compare_digest
+
+    def note(given: bytes, token: bytes) -> bool:
+        compared.append((given, token))
+        return compare(given, token)
+
+    monkeypatch.setattr(gate.secrets, "compare_digest", note)
+    for given in ("w", "x" * 40, TOKEN):
+        guarded.client.get("/v1/models", headers={"authorization": f"Bearer {given}"})
+    assert compared == [(given, TOKEN.encode()) for given in (b"w", b"x" * 40, TOKEN.encode())]
+
+
+def test_the_openai_client_sends_the_token(guarded: RunningServer) -> None:
+    openai = pytest.importorskip("openai", reason="the client of OpenAI's API")
+    client = openai.OpenAI(base_url=f"{guarded.address}/v1", api_key=TOKEN, max_retries=0)
+    assert len(client.embeddings.create(model="vectors", input="tea").data) == 1
+    stranger = openai.OpenAI(base_url=f"{guarded.address}/v1", api_key="sk-wrong", max_retries=0)
+    with pytest.raises(openai.AuthenticationError, match="token is missing or wrong"):
+        stranger.embeddings.create(model="vectors", input="tea")
+
+
 def test_foreign_hosts_and_origins_are_refused(guarded: RunningServer) -> None:
     get = guarded.client.get
     assert get("/v1/models", headers={"host": "evil.example"}).status_code == 403
     assert get("/v1/models", headers={"host": "127.0.0.1.evil.example"}).status_code == 403
     assert get("/v1/models", headers={"origin": "https://evil.example"}).status_code == 403
     assert get("/v1/models", headers={"origin": "null"}).status_code == 403
+    form = {"origin": "https://evil.example", "content-type": "text/plain"}  # what a page may send without being asked
+    assert guarded.client.post("/embed", content=b'{"inputs": "tea"}', headers=form).status_code == 403
     assert get("/v1/models", headers={"origin": guarded.address}).status_code == 200
     assert get("/v1/models", headers={"origin": "https://friend.example"}).status_code == 200
 

@@ -17,3 +17,4 @@ def test_texts_of_the_description_are_escaped_and_references_followed() -> None:
     assert "list of string" in page
     assert "a&amp;b" in page
     assert '<input data-name="name">' in page
+    assert 'data-path="./tea/{name}"' in page  # also "./" is an address, not this page

@@ -7,7 +7,7 @@ import pytest
 import firth
 from firth.errors import OptionError
 from firth.server.limits import Limits
-from firth.server.served import ServedModels, UnknownModel, name_model
+from firth.server.served import NotReady, ServedModels, name_model
 
 
 def test_abilities_are_those_of_the_model(model_paths: dict[str, Path]) -> None:
@@ -26,7 +26,7 @@ def test_abilities_are_those_of_the_model(model_paths: dict[str, Path]) -> None:
 def test_a_model_must_be_open_before_it_answers() -> None:
     models = ServedModels(["svd-en"], Limits())
     assert not models.is_ready
-    with pytest.raises(UnknownModel, match="not open yet"):
+    with pytest.raises(NotReady, match="is being opened"):
         models.find(None, "encode")
     prepared: list[str] = []
     models.open_all(lambda served: prepared.append(served.name))

@@ -29,3 +29,11 @@ def test_layers_are_for_bilms(model_paths: dict[str, Path]) -> None:
         work.encode(opened, ["tea"], "mean", False, "top")
     with pytest.raises(OptionError, match="layers and mix are for biLMs"):
         work.embed(opened, ["tea"], ((1.0,), 1.0))
+
+
+def test_scores_of_unknown_words_have_a_warning_beside_the_answer() -> None:
+    model = firth.Ngram(order=2).fit([["strong", "tea"]])
+    asked = work.score(OpenModel(model, 0.0), ["این فیلم بد بود", "strong tea"])
+    assert asked.warning is not None
+    assert "67 % of the words (4 of 6) are unknown" in asked.warning
+    assert work.score(OpenModel(model, 0.0), ["strong tea"]).warning is None

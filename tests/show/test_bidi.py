@@ -46,6 +46,26 @@ def test_counts_of_persian_words_stay_in_their_columns() -> None:
         assert max(letters) < min(digits)
 
 
+def test_a_folded_cell_does_not_move_its_columns() -> None:
+    sentence = "این جمله بسیار بلند است و در یک سطر جا نمی‌شود چون واژه‌های زیادی دارد و باز هم ادامه دارد"
+    rows = [(sentence, 18, -3.5), ("tea", 21, 1.0)]
+    for title in ("", f"{sentence}. {sentence}"):
+        lines = render(terminal.table(title, ["sentence", "words", sentence[:9]], rows))
+        row, other = (next(line for line in lines if number in line) for number in ("18", "21"))
+        letters = [place for place, letter in enumerate(row) if "\u0600" <= letter <= "\u06ff"]
+        assert max(letters) < row.index("18") < row.index("-3.5000")
+        assert cell_len(row[: row.index("18")]) == cell_len(other[: other.index("21")])
+        folded = [line for line in lines if any("\u0600" <= letter <= "\u06ff" for letter in line)]
+        assert len(folded) >= 3
+
+
+def test_a_shortened_head_does_not_move_its_columns() -> None:
+    lines = render(terminal.heat("", np.eye(3), ["a", "b", "c"], ["دانشگاه‌های بزرگ کشور ما " * 3, "chai", "qahve"]))
+    head = next(line for line in lines if "chai" in line)
+    letters = [place for place, letter in enumerate(head) if "\u0600" <= letter <= "\u06ff"]
+    assert max(letters) < head.index("chai") < head.index("qahve")
+
+
 def test_marks_have_no_width_and_are_only_where_they_are_needed() -> None:
     assert isolate("café 12") == "café 12"
     assert cell_len(isolate("کتاب")) == cell_len("کتاب")

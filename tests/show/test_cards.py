@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
+
 from firth.show.cards import model_card, write_card
 
 
@@ -16,6 +18,14 @@ def test_a_card_leaves_out_what_is_not_known() -> None:
 
 def test_a_card_shows_the_loss_of_every_epoch() -> None:
     assert "| 2 | 2.500000 |" in model_card("small", 10, 5, {"loss": [4.0, 2.5]})
+
+
+@pytest.mark.parametrize("value", ["x", 3, {"a": 1}, [[1]], [None], {"before": 3}])
+def test_a_card_leaves_out_what_others_wrote_in_place_of_losses(value: object) -> None:
+    page = model_card("small", 10, 5, {"loss": value, "held_out_loss": value, "perplexity": value})
+    assert "## Loss" not in page
+    assert "## Perplexity" not in page
+    assert "held-out" not in model_card("small", 10, 5, {"loss": [4.0, 2.5], "held_out_loss": value})
 
 
 def test_a_card_lies_in_a_folder_or_beside_a_file(tmp_path: Path) -> None:

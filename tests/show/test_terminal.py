@@ -26,6 +26,17 @@ def test_a_bar_grows_with_its_share_and_stays_in_its_width() -> None:
     assert bar(1, 3, ascii=True) == "###"
 
 
+def test_a_bar_is_shorter_in_a_narrow_terminal_and_never_takes_two_lines() -> None:
+    console = Console(file=io.StringIO(), width=40, color_system=None)
+    console.print(terminal.bars("", [("کتاب خوب", 1.0), ("tea", 0.5)], header=("a long name of words", "value")))
+    assert isinstance(console.file, io.StringIO)
+    lines = console.file.getvalue().splitlines()
+    long, short = (line.count("█") for line in lines if "█" in line)
+    assert long in (2 * short, 2 * short + 1)
+    assert 4 <= long < 24
+    assert sum("█" in line for line in lines) == 2
+
+
 def test_numbers_are_right_aligned_and_none_is_a_dash() -> None:
     lines = render(table("", ["word", "count"], [("tea", 5), ("coffee", 12_345)])).splitlines()
     tea, coffee = (next(line.rstrip() for line in lines if word in line) for word in ("tea", "coffee"))

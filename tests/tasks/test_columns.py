@@ -98,6 +98,34 @@ def test_a_word_that_looks_like_a_comment_is_not_lost(tmp_path: Path) -> None:
     assert words(tmp_path / "f") == [["so", "#a=b", "good"], ["#c=d", "is"], ["#e=f"], ["#newdoc", "x"]]
 
 
+@pytest.mark.parametrize(
+    ("text", "sentences"),
+    [
+        ("#a=b O\n\nso O\n", [["#a=b"], ["so"]]),
+        ("#a=b O\n\n#c=d O\n\nso O\n", [["#a=b"], ["#c=d"], ["so"]]),
+        ("#encoding=utf-8\n\n#a=b\tO\n\nso\tO\n", [["#a=b"], ["so"]]),
+        ("#a=b O\n", [["#a=b"]]),
+        ("#a=b O\n\n#c=d O\n", [["#a=b"], ["#c=d"]]),
+        ("#a=b\n\n#newdoc\n", []),
+        ("#a=b\n\nso JJ O\n", [["so"]]),
+    ],
+)
+def test_a_first_sentence_that_looks_like_a_comment_is_not_lost(
+    tmp_path: Path, text: str, sentences: list[list[str]]
+) -> None:
+    (tmp_path / "f").write_text(text)
+    assert words(tmp_path / "f") == sentences
+
+
+def test_lines_before_the_first_sentence_that_may_be_comments_have_a_limit(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("firth.tasks.columns.LONGEST_SENTENCE", 3)
+    (tmp_path / "f").write_text("#a=b O\n\n" * 4)
+    with pytest.raises(FormatError, match="f:7: more than 3 lines before a sentence may be comments or words"):
+        words(tmp_path / "f")
+
+
 @pytest.mark.parametrize("comment", ["#id=1", "#newpar", "# a = b", "#text = so good", "# newdoc id = a"])
 @pytest.mark.parametrize("separator", ["\t", " "])
 def test_a_comment_is_no_word(tmp_path: Path, comment: str, separator: str) -> None:

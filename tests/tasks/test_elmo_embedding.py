@@ -179,3 +179,9 @@ def test_what_is_no_batch_is_an_error(bilm: BiLM) -> None:
         elmo(ids)
     with pytest.raises(OptionError, match="num_output_representations is 0"):
         ElmoEmbedding(bilm, 0)
+
+
+def test_a_notebook_shows_the_bilm_and_each_mix(bilm: BiLM) -> None:
+    page = ElmoEmbedding(bilm, 2)._repr_html_()
+    assert page.count("ScalarMix") == 2
+    assert "BiLM" in page

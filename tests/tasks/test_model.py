@@ -18,6 +18,7 @@ from firth.neural.bilm import BiLM
 from firth.runtime import Runtime
 from firth.tasks.inputs import Embedding, Inputs
 from firth.tasks.model import TaskModel, open_task
+from firth.tasks.registry import find_task
 from firth.tasks.sentiment.data import SentimentExample
 from firth.tasks.sentiment.task import Sentiment
 from firth.tasks.seq2seq.cove import Cove
@@ -62,7 +63,7 @@ def test_text_in_another_script_gets_a_warning(model: TaskModel) -> None:
     assert model.scripts == {"LATIN"}
     foreign, own = model.ask("фильм плохой", "a bad film")
     assert isinstance(foreign, dict)
-    assert foreign["warning"].startswith("most words are in CYRILLIC script")
+    assert foreign["warning"].startswith("100 % of the words (2 of 2) are in CYRILLIC script")
     assert "warning" not in own
 
 
@@ -198,3 +199,71 @@ def test_text_without_usual_case_is_truecased_for_the_network_and_stays_in_the_a
     model.metadata["case"] = "mixed"
     model.predict([example])  # examples of files are never changed
     assert model.read == [example.words]
+
+
+SMALLEST: dict[str, tuple[dict[str, Any], dict[str, list[str]], int]] = {  # options, labels, texts of a question
+    "ner": ({"hidden": (4,)}, {"kinds": ["PER"]}, 1),
+    "srl": ({"hidden": 4, "layers": 2, "finder": 4, "predicate_dim": 2}, {"roles": ["A0", "V"]}, 1),
+    "coref": ({"hidden": 4, "feedforward": 4, "features": 2, "singletons": True}, {"genres": []}, 1),
+    "qa": ({"hidden": 4}, {}, 2),
+    "entailment": ({"hidden": 4}, {"labels": ["yes", "no"]}, 2),
+    "sentiment": ({"hidden": 4}, {"labels": ["good", "bad"]}, 1),
+    "seq2seq": ({"hidden": 4, "layers": 1, "dim": 4}, {"words": ["tea"]}, 1),
+}
+
+
+def untrained(name: str, **changed: Any) -> TaskModel:
+    options, labels, _ = SMALLEST[name]
+    task = find_task(name)(**(options | changed))
+    inputs = Inputs(Embedding(characters=4))
+    return TaskModel(task, labels, inputs, task.network(inputs.sizes, labels)).eval()
+
+
+@pytest.mark.parametrize("name", SMALLEST)
+def test_weights_beyond_all_sense_give_an_error_and_no_nan(name: str) -> None:
+    texts = ("the tea is hot", "is it hot")[: SMALLEST[name][2]]
+    model = untrained(name)
+    assert len(json.dumps(model.ask(*texts), allow_nan=False)) > 2
+    torch.manual_seed(1)
+    with torch.no_grad():
+        for tensor in model.network.parameters():
+            tensor.copy_(3e38 * torch.randn_like(tensor).sign())
+    with pytest.raises(OptionError, match="NaN"):
+        model.ask(*texts)
+
+
+@pytest.mark.parametrize(
+    ("name", "option", "value"),
+    [
+        ("seq2seq", "beam", 201),
+        ("seq2seq", "length_penalty", 1e308),
+        ("seq2seq", "longest", 65_536),
+        ("coref", "kept", 1e308),
+        ("coref", "widest", 65_536),
+    ],
+)
+def test_options_beyond_all_sense_are_refused(tmp_path: Path, name: str, option: str, value: float) -> None:
+    firth.save(untrained(name), tmp_path / "model")
+    config = json.loads((tmp_path / "model" / "config.json").read_text())
+    config["config"]["options"][option] = value
+    (tmp_path / "model" / "config.json").write_text(json.dumps(config))
+    with pytest.raises(FormatError, match=f"{option} is .*, but must be at most"):
+        open_task(tmp_path / "model")
+
+
+def test_a_labeler_of_roles_without_the_tag_of_the_predicate_is_refused(tmp_path: Path) -> None:
+    firth.save(untrained("srl"), tmp_path / "model")
+    config = json.loads((tmp_path / "model" / "config.json").read_text())
+    config["config"]["labels"]["roles"] = ["A0", "A1"]
+    (tmp_path / "model" / "config.json").write_text(json.dumps(config))
+    with pytest.raises(FormatError, match="the roles of an srl model must have 'V'"):
+        open_task(tmp_path / "model")
+
+
+def test_a_notebook_shows_facts_epochs_and_layers() -> None:
+    page = open_task("ner")._repr_html_()
+    assert "training: 16 epochs" in page
+    assert "ELMo at the input" in page
+    model = open_task("ner")
+    model.metadata["epochs"] = ["not", "epochs"]
+    assert "training" not in model._repr_html_()

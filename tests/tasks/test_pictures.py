@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -11,7 +12,7 @@ from rich.console import Console
 from firth.tasks.coref.data import Document
 from firth.tasks.entailment.task import Entailment
 from firth.tasks.ner.task import Ner
-from firth.tasks.pictures import AlignedLabels, draw_answer, draw_clusters, draw_description
+from firth.tasks.pictures import AlignedLabels, draw_answer, draw_clusters, draw_description, draw_entities
 from firth.tasks.qa.task import Qa
 from firth.tasks.sentiment.task import Sentiment
 from firth.tasks.srl.task import Srl
@@ -101,3 +102,21 @@ def test_colors_add_nothing_to_the_words() -> None:
     assert plain == "[Mary]1 left .\n"
     assert colored != plain
     assert re.sub(r"\x1b\[[\d;]*m", "", colored) == plain
+
+
+def test_right_to_left_pieces_stay_above_their_labels() -> None:
+    bidi = pytest.importorskip("bidi", reason="orders text as a terminal does: pip install python-bidi")
+    pieces = (("علی", "ARG0"), ("کتاب را", "ARG1"), ("خواند", "V"))
+    words, labels = (bidi.get_display(line.plain, base_dir="L") for line in AlignedLabels(pieces).lines(80))
+    shown = words.replace("\u2068", "").replace("\u2069", "")
+    assert shown.index(bidi.get_display("علی")) == labels.index("ARG0") == 0
+    assert shown.index(bidi.get_display("کتاب را")) == labels.index("ARG1")
+    assert shown.index(bidi.get_display("خواند")) == labels.index("V")
+
+
+def test_a_right_to_left_sentence_is_read_from_the_right() -> None:
+    bidi = pytest.importorskip("bidi", reason="orders text as a terminal does: pip install python-bidi")
+    example = SimpleNamespace(words=["علی", "در", "Tehran", "است", "."])
+    line = draw_entities(example, {"tags": ["B-PER", "O", "O", "O", "O"]}).plain
+    shown = bidi.get_display(line, base_dir="L").replace("\u2068", "").replace("\u2069", "")
+    assert shown == bidi.get_display("[علی PER] در Tehran است .", base_dir="R")

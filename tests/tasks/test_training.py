@@ -213,3 +213,19 @@ def test_a_larger_share_of_the_examples_holds_a_smaller_one() -> None:
 def test_a_task_has_options_it_is_used_to() -> None:
     assert apply_defaults(Sentiment, Embedding, {"at": "input"}) == {"at": "input", "mix_decay": 0.001}
     assert apply_defaults(Sentiment, Training, {})["batch"] == 64
+
+
+def test_a_training_out_of_time_ends_in_the_middle_of_an_epoch_with_its_best_weights(
+    sources: Sources, whole: TaskModel, tmp_path: Path
+) -> None:
+    data = TASK, EMBEDDING, examples(30), examples(20, 2)
+    short = replace(TRAINING, minutes=0.0)
+    model = fit(*data, short, runtime=ONE, sources=sources, checkpoint=tmp_path)
+    assert [line["step"] for line in model.metadata["epochs"]] == [1]
+    assert model.metadata["dev"] == model.evaluate(examples(20, 2))
+    longer = fit(*data, TRAINING, runtime=ONE, sources=sources, checkpoint=tmp_path)  # goes on where it ended
+    ends = [line["step"] for line in longer.metadata["epochs"]]
+    per_epoch = whole.metadata["epochs"][0]["step"]
+    assert ends == [1, *(1 + per_epoch * epoch for epoch in range(1, 4))]
+    ample = fit(*data, replace(TRAINING, minutes=60.0), runtime=ONE, sources=sources)
+    assert same(ample, whole)

@@ -62,6 +62,22 @@ def test_running_text_is_cut_by_the_tokenizer(tmp_path: Path) -> None:
     assert list(Corpus(path).sentences()) == [["I", "ca", "n't", "go", "."], ["It", "'s", "late", "!"]]
 
 
+def test_a_function_from_text_to_tokens_is_a_tokenizer(tmp_path: Path) -> None:
+    (tmp_path / "text.txt").write_text("New-York is big. We\u2019re in New-York!")
+    for corpus in (
+        Corpus(tmp_path / "text.txt", tokenizer=str.split),
+        Corpus.of("New-York is big. We\u2019re in New-York!", tokenizer=str.split),
+    ):
+        assert list(corpus.sentences()) == [["New-York", "is", "big."], ["We\u2019re", "in", "New-York!"]]
+
+
+def test_a_function_that_changes_words_is_refused_with_the_way_that_works() -> None:
+    texts = ["Hot tea", "Cold rain"]
+    with pytest.raises(OptionError, match=r"returned 'hot', which is not in .* pass lists: \[split\(text\) for text"):
+        Corpus.of(texts, tokenizer=lambda text: text.lower().split()).tokens()
+    assert Corpus.of([text.lower().split() for text in texts]).vocabulary.words == ("cold", "hot", "rain", "tea")
+
+
 PACKERS = {
     "gz": gzip.compress,
     "bz2": bz2.compress,
@@ -393,3 +409,23 @@ def test_a_string_is_text_and_a_path_is_a_file(tmp_path: Path) -> None:
 def test_the_token_file_of_lists_is_cached(tmp_path: Path) -> None:
     first, second, other = (Corpus.of(lists, cache=tmp_path) for lists in ([["a b"]], [["a b"]], ["a b"]))
     assert first.tokens().path == second.tokens().path != other.tokens().path
+
+
+READER = """
+import sys
+from firth.text import corpus
+from firth.text.corpus import Corpus
+made = []
+read = Corpus._read
+Corpus._read = lambda *arguments: (made.append(1), read(*arguments))[1]
+tokens = Corpus(sys.argv[1], cache=sys.argv[2]).tokens()
+print(len(made), len(tokens))
+"""
+
+
+def test_of_several_processes_with_one_cache_one_reads_the_text(tmp_path: Path) -> None:
+    (tmp_path / "a.txt").write_text("hot tea and cold rain\n" * 5000)
+    command = [sys.executable, "-c", READER, str(tmp_path / "a.txt"), str(tmp_path / "cache")]
+    readers = [subprocess.Popen(command, stdout=subprocess.PIPE, text=True) for _ in range(3)]
+    said = sorted(reader.communicate(timeout=120)[0] for reader in readers)
+    assert said == ["0 25000\n", "0 25000\n", "1 25000\n"]

@@ -34,6 +34,15 @@ def test_an_element_that_would_hide_the_rest_is_an_error(tag: str) -> None:
         visible_text(f"<p>tea\n<{tag}> all of this", "page.html")
 
 
+@pytest.mark.parametrize("declaration", ["<![DOCTY1PE html>", "<![[[[["])
+def test_a_malformed_declaration_is_a_comment_or_an_error_with_its_line(declaration: str) -> None:
+    try:  # newer versions of Python read it as a comment, as browsers do
+        found = visible_text(f"<html>\n{declaration}<p>Tea")
+    except FormatError as error:
+        found = str(error)
+    assert found in ("Tea", "page:2: a declaration that begins with <![ is malformed. Remove it")
+
+
 def test_a_page_is_known_by_its_first_bytes() -> None:
     assert is_html(b"\xef\xbb\xbf\n<!DOCTYPE HTML PUBLIC>")
     assert is_html(b'<?xml version="1.0"?><!-- made -->\n<html lang="fa">')

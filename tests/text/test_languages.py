@@ -41,6 +41,14 @@ french: L'eau d’aujourd'hui n'est-elle pas là-bas ? -> L' eau d’ aujourd'hu
 french: M. Le Pen a-t-il dit « etc. » ? Qu'il vienne. -> M. Le Pen a -t-il dit « etc. » ? | Qu' il vienne .
 italian: L'arte dell'acqua, un po' d'oro. È qui. -> L' arte dell' acqua , un po' d' oro . | È qui .
 any: l'eau -> l'eau
+italian: A norma dell'art. 13 della legge. ha detto -> A norma dell' art. 13 della legge . | ha detto
+french: Selon l'art. 5 du code. et puis rien -> Selon l' art. 5 du code . | et puis rien
+english: i like it. do you? "why?" she asked... no. -> i like it . | do you ? | " why ? " she asked ... no .
+english: approx. five, e.g. cats, No. 5 etc. and so on -> approx. five , e.g. cats , No. 5 etc. and so on
+english: 1. wash the rice. 2. cook it -> 1 . wash the rice . | 2 . cook it
+any: i like it. do you? yes! -> i like it . do you ? yes !
+greek: Ήρθε χθες. μετά έφυγε. -> Ήρθε χθες . | μετά έφυγε .
+german: Er kam. und ging. -> Er kam . und ging .
 hebrew: בית־ספר ו-20 צה"ל -> בית ־ ספר ו - 20 צה"ל
 georgian: ბერძნ. ფილოსოფოსი, ე.წ. ბრძენი. ის წავიდა. -> ბერძნ. ფილოსოფოსი , ე.წ. ბრძენი . | ის წავიდა .
 """.replace("\\\n", "")

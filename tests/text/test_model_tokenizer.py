@@ -136,3 +136,17 @@ def test_folded_counts_and_ngrams_answer_in_any_case() -> None:
     assert model.probability("Tea", ["STRONG"]) == model.probability("tea", ["strong"])
     assert model.score(["Strong", "Tea"]).unknown == 0
     assert model.perplexity([["Strong", "Tea"]]) == model.perplexity(["strong tea"])
+
+
+def test_pieces_that_are_remembered_have_the_same_words(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("firth.text.model_tokenizer.REMEMBERED", 3)
+    vocabulary = Vocabulary(["late.", "it"])
+    split = ModelTokenizer.of({"tokenizer": SPLIT.as_dict()}, vocabulary)
+    texts = ["it is late.", "So late! so LATE!", "x" * 100 + "!", "", "it's late. it is"]
+    for text in texts * 3:
+        assert split.words(text) == ModelTokenizer.of({"tokenizer": SPLIT.as_dict()}, vocabulary).words(text)
+    assert "x" * 100 + "!" not in split._remembered
+    assert len(split._remembered) <= 3 + len(texts)  # a full table is started again
+    words = split.words("it is")
+    words.append("changed")
+    assert split.words("it is") == ["it", "is"]

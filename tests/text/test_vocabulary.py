@@ -10,7 +10,17 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from firth.errors import FormatError, OptionError, UnknownWord
-from firth.text.vocabulary import Vocabulary, read_counts, read_word_list, scan_large, scan_small, to_bytes, to_word
+from firth.kernels import words as kernel
+from firth.text.vocabulary import (
+    Vocabulary,
+    read_counts,
+    read_word_list,
+    scan_large,
+    scan_small,
+    to_bytes,
+    to_word,
+    unescape_small,
+)
 
 odd_words = st.lists(
     st.one_of(st.binary(max_size=12).map(to_word), st.text("a\\n\n\t\r\0", max_size=6)), unique_by=to_bytes, max_size=20
@@ -156,3 +166,15 @@ def test_short_and_long_lists_are_read_alike(lines: list[tuple[bytes, bytes]]) -
 def test_a_count_that_no_text_can_have_is_read_as_no_count(tmp_path: Path, digits: int) -> None:
     (tmp_path / "words").write_text(f"tea\t2\nrain\t{'9' * digits}\n")
     assert read_counts(tmp_path / "words") == ["tea", "rain"]
+
+
+@given(words=st.lists(st.text("a\\n", max_size=6), min_size=1, max_size=8))
+def test_escaped_words_are_read_alike_with_and_without_a_kernel(words: list[str]) -> None:
+    raw = "\t".join(words).encode()
+    ends = np.cumsum([len(word) + 1 for word in words]) - 1
+    starts = ends - [len(word) for word in words]
+    blob, *places = unescape_small(raw, starts, ends)
+    plain = np.empty(len(raw), np.uint8)
+    used = int(kernel.unescape(np.frombuffer(raw, np.uint8), starts, ends, plain))
+    assert blob.tobytes() == plain[:used].tobytes()
+    assert [place.tolist() for place in places] == [starts.tolist(), ends.tolist()]

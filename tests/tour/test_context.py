@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from io import StringIO
 from pathlib import Path
 
 import pytest
+from rich.console import Console
 
 from firth.tour import materials
 from firth.tour.answering import run_tasks
@@ -25,7 +27,13 @@ def test_without_torch_the_step_says_what_to_install(
 
 def test_the_two_banks_are_told_apart_above_the_layer_of_spelling(tmp_path: Path) -> None:
     pytest.importorskip("torch")
-    values = compare_contexts(Materials((), tmp_path)).values
+    step = compare_contexts(Materials((), tmp_path))
+    stream = StringIO()
+    Console(width=140, file=stream).print(step.picture)
+    printed = stream.getvalue()
+    assert "the [bank] of the river" in printed
+    assert "\\" not in printed
+    values = step.values
     assert values["other_use"][0] == pytest.approx(1)
     assert all(same > other for same, other in zip(values["same_use"][1:], values["other_use"][1:]))
 

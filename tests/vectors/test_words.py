@@ -134,6 +134,12 @@ def test_vectors_of_other_tools_keep_words_as_they_are_unless_asked() -> None:
     assert ("London" in folded, "London" in vectors) == (True, False)
 
 
+def test_a_function_is_a_tokenizer_of_vectors() -> None:
+    vectors = WordVectors(["北京"], [[1, 2]])
+    split = vectors.with_tokenizer(lambda text: [text[:1], text[1:]])
+    assert split.embed(["去北京"])[0].tolist() == [[0, 0], [1, 2]]
+
+
 def test_a_word_of_the_vocabulary_is_not_normalized() -> None:
     fold = Tokenizer(normalizer=Normalizer(fold_case=True))
     vectors = WordVectors(["us", "US"], [[1, 0], [0, 1]]).with_tokenizer(fold)
@@ -199,3 +205,11 @@ def test_two_sets_of_vectors_are_intersected_or_merged() -> None:
 def test_vectors_of_an_empty_word_or_of_none_are_shown():
     assert repr(WordVectors([""], [[1.0]])) == "WordVectors(1 words × 1, float64, 8 bytes)"
     assert repr(WordVectors([], np.zeros((0, 2), np.float32))) == "WordVectors(0 words × 2, float32, 0 bytes)"
+
+
+def test_a_notebook_shows_the_loss_of_trained_vectors() -> None:
+    vectors = WordVectors(["tea"], [[1, 2]], metadata={"loss": [3.0, 2.0]})
+    assert "training: 2 epochs, loss 3.0000 to 2.0000" in vectors._repr_html_()
+    assert "training" not in WordVectors(["tea"], [[1, 2]])._repr_html_()
+    unstable = WordVectors(["tea"], [[1, 2]], metadata={"loss": [3.0, float("nan")]})
+    assert "<svg" not in unstable._repr_html_()

@@ -14,8 +14,7 @@ import time
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import closing
-from dataclasses import asdict, dataclass, fields
-from hashlib import blake2b
+from dataclasses import asdict, dataclass, fields, replace
 from itertools import chain
 from pathlib import Path
 from typing import Any, Literal, Protocol
@@ -25,24 +24,26 @@ from numpy.typing import NDArray
 
 from firth.arguments import checked
 from firth.bulk.embedder import BLOCK_BYTES, Embed, Sentences, as_layers, embedder
+from firth.bulk.fingerprint import fingerprint
 from firth.bulk.hdf5 import Hdf5Writer
 from firth.bulk.journal import Journal, Snapshot
 from firth.bulk.lines import LineBlock, LineReader, prefetch
 from firth.bulk.parquet import ParquetWriter
+from firth.bulk.remote_embedder import embed_on_cluster
 from firth.bulk.shards import ShardWriter
 from firth.bulk.write_behind import WriteBehind
 from firth.errors import OptionError
-from firth.files import STDIN, Name, check_output, total_size
-from firth.formats.elmo_files import find_files
-from firth.formats.elmo_zip import is_zip
-from firth.formats.registry import detect, load
+from firth.files import STDIN, Name, check_output, staged, total_size
+from firth.formats.registry import load
 from firth.neural.inference.sentence_arrays import convert
 from firth.options import Recipe, option
-from firth.pretrained import shipped
 from firth.progress import Progress, Report, silent
+from firth.remote.addresses import address_of
 from firth.runtime import Runtime
+from firth.text.coverage import collect_coverage
 from firth.text.extraction import Extraction
-from firth.text.tokenize import Tokenizer
+from firth.text.model_tokenizer import tokenizer_of
+from firth.text.tokenize import TokenizerLike
 from firth.vectors.rows import Floats
 
 FEWEST, MOST = 8_192, 131_072  # tokens per block
@@ -110,6 +111,7 @@ FORMATS = {
     "safetensors": WriterFormat((".safetensors",), _open_shards, "index.json"),
     "parquet": WriterFormat((".parquet",), _open_parquet, "_firth.json"),
 }
+MARKS = "config.json", *(format.marker for format in FORMATS.values() if format.marker)  # of folders that firth wrote
 
 
 @dataclass(frozen=True)
@@ -141,13 +143,14 @@ def embed_file(
     out: Name,
     bulk: BulkOptions | None = None,
     *,
-    tokenizer: Tokenizer | None = None,
+    tokenizer: TokenizerLike | None = None,
     errors: Literal["strict", "replace"] = "strict",
     column: str | int | None = None,
     html: bool | None = None,
     identity: str = "",
     restart: bool = False,
     block_tokens: int | None = None,
+    runtime: Runtime | None = None,
     report: Report = silent,
     **settings: Any,
 ) -> EmbeddingReport:
@@ -156,7 +159,8 @@ def embed_file(
     Called again with the same arguments, it resumes a killed run. `model` is a model, or the name or path of one.
     `identity` is a fingerprint of the model, such as `fingerprint(path)`, and detects a changed model. Further settings
     are those of `BulkOptions`, if `bulk` is left out; the others are passed to the model's `embed`. A run with
-    `stateful=True` starts again instead of resuming.
+    `stateful=True` starts again instead of resuming. With a cluster as `runtime`, its workers embed the blocks; `model`
+    is a path or a name then, which they open themselves.
 
     >>> from tempfile import TemporaryDirectory
     >>> with TemporaryDirectory() as folder:
@@ -165,6 +169,7 @@ def embed_file(
     >>> done.sentences
     2
     """
+    path = model
     if isinstance(model, (str, os.PathLike)):
         identity, model = identity or fingerprint(model), load(model)
     if bulk is None:
@@ -173,8 +178,18 @@ def embed_file(
     format = bulk.format_for(out)
     if bulk.use_sentence_keys and format != "hdf5":
         raise OptionError(f"use_sentence_keys is for hdf5, but the output format is {format}")
-    lines = LineReader.of(inputs, tokenizer or Tokenizer(), errors, Extraction(column, html))
-    embed = embedder(model, as_layers(bulk.layers), bulk.pooling, **settings)
+    if address_of(out) is not None:
+        with staged(out, MARKS) as place:
+            reading: dict[str, Any] = {"tokenizer": tokenizer, "errors": errors, "column": column, "html": html}
+            running: dict[str, Any] = {"identity": identity, "restart": restart, "report": report}
+            running |= {"block_tokens": block_tokens, "runtime": runtime}
+            done = embed_file(path, inputs, place, bulk, **reading, **running, **settings)
+        return replace(done, path=os.fspath(out))
+    lines = LineReader.of(inputs, tokenizer or tokenizer_of(model), errors, Extraction(column, html))
+    layers = as_layers(bulk.layers)
+    embed = embedder(model, layers, bulk.pooling, **settings)
+    if runtime is not None and runtime.workers:
+        embed = embed_on_cluster(embed, path, identity, layers, bulk.pooling, settings, runtime)
     row = row_shape(embed, bulk.pooling is not None)
     block_tokens = block_tokens or tokens_for(row, embed.block_bytes)
     check_target(out, folder=FORMATS[format].marker is not None)
@@ -234,7 +249,7 @@ def check_target(out: Name, folder: bool) -> None:
         raise OptionError(f"{path}: is a folder, but a file is to be written there. Choose another name")
     if path.exists() and not path.is_dir() and folder:
         raise OptionError(f"{path}: is a file, but a folder is to be written there. Choose another name")
-    check_output(path, ["config.json", *(format.marker for format in FORMATS.values() if format.marker)])
+    check_output(path, MARKS)
 
 
 @dataclass(frozen=True)
@@ -255,7 +270,11 @@ class BulkEmbedder:
         state["digest"] = self.journal.state.get("digest", "")
         begin, before, size = time.perf_counter(), state["tokens"], total_size(self.lines.paths)
         read = self.lines.blocks(block_tokens, skip=state["sentences"], digest=state["digest"])
-        with closing(prefetch(read)) as blocks, WriteBehind(self.append, self.journal.sync) as pipeline:
+        with (
+            collect_coverage(),
+            closing(prefetch(read)) as blocks,
+            WriteBehind(self.append, self.journal.sync) as pipeline,
+        ):
             for block, arrays in self._embed_blocks(blocks):
                 pipeline.wait_for_write()  # the state of the last block is complete now
                 state = {
@@ -313,23 +332,3 @@ def count_zero_rows(arrays: Iterable[NDArray[Any]], pooled: bool) -> int:
             candidates = np.flatnonzero(layers[0, :, 0] == 0)
             count += int(np.count_nonzero(~layers[:, candidates].any(axis=(0, 2))))
     return count
-
-
-def fingerprint(path: Name) -> str:
-    """A hash of a model: sizes and samples of its files, so that it is fast for large files too."""
-    seen = blake2b(digest_size=16)
-    for file in _files_of(shipped.locate(path)):
-        size = file.stat().st_size
-        seen.update(f"{file.name} {size}\n".encode())
-        with open(file, "rb") as opened:
-            for part in range(64):
-                opened.seek(size * part // 64)
-                seen.update(opened.read(1 << 14))
-    return seen.hexdigest()
-
-
-def _files_of(path: Name) -> list[Path]:
-    if detect(path) == "elmo" and not is_zip(path):
-        elmo = find_files(path)
-        return [file for file in (elmo.options, elmo.weights, elmo.softmax, elmo.vocabulary) if file is not None]
-    return sorted(file for file in Path(path).rglob("*") if file.is_file()) if Path(path).is_dir() else [Path(path)]

@@ -134,6 +134,6 @@ def as_layers(text: str) -> Layers:
     words: dict[str, Layers] = {"mix": "mix", "all": "all", "top": "top"}
     if text in words:
         return words[text]
-    if not text.isdecimal():
-        raise OptionError(f"layers is {text!r}, but must be mix, all, top or the number of a layer")
+    if not text.isdecimal() or len(text) > 9:
+        raise OptionError(f"layers is {text!r:.60}, but must be mix, all, top or the number of a layer")
     return int(text)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterable, Sequence
 from typing import Any, Literal, cast
 
@@ -10,15 +11,21 @@ from numpy.typing import NDArray
 
 from firth.bulk.embed_file import BulkEmbedder, check_target, row_shape, tokens_for
 from firth.bulk.embedder import as_layers, embedder
+from firth.bulk.fingerprint import fingerprint
 from firth.bulk.journal import Journal
 from firth.bulk.lines import LineBlock, LineReader
+from firth.bulk.remote_embedder import embed_on_cluster
 from firth.errors import OptionError
-from firth.files import Name
+from firth.files import Name, staged
 from firth.formats import native
 from firth.formats.reading import RowSelection
+from firth.formats.registry import load
 from firth.progress import Report, silent
+from firth.remote.addresses import address_of
+from firth.runtime import Runtime
 from firth.text.extraction import Extraction
-from firth.text.tokenize import Tokenizer
+from firth.text.model_tokenizer import tokenizer_of
+from firth.text.tokenize import TokenizerLike
 from firth.text.vocabulary import Vocabulary, to_bytes, to_word
 from firth.vectors.occurrences import Occurrences
 
@@ -80,7 +87,7 @@ def index_file(
     layers: str = "top",
     dtype: Literal["float16", "float32"] = "float16",
     words: Iterable[str] | None = None,
-    tokenizer: Tokenizer | None = None,
+    tokenizer: TokenizerLike | None = None,
     errors: Literal["strict", "replace"] = "strict",
     column: str | int | None = None,
     html: bool | None = None,
@@ -88,17 +95,37 @@ def index_file(
     identity: str = "",
     restart: bool = False,
     block_tokens: int | None = None,
+    runtime: Runtime | None = None,
     report: Report = silent,
     **settings: Any,
 ) -> Occurrences:
     """Reads every line of the inputs as a sentence and saves an index of its words at `out`, a folder.
 
-    `words` restricts the index to these words. The same call resumes a killed run.
+    `words` restricts the index to these words. The same call resumes a killed run. `model` is a model or, for a cluster
+    as `runtime`, the path or name of one.
     """
+    path = model
+    if isinstance(model, (str, os.PathLike)):
+        model_path, identity = model_path or os.fspath(model), identity or fingerprint(model)
+        model = load(model)
     if layers == "all":
         raise OptionError("layers is 'all', but an index is over one layer, or over their mix")
-    lines = LineReader.of(inputs, tokenizer or Tokenizer(), errors, Extraction(column, html))
+    if address_of(out) is not None:
+        with staged(out) as place:
+            reading: dict[str, Any] = {"tokenizer": tokenizer, "errors": errors, "column": column, "html": html}
+            running: dict[str, Any] = {
+                "model_path": model_path,
+                "identity": identity,
+                "restart": restart,
+                "report": report,
+                "runtime": runtime,
+            }
+            what: dict[str, Any] = {"layers": layers, "dtype": dtype, "words": words, "block_tokens": block_tokens}
+            return index_file(path, inputs, place, **what, **reading, **running, **settings)
+    lines = LineReader.of(inputs, tokenizer or tokenizer_of(model), errors, Extraction(column, html))
     embed = embedder(model, as_layers(layers), **settings)
+    if runtime is not None and runtime.workers:
+        embed = embed_on_cluster(embed, path, identity, as_layers(layers), None, settings, runtime)
     row = row_shape(embed, pooled=False)
     block_tokens = block_tokens or tokens_for(row, embed.block_bytes)
     only = None if words is None else frozenset(words)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import itertools
-import os
 import re
 from collections.abc import Generator, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -12,10 +11,10 @@ from hashlib import blake2b
 from typing import Literal, TypeVar
 
 from firth.errors import OptionError
-from firth.files import STDIN, Name, decode, expand, iterate_lines, open_with_position
+from firth.files import STDIN, Name, decode, expand, iterate_lines, open_with_position, total_size
 from firth.text.chunks import BYTE_ORDER_MARK
 from firth.text.extraction import Extraction
-from firth.text.tokenize import Tokenizer
+from firth.text.tokenize import Tokenizer, TokenizerLike, as_tokenizer
 from firth.text.vocabulary import to_bytes
 
 CURE = "Convert the file, or read it with --errors replace"
@@ -55,7 +54,7 @@ class LineReader:
     def of(
         cls,
         names: Name | Iterable[Name],
-        tokenizer: Tokenizer,
+        tokenizer: TokenizerLike,
         errors: Literal["strict", "replace"],
         extraction: Extraction = AS_PLAIN_TEXT,
     ) -> LineReader:
@@ -63,7 +62,7 @@ class LineReader:
 
         A cell of a table is one sentence, whatever lines it has; so is a block of an HTML page.
         """
-        return cls(tuple(expand(names)), tokenizer, errors, extraction)
+        return cls(tuple(expand(names)), as_tokenizer(tokenizer), errors, extraction)
 
     def blocks(self, tokens: int, *, skip: int = 0, digest: str = "") -> Iterator[LineBlock]:
         """Blocks of whole lines with at least `tokens` tokens each. Their boundaries depend only on the text, so that a
@@ -109,7 +108,7 @@ class LineReader:
                 for text, number in self.extraction.documents(path, kind, self.errors):
                     blocks = text.split("\n") if kind == "html" else [" ".join(text.splitlines())]
                     yield from ((to_bytes(block), path, number, before) for block in blocks)
-                before += os.path.getsize(path) if path != STDIN else 0
+                before += total_size([path]) or 0 if path != STDIN else 0
                 continue
             with open_with_position(path) as (file, position):
                 place = 0
@@ -118,7 +117,7 @@ class LineReader:
                         place = position() or 0
                     start = len(BYTE_ORDER_MARK) if number == 1 and raw.startswith(BYTE_ORDER_MARK) else 0
                     yield raw[start:].rstrip(b"\r\n"), path, number, before + place
-            before += os.path.getsize(path) if path != STDIN and os.path.isfile(path) else 0
+            before += total_size([path]) or 0 if path != STDIN else 0
 
 
 def _digest(seen: blake2b, raw_lines: list[bytes]) -> str:

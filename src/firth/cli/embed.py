@@ -6,16 +6,19 @@ from typing import Annotated, Any, Literal
 
 from cyclopts import Parameter
 
-from firth.bulk.embed_file import BulkOptions, embed_file, fingerprint
+from firth.bulk.embed_file import BulkOptions, embed_file
+from firth.bulk.fingerprint import fingerprint
 from firth.bulk.index import index_file
 from firth.bulk.journal import has_journal
-from firth.cli.flags import BilmDevice, Force, Inputs, Json, Model, TextOptions
+from firth.cli.flags import BilmDevice, ClusterOptions, Force, Inputs, Json, Model, OnCluster, TextOptions
 from firth.cli.loading import is_bilm, move_to
 from firth.cli.output import answer
 from firth.cli.overwrite import check_outputs
 from firth.errors import OptionError
+from firth.files import is_file, is_under_way
 from firth.formats.elmo_write import dump_token_embeddings
 from firth.formats.registry import load
+from firth.runtime import Runtime
 from firth.show import terminal
 from firth.text.vocabulary_file import read_vocabulary
 
@@ -36,8 +39,11 @@ class RunOptions:
     ] = False
     force: Force = False
 
-    def load(self, model: str, text: TextOptions) -> tuple[Any, dict[str, Any]]:
-        """The model on its device, and the arguments that `embed_file` and `index_file` have in common."""
+    def load(self, model: str, text: TextOptions, cluster: ClusterOptions) -> tuple[Any, dict[str, Any]]:
+        """The model on its device, and the arguments that `embed_file` and `index_file` have in common.
+
+        On a cluster, the device is that of the workers.
+        """
         arguments = {
             "errors": text.errors,
             "column": text.column,
@@ -45,8 +51,16 @@ class RunOptions:
             "identity": fingerprint(model),
             "precision": self.precision,
         }
-        shared = {**arguments, "restart": self.restart, "tokenizer": text.tokenizer()}
-        return move_to(load(model), self.device), shared
+        loaded = load(model)
+        shared = {**arguments, "restart": self.restart, "tokenizer": text.tokenizer_for(loaded)}
+        device = self.device if self.device is None or cluster.cluster is None else "cpu"
+        return move_to(loaded, device), shared
+
+    def connect(self, cluster: ClusterOptions, model: str, loaded: Any) -> tuple[Any, Runtime | None]:
+        """What to embed with: the loaded model here, or its path and the cluster whose workers open it."""
+        device = "cpu" if self.device is None else self.device.partition(":")[0]
+        runtime = cluster.connect(None, device, [model])
+        return (loaded, None) if runtime is None else (model, runtime)
 
 
 Run = Annotated[RunOptions, Parameter(name="*")]
@@ -81,6 +95,7 @@ def embed(
     bulk: Annotated[BulkOptions, Parameter(name="*", group="Output")] = BulkOptions(),
     text: Text = TextOptions(),
     run: Run = RunOptions(),
+    cluster: OnCluster = ClusterOptions(),
     json: Json = False,
 ) -> None:
     """Write the vectors of every line of a text to disk, one per word or one per line.
@@ -95,21 +110,22 @@ def embed(
         firth embed elmo/ corpus.txt --out corpus.hdf5 --layers all --tokens whitespace --stateful
         firth embed elmo/ vocab.txt --out vocab_embedding.hdf5 --token-embeddings
     """
-    check_outputs([out], [model, *inputs], force=run.force or has_journal(out), models=False)
-    loaded, arguments = run.load(model, text)
+    check_outputs([out], [model, *inputs], force=run.force or has_journal(out) or is_under_way(out), models=False)
+    loaded, arguments = run.load(model, text, cluster)
     if token_embeddings:
         dump_vocabulary(loaded, inputs, out, json)
         return
     arguments |= {"stateful": stateful or None, "batch_size": batch_size}
     with terminal.progress() as report:
-        summary = embed_file(loaded, inputs, out, bulk, report=report, **arguments)
+        source, runtime = run.connect(cluster, model, loaded)
+        summary = embed_file(source, inputs, out, bulk, runtime=runtime, report=report, **arguments)
     values = summary.as_dict()
     answer(values, terminal.table("", ["", "value"], list(values.items())), json)
 
 
 def dump_vocabulary(model: Any, inputs: list[str], out: str, as_json: bool) -> None:
     """Writes the vectors of the words of a vocabulary without context."""
-    if len(inputs) != 1 or not os.path.isfile(inputs[0]):
+    if len(inputs) != 1 or not is_file(inputs[0]):
         raise OptionError("--token-embeddings takes one vocabulary file, with one word on each line")
     if not is_bilm(model):
         raise OptionError(f"--token-embeddings is for ELMo models, but this is a {type(model).__name__}")
@@ -132,6 +148,7 @@ def index(
     ] = (),
     text: Text = TextOptions(),
     run: Run = RunOptions(),
+    cluster: OnCluster = ClusterOptions(),
     json: Json = False,
 ) -> None:
     """Index every word of a text by its vector in context, for `firth neighbors --context`.
@@ -141,17 +158,19 @@ def index(
         firth index elmo/ corpus.txt --out corpus.index
         firth neighbors corpus.index --context "Olivia signed to do a Broadway [play]"
     """
-    check_outputs([out], [model, *inputs], force=run.force or has_journal(out), models=False)
-    loaded, arguments = run.load(model, text)
+    check_outputs([out], [model, *inputs], force=run.force or has_journal(out) or is_under_way(out), models=False)
+    loaded, arguments = run.load(model, text, cluster)
     with terminal.progress() as report:
+        source, runtime = run.connect(cluster, model, loaded)
         occurrences = index_file(
-            loaded,
+            source,
             inputs,
             out,
             layers=layers,
             dtype=dtype,
             words=words or None,
             model_path=os.path.abspath(model) if os.path.exists(model) else model,
+            runtime=runtime,
             report=report,
             **arguments,
         )

@@ -1,26 +1,35 @@
 """Flags that several commands share."""
 
+import os
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
 from cyclopts import Parameter, validators
 
+from firth.errors import OptionError
 from firth.files import STDIN, open_bytes
+from firth.lazy import import_name
 from firth.options import Recipe, option
+from firth.runtime import Runtime
 from firth.text.corpus import Corpus
 from firth.text.languages import NORMALIZERS, Language, language_normalizer
+from firth.text.model_tokenizer import tokenizer_of
 from firth.text.tokenize import Tokenizer
 
 Model = Annotated[
     str,
     Parameter(
-        help="A model: a file of any supported format, a folder that firth wrote, or the name of a pretrained model "
-        "(see `firth models`)."
+        help="A model: a file of any supported format, a folder that firth wrote, an address such as "
+        "s3://bucket/model, or the name of a pretrained model (see `firth models`)."
     ),
 ]
 Inputs = Annotated[
     list[str],
-    Parameter(allow_leading_hyphen=True, help="Text: files, folders, glob patterns, or - for standard input."),
+    Parameter(
+        allow_leading_hyphen=True,
+        help="Text: files, folders, glob patterns, addresses such as s3://bucket/text, or - for standard input.",
+    ),
 ]
 Texts = Annotated[
     list[str], Parameter(allow_leading_hyphen=True, help="Texts in quotes, or - to read one text per line.")
@@ -47,6 +56,56 @@ Checkpoint = Annotated[
     Parameter(help="Folder for checkpoints. The same command resumes an interrupted training from there."),
 ]
 Log = Annotated[str | None, Parameter(help="File for the training log, as JSON lines.")]
+
+
+@dataclass(frozen=True)
+class ClusterOptions:
+    """Where the work runs, if not in threads of this process."""
+
+    cluster: Annotated[
+        str | None,
+        Parameter(
+            help="Ray cluster to run on: host:port, auto for the one of this machine, local for processes of this "
+            "machine. Needs the extra ray."
+        ),
+    ] = None
+    workers: Annotated[
+        int | None, Parameter(help="With --cluster: number of tasks at once. Default: one per CPU of the cluster.")
+    ] = None
+    average_every: Annotated[
+        int,
+        Parameter(help="With --cluster: words that a worker trains on before the copies of the vectors are averaged."),
+    ] = 200_000
+    cluster_folder: Annotated[
+        str | None,
+        Parameter(help="With --cluster: folder that keeps finished tasks. The same command resumes a killed run."),
+    ] = None
+
+    def connect(self, threads: int | None, device: str, paths: Iterable[str]) -> Runtime | None:
+        """The cluster, or None. Every node must see the paths."""
+        if self.cluster is None:
+            for name in ("workers", "cluster_folder"):
+                if getattr(self, name) is not None:
+                    raise OptionError(f"--{name.replace('_', '-')} is for a cluster. Name it with --cluster")
+            return None
+        if self.workers is not None and self.workers < 1:
+            raise OptionError(f"--workers is {self.workers}, but must be at least 1")
+        if self.average_every < 1:
+            raise OptionError(f"--average-every is {self.average_every}, but must be at least 1")
+        connect = import_name("firth.distributed.cluster:connect", "running on a cluster", "ray")
+        runtime: Runtime = connect(
+            self.cluster,
+            threads=threads,
+            device=device,
+            workers=self.workers,
+            folder=self.cluster_folder,
+            round_words=self.average_every,
+            paths=[path for path in paths if os.path.exists(path)],
+        )
+        return runtime
+
+
+OnCluster = Annotated[ClusterOptions, Parameter(name="*", group="Cluster")]
 
 
 def read_texts(texts: list[str], *, keep_blank: bool = False) -> list[str]:
@@ -101,6 +160,12 @@ class TextOptions(Recipe):
                 normalizer = replace(normalizer, half_spaces=False)  # tokens are not joined
         return Tokenizer(mode=self.tokens, normalizer=normalizer, language=self.language, segment=self.segment)
 
+    def tokenizer_for(self, model: Any) -> Tokenizer:
+        """The tokenizer with these options; without any, that of the model's training text, if the model stores it."""
+        chosen = {name: getattr(self, name) for name in ("tokens", "language", "segment", "fold_case")}
+        is_default = all(getattr(TextOptions(), name) == value for name, value in chosen.items())
+        return tokenizer_of(model) if is_default else self.tokenizer()
+
 
 NAMES = "field", "column", "html", "errors", "documents", "cache", "threads"  # options of a corpus
 
@@ -117,10 +182,10 @@ class CorpusOptions(TextOptions):
     cache: str | None = option(None, "Folder that keeps the tokenized text, so that later runs need not tokenize.")
     threads: int | None = option(None, "Number of threads. Default: one per CPU core.", minimum=1)
 
-    def corpus(self, inputs: list[str]) -> Corpus:
-        """The corpus in these inputs, read with these options."""
+    def corpus(self, inputs: list[str], model: Any = None) -> Corpus:
+        """The corpus in these inputs, read with these options, or as the training text of a model was."""
         options = {name: getattr(self, name) for name in NAMES}
-        return Corpus(inputs, tokenizer=self.tokenizer(), **options)
+        return Corpus(inputs, tokenizer=self.tokenizer_for(model), **options)
 
 
 @dataclass(frozen=True)

@@ -68,9 +68,11 @@ SECTIONS = {
     },
     "Models": {
         "models": "firth.cli.models:models",
+        "pull": "firth.cli.pull:pull",
         "card": "firth.cli.models:card",
         "info": "firth.cli.models:info",
         "report": "firth.cli.report:report",
+        "map": "firth.cli.map:write_map",
         "convert": "firth.cli.models:convert",
         "quantize": "firth.cli.models:quantize",
     },
@@ -81,10 +83,12 @@ OPTION = re.compile(r"--?[A-Za-z][\w-]*(=.*)?", re.DOTALL)  # a number or a text
 # In errors of the library: an option of Python, and what has another name on the command line.
 ARGUMENT = re.compile(r"(?<![\w=?&.-])([a-z][a-z_]+)=('[^']*'|\"[^\"]*\"|\([\d., ]+\)|[\w.]*\w)")
 FLAGS = {"Read them with Tokenizer(mode='whitespace')": "Use --tokens whitespace"}
+COMPLETION = "--install-completion"
 EXTRAS = {  # modules and the extras that install them
     "torch": "elmo",
     "h5py": "elmo",
     "nicegui": "web",
+    "huggingface_hub": "hub",
     **dict.fromkeys(("fastapi", "uvicorn", "orjson", "prometheus_client"), "serve"),
 }
 
@@ -102,7 +106,7 @@ def build(line: list[str], described: bool = True) -> App:
     )
     app.register_install_completion_command(help="Install completion for the shell that runs this command.")
     options = Group("Options", sort_key=len(SECTIONS))
-    app["--help"].group = app["--version"].group = app["--install-completion"].group = options
+    app["--help"].group = app["--version"].group = app[COMPLETION].group = options
     for number, (title, commands) in enumerate(SECTIONS.items()):
         section = Group(title, sort_key=number)
         for order, (name, place) in enumerate(commands.items()):
@@ -143,7 +147,22 @@ def run(arguments: Sequence[str] | None) -> None:
 
         command = expand_recipe_file(expand_labels(command))
     lists_commands = not command or command[0].startswith("-")
-    build(command, lists_commands)(command, exit_on_error=False, print_error=False)
+    app = build(command, lists_commands)
+    if COMPLETION in command[:1] and (missing := remove_missing(app)):
+        warnings.warn(f"without completion, for want of an extra: {', '.join(missing)}", stacklevel=2)
+    app(command, exit_on_error=False, print_error=False)
+
+
+def remove_missing(app: App, path: str = "") -> list[str]:
+    """Takes away the commands below an app whose extra is not installed; returns their names."""
+    missing = []
+    for name in [name for name in app if not name.startswith("-")]:
+        try:
+            missing += remove_missing(app[name], f"{path}{name} ")
+        except (MissingExtra, ImportError):
+            del app[name]
+            missing.append(path + name)
+    return missing
 
 
 def check_characters(command: Sequence[str]) -> None:

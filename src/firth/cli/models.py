@@ -10,7 +10,7 @@ from rich.markdown import Markdown
 from rich.table import Table
 from rich.text import Text
 
-from firth.cli.flags import Force, Json, Model, Seed, Target
+from firth.cli.flags import Force, Json, Model, Seed, Target, TextOptions
 from firth.cli.loading import is_bilm, load_as, load_subwords
 from firth.cli.output import answer
 from firth.cli.overwrite import check_outputs
@@ -27,6 +27,7 @@ from firth.pretrained import shipped
 from firth.show import terminal
 from firth.show.cards import card_of, model_card
 from firth.show.numbers import format_bytes
+from firth.text.languages import Language
 from firth.vectors.words import WordVectors
 
 DOCUMENTS = "document-vectors"  # the kind of DocumentVectors, whose file imports the kernels
@@ -117,8 +118,24 @@ def convert(
         Literal["float16", "int8"] | None,
         Parameter(name=["--precision", "--dtype"], help="Store the weights with lower precision."),
     ] = None,
+    file_bytes: Annotated[
+        int | None,
+        Parameter(
+            help="Largest size of a file of weights in firth's own format: a model then has several. Default: one file."
+        ),
+    ] = None,
     encoding: Annotated[
         str | None, Parameter(help="Encoding of the words in the file, such as latin-1. Default: UTF-8.")
+    ] = None,
+    language: Annotated[
+        Language | None,
+        Parameter(
+            help="Word vectors of other tools: the language of their text, as in `firth train`. Questions are then "
+            "normalized as its text is, such as Persian and Arabic letters. Default: words stay as they are."
+        ),
+    ] = None,
+    segment: Annotated[
+        str | None, Parameter(help="The same for the segmenter of their text, such as icu or jieba.")
     ] = None,
     force: Force = False,
     json: Json = False,
@@ -131,10 +148,14 @@ def convert(
         firth convert glove.840B.300d.txt small.bin --format word2vec-binary --limit 100000
         firth convert vectors/ vectors-int8/ --precision int8
         firth convert bilm/ small-bilm/ --precision int8
+        firth convert bilm/ parts/ --file-bytes 48000000
+        firth convert cc.fa.300.vec vectors-fa/ --language persian
     """
     check_outputs([target], [source, vocabulary], force=force)
     with terminal.progress():
         model = load(source, limit=limit, vocabulary=vocabulary, encoding=encoding)
+        if language is not None or segment is not None:
+            model = with_language(model, TextOptions(language=language or "any", segment=segment), format, target)
         if precision is not None and isinstance(model, WordVectors):
             written = format or format_for(model, target)
             if written != "native":
@@ -144,8 +165,19 @@ def convert(
             if model.rows.dtype_name != precision:
                 problem = f"the rows are {model.rows.dtype_name}, which is smaller than {precision}"
                 raise OptionError(f"{source}: {problem}. Convert it without --precision")
-        save(model, target, format=format, precision=precision)
+        save(model, target, format=format, precision=precision, file_bytes=file_bytes)
     answer({"from": source, "to": target, **describe(model)}, Text(f"{target}: {model!r}"), json)
+
+
+def with_language(model: Any, text: TextOptions, format: str | None, target: str) -> Any:
+    """Word vectors that normalize and split questions as the text of a language."""
+    if not isinstance(model, WordVectors):
+        raise OptionError(f"--language and --segment are for word vectors, but this is a {type(model).__name__}")
+    written = format or format_for(model, target)
+    if written != "native":
+        cure = "Write firth's own format, a folder"
+        raise OptionError(f"{target}: the format {written} has no place for a language or a segmenter. {cure}")
+    return model.with_tokenizer(text.tokenizer())
 
 
 def quantize(

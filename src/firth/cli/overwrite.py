@@ -9,9 +9,10 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from firth.errors import OptionError
-from firth.files import STDIN
+from firth.files import STDIN, check_output, is_file
 from firth.formats.registry import is_binary_model
 from firth.pretrained import shipped
+from firth.remote.addresses import address_of
 
 
 def check_outputs(
@@ -30,10 +31,16 @@ def check_outputs(
     Traceback (most recent call last):
     firth.errors.OptionError: README.md: the file exists. Choose another name, or replace it with --force
     """
-    named = [str(name) for name in inputs if name not in (None, STDIN)]
+    given = [str(name) for name in inputs if name not in (None, STDIN)]
+    addresses = [address for name in given if (address := address_of(name)) is not None]
+    named = [name for name in given if address_of(name) is None]
     read = [path for name in named for path in find_files(name)]
     for out in [os.fspath(one) for one in outputs if one is not None]:
         if out == STDIN:
+            continue
+        address = address_of(out)
+        if address is not None:
+            check_address(address, addresses, force=force)
             continue
         check_inputs_remain(out, read)
         check_outside(out, named)
@@ -42,6 +49,21 @@ def check_outputs(
         if not os.path.isfile(out):
             raise OptionError(f"{out}: is neither a file nor a folder. Choose another name")
         if not force and not (models and is_binary_model(out)):
+            raise OptionError(f"{out}: the file exists. Choose another name, or replace it with --force")
+
+
+def check_address(out: str, inputs: Iterable[str], *, force: bool) -> None:
+    """As `check_outputs`, for an output at an address. A file there is replaced with `force` only."""
+    for address in (one.rstrip("/") for one in inputs):
+        if address == out.rstrip("/"):
+            raise OptionError(f"{out}: is an input and cannot be the output. Choose another name")
+        if address.startswith(out.rstrip("/") + "/"):
+            raise OptionError(f"{out}: contains the input {address} and cannot be the output. Choose another name")
+        if out.startswith(address + "/"):
+            raise OptionError(f"{out}: lies in the input {address}; the next run would read it. Choose a place outside")
+    if is_file(out):
+        check_output(out)
+        if not force:
             raise OptionError(f"{out}: the file exists. Choose another name, or replace it with --force")
 
 

@@ -1,20 +1,20 @@
 """`firth predict` and `firth test`: apply and score task models and fastText classifiers."""
 
 import json as json_module
-import sys
-from collections.abc import Mapping
+import warnings
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from cyclopts import Parameter
 from rich.console import Group, RenderableType
 from rich.text import Text
 
 from firth.cli.flags import Device, Json, Texts, read_texts
-from firth.cli.loading import load_subwords
+from firth.cli.loading import load_as
 from firth.cli.output import answer
-from firth.errors import OptionError
+from firth.errors import CoverageWarning, OptionError
 from firth.formats import native
 from firth.models.classifier_model import Classifier
 from firth.pretrained.shipped import locate_task
@@ -23,6 +23,7 @@ from firth.show import terminal
 from firth.tasks.registry import TASKS
 from firth.text.tokenize import Tokenizer
 from firth.vectors.fasttext_names import LABEL_PREFIX
+from firth.vectors.subwords import SubwordVectors
 
 if TYPE_CHECKING:
     from firth.tasks.model import TaskModel
@@ -76,6 +77,12 @@ class PredictOptions:
 Options = Annotated[PredictOptions, Parameter(name="*")]
 
 
+def load_classifier(path: str) -> Classifier:
+    """The classifier in a file; a language identifier of fastText is one, too."""
+    need = "a fastText classifier, such as lid.176.ftz. Train one: firth train classifier TEXT --out model.bin"
+    return Classifier(load_as(path, SubwordVectors, need))
+
+
 def predict(model: Model, texts: Texts, /, *, options: Options = PredictOptions(), json: Json = False) -> None:
     """Apply a task model or a fastText classifier to texts.
 
@@ -85,7 +92,7 @@ def predict(model: Model, texts: Texts, /, *, options: Options = PredictOptions(
         firth predict srl "John broke the vase."
         firth predict coref "Mary went to the store. She bought some milk."
         firth predict qa "The cat sat on the mat." "Where did the cat sit?"
-        firth predict entailment "All birds can fly." "Penguins can fly."
+        firth predict entailment "A woman plays a guitar." "A woman makes music."
         firth predict sentiment - < reviews.txt
         firth predict classifier.bin "a warm cup of tea"
         firth predict lid.176.ftz - -k 3 < lines.txt
@@ -106,8 +113,7 @@ def predict_task(name: str, texts: list[str], options: PredictOptions, as_json: 
         model = load_task(name, options)
         pairs = model.answer_texts(*options.split(texts))
     values = [model.describe(*pair) for pair in pairs]
-    for warning in dict.fromkeys(value["warning"] for value in values if "warning" in value):
-        sys.stderr.write(f"firth: warning: {warning}\n")
+    show_warning(model, [example for example, _ in pairs], values)
     rows = [row for value in values for row in model.task.rows(value)]
     pictures: list[RenderableType] = []
     places = draw_places(model.task, rows)
@@ -118,10 +124,20 @@ def predict_task(name: str, texts: list[str], options: PredictOptions, as_json: 
     answer(values, Group(*pictures, *([] if places is None else [places])), as_json, rows)
 
 
+def show_warning(model: "TaskModel", examples: Sequence[Any], values: Sequence[Mapping[str, Any]]) -> None:
+    """Prints one warning for all answers that have one. With --json each has its own."""
+    warned = [example for example, value in zip(examples, values) if "warning" in value]
+    if not warned:
+        return
+    warning = model.warn_of([words for example in warned for words in example.sentences])
+    place = f"{len(warned):,} of {len(values):,} answers: " if len(values) > 1 else ""
+    warnings.warn(f"{place}{warning}", CoverageWarning, stacklevel=2)
+
+
 def predict_labels(path: str, texts: list[str], options: PredictOptions, as_json: bool) -> None:
     """Prints the labels that a fastText classifier gives to texts."""
     asked = options.split([text for text in texts if text.strip()])
-    labels_of = iter(Classifier(load_subwords(path)).predict_all(asked, options.k, options.threshold or 0.0))
+    labels_of = iter(load_classifier(path).predict_all(asked, options.k, options.threshold or 0.0))
     predictions = [next(labels_of) if text.strip() else [] for text in texts]
     values = [
         {"input": input, "text": text, "labels": dict(labels)}
@@ -155,7 +171,7 @@ def identify(
         firth identify - --model lid.176.ftz --top 3 < lines.txt
     """
     lines = read_texts(texts, keep_blank=True)
-    classifier = Classifier(load_subwords(model))
+    classifier = load_classifier(model)
     asked = [" ".join(line.split()) for line in lines]
     found = iter(classifier.predict_all([line for line in asked if line], k))
     languages = [
@@ -187,6 +203,9 @@ def score(
         firth test ner test.conll
         firth test classifier.bin held-out.txt -k 5 --json
     """
+    if options.tokens != "running" or options.segment is not None:
+        cure = "A task model splits the texts of a file as in training (firth task --segment), a classifier at blanks"
+        raise OptionError(f"--tokens and --segment are for texts of `firth predict`. {cure}")
     if is_task(model):
         score_task(model, file, options, json)
     else:
@@ -214,7 +233,7 @@ def score_task(name: str, file: str, options: PredictOptions, as_json: bool) -> 
 
 def score_classifier(path: str, file: str, options: PredictOptions, as_json: bool) -> None:
     """Prints the precision and recall of a fastText classifier, overall and for each label."""
-    result = Classifier(load_subwords(path)).test(file, options.k, options.threshold or 0.0)
+    result = load_classifier(path).test(file, options.k, options.threshold or 0.0)
     rows: list[tuple[object, ...]] = [("all", result.precision, result.recall, result.f1, result.score.gold)]
     rows += [(label, one.precision, one.recall, one.f1, one.gold) for label, one in result.by_label.items()]
     columns = ["label", f"precision at {options.k}", f"recall at {options.k}", "F1", "lines"]

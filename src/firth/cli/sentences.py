@@ -9,7 +9,7 @@ from cyclopts import Parameter
 from rich.table import Table
 from rich.text import Text
 
-from firth.cli.flags import BilmDevice, CorpusOptions, Inputs, Json, Model, Read, Seed, Texts, read_texts
+from firth.cli.flags import BilmDevice, CorpusOptions, Inputs, Json, Model, Read, Seed, TextOptions, Texts, read_texts
 from firth.cli.loading import is_bilm, load_as, move_to
 from firth.cli.output import answer
 from firth.errors import OptionError
@@ -40,7 +40,8 @@ def score(
         firth score model.arpa - < candidates.txt
         firth score bilm/ "strong tea" "powerful tea" --by backward
     """
-    loaded, tokenizer = load(model), reading.tokenizer()
+    loaded = load(model)
+    tokenizer = reading.tokenizer_for(loaded)
     split = [tokenizer.words(sentence) for sentence in read_texts(sentences)]
     if is_bilm(loaded):
         score_with_bilm(loaded, split, by or "joint", json)
@@ -106,7 +107,8 @@ def perplexity(
         firth perplexity model.arpa held-out.txt --tokens whitespace
         firth perplexity bilm/ held-out.txt --packing streams
     """
-    loaded, corpus = load(model), reading.corpus(inputs)
+    loaded = load(model)
+    corpus = reading.corpus(inputs, loaded)
     if is_bilm(loaded):
         bilm, streams = move_to(loaded, device), 32 if rows is None else rows
         with terminal.progress() as report:
@@ -136,6 +138,7 @@ def generate(
         Parameter(help="biLMs only: sample from the most likely words with this total probability (nucleus sampling)."),
     ] = None,
     seed: Seed = 1,
+    reading: Annotated[TextOptions, Parameter(name="*", group="Text")] = TextOptions(),
     json: Json = False,
 ) -> None:
     """Generate text: sampled from a language model, or by beam search from a seq2seq model.
@@ -150,7 +153,7 @@ def generate(
     if getattr(loaded, "kind", None) == TASK:
         generate_from_source(loaded, prompt, count, json)
         return
-    start = CorpusOptions().tokenizer().words(prompt)
+    start = reading.tokenizer_for(loaded).words(prompt)
     if is_bilm(loaded):
         sample = partial(loaded.generate, start, top_p=top_p)
     elif top_p is not None:

@@ -7,11 +7,14 @@ from cyclopts import Parameter
 from rich.console import Group, RenderableType
 from rich.text import Text
 
-from firth.cli.flags import Device, Force, Json, Threads
+from firth.cli.flags import ClusterOptions, Device, Force, Json, OnCluster, Threads
 from firth.cli.output import answer
 from firth.cli.overwrite import check_outputs
 from firth.cli.recipe_command import Command, lazy_group, recipe_command, recipe_flags
+from firth.errors import OptionError
+from firth.files import is_file, read_bytes
 from firth.lazy import lazy_attributes
+from firth.remote.addresses import address_of
 from firth.runtime import Runtime
 from firth.show import terminal
 from firth.studies.registry import STUDIES
@@ -41,24 +44,28 @@ def run(
     ] = False,
     device: Device = "cpu",
     threads: Threads = None,
+    cluster: OnCluster = ClusterOptions(),
     force: Force = False,
     json: Json = False,
 ) -> None:
     """Runs a study and writes its findings."""
+    if address_of(out) is not None and work is None:
+        raise OptionError("--out is an address, so --work must name a local folder for intermediate results")
     page, values = (Path(out, study.name + ending) for ending in (".md", ".json"))
     check_outputs([page, values], [], force=force or holds_study(values, study.name))
     chosen = study.make_quick() if quick else study
     folder = Path(work) if work else Path(out) / "work"
     folder.mkdir(parents=True, exist_ok=True)
     with terminal.progress() as report:
-        findings = chosen.run(folder, Runtime.from_env(threads, device), report)
-    written = [str(path) for path in findings.write(out)]
+        runtime = cluster.connect(threads, device, [str(folder)]) or Runtime.from_env(threads, device)
+        findings = chosen.run(folder, runtime, report)
+    written = [address_of(path) or str(path) for path in findings.write(out)]
     answer({**findings.as_json(), "written": written}, picture(findings, written), json)
 
 
 def holds_study(path: Path, name: str) -> bool:
     """Whether a file contains the values of a study, so that a further run may replace its files."""
-    return path.is_file() and f'"study": "{name}"' in path.read_text(encoding="utf-8", errors="replace")
+    return is_file(path) and f'"study": "{name}"' in read_bytes(path).decode("utf-8", "replace")
 
 
 def picture(findings: Any, written: list[str]) -> RenderableType:

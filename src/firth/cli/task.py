@@ -84,6 +84,8 @@ def fit(
             checkpoint=checkpoint,
             log=log,
         )
+        if not runtime.is_main:
+            return
         if "test" in examples:
             model.metadata["test"] = model.to(runtime.place).evaluate(examples["test"], report=report)
             model.to("cpu")

@@ -104,5 +104,5 @@ def phrases(
     check_outputs([out], [model, *inputs], force=force, models=False)
     phrase_model = load_as(model, PhraseModel, "phrases. Find them: firth train phrases CORPUS --out DIR")
     with terminal.progress() as report:
-        phrase_model.rewrite(reading.corpus(inputs), out, report=report)
+        phrase_model.rewrite(reading.corpus(inputs, phrase_model), out, report=report)
     answer({"out": out, "phrases": len(phrase_model)}, Text(f"{out}: {phrase_model!r}"), json)

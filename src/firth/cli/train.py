@@ -11,6 +11,7 @@ from rich.console import Group
 
 from firth.cli.flags import (
     Checkpoint,
+    ClusterOptions,
     CorpusOptions,
     Device,
     Force,
@@ -18,6 +19,7 @@ from firth.cli.flags import (
     Json,
     LabeledLinesOptions,
     Log,
+    OnCluster,
     Read,
     Target,
 )
@@ -28,7 +30,7 @@ from firth.cli.output import answer
 from firth.cli.overwrite import check_outputs
 from firth.cli.recipe_command import command_help, recipe_command, recipe_flags
 from firth.errors import OptionError
-from firth.files import atomic_file
+from firth.files import atomic_file, is_folder
 from firth.formats.registry import check_target, load, save
 from firth.models.autotune import Autotune
 from firth.models.classifier import FastTextClassifier
@@ -37,6 +39,7 @@ from firth.models.elmo import Elmo
 from firth.models.glove import Glove
 from firth.models.recipes import RECIPES
 from firth.progress import Progress, Report
+from firth.remote.addresses import address_of
 from firth.runtime import Runtime
 from firth.show import terminal
 from firth.show.cards import card_of, is_card, model_card, write_card
@@ -52,6 +55,7 @@ For example:
     firth train --recipe my.toml corpus.txt --out vectors/      # name = "word2vec", dim = 300, …
 """
 EXTRAS = "checkpoint", "checkpoint_seconds", "start", "vocabulary", "held_out", "log"  # flags if fit() takes them
+ON_CLUSTERS = "counts", "ngram", "word2vec", "glove", "fasttext", "phrases", "segmenter"
 Start = Annotated[
     str | None,
     Parameter(
@@ -85,6 +89,7 @@ def fit(
     held_out: HeldOut = None,
     log: Log = None,
     device: Device = "cpu",
+    cluster: OnCluster = ClusterOptions(),
     force: Force = False,
     json: Json = False,
 ) -> None:
@@ -112,7 +117,8 @@ def fit(
     extras = {name: value for name, value in extras.items() if name in inspect.signature(recipe.fit).parameters}
     is_resumed = checkpoint is not None and Path(checkpoint, CONFIG).is_file()
     with terminal.progress() as report:
-        runtime, clock = Runtime.from_env(reading.threads, device), TrainingClock(report)
+        clock = TrainingClock(report)
+        runtime = cluster.connect(reading.threads, device, inputs) or Runtime.from_env(reading.threads, device)
         if raw is not None and raw.is_used:
             artifact = raw.fit(recipe, reading.corpus(inputs), runtime, clock, checkpoint)
         elif validation is None:
@@ -124,6 +130,7 @@ def fit(
         if not runtime.is_main:
             return
         save(artifact, out)
+        runtime.forget_results()
     words = len(artifact) if isinstance(artifact, Sized) else len(artifact.vocabulary)
     page = model_card(Path(out).name, words, getattr(artifact, "dim", None), artifact.metadata)
     card = write_card(Path(out), page)
@@ -132,7 +139,13 @@ def fit(
     summary = {"loss": final_loss(artifact.metadata), **clock.summarize(is_resumed), "resumed": is_resumed}
     if validation is not None:
         summary |= {name: artifact.metadata["autotune"][name] for name in ("metric", "score")}
-    values = {"out": out, "card": str(card), "model": name, "training": summary, "recipe": recipe.as_dict()}
+    values = {
+        "out": out,
+        "card": address_of(card) or str(card),
+        "model": name,
+        "training": summary,
+        "recipe": recipe.as_dict(),
+    }
     values |= describe(artifact)
     lines = {"out": out, **summary}
     answer(values, Group(artifact, terminal.table("", ["", "value"], list(lines.items()))), json, lines.items())
@@ -202,7 +215,7 @@ def load_bilm(path: str) -> Any:
 
 def write_curves(out: Path, metadata: Mapping[str, Any]) -> None:
     """Draws the training curves into a model's folder, if the model has them."""
-    if out.is_dir() and metadata.get("curve"):
+    if metadata.get("curve") and is_folder(out):
         evaluations = metadata.get("held_out", {}).get("looks", ())
         with atomic_file(out / "curves.svg") as draft:
             draft.write_text(draw_curves(metadata["curve"], evaluations), encoding="utf-8")
@@ -215,6 +228,7 @@ def build() -> App:
         known = inspect.signature(recipe.fit).parameters  # type: ignore[attr-defined]
         without = [extra for extra in EXTRAS if extra not in known] + ([] if recipe.on_gpu else ["device"])
         without += [] if getattr(recipe, "has_word_choice", False) else ["vocabulary"]
+        without += [] if name in ON_CLUSTERS else ["cluster"]
         flags = {"recipe": recipe_flags(recipe, "Recipe")}
         if recipe is Doc2Vec:
             flags["reading"] = recipe_flags(CorpusOptions, "Text", defaults={"documents": "line"})

@@ -15,6 +15,7 @@ from firth.cli.loading import load_as, load_neighbors, load_subwords
 from firth.cli.output import answer
 from firth.errors import OptionError
 from firth.formats.registry import load
+from firth.remote.addresses import refuse_stored
 from firth.show import terminal
 from firth.text.tokenize import Tokenizer
 from firth.vectors.neighbors import AnalogyMethod, Near, Neighbors
@@ -89,10 +90,19 @@ def neighbors_in_context(
     need = "an index for --context. Make one: firth index MODEL TEXT --out DIR"
     occurrences = load_as(index or model, Occurrences, need)
     metadata = occurrences.metadata
-    embedding = load(model if index else metadata["model"])
+    for name in ("model", "tokenizer", "layers"):
+        if not metadata.get(name):
+            raise OptionError(f"{index or model}: the metadata has no {name!r}. Make the index again: firth index")
+    if not index:
+        refuse_stored(str(metadata["model"]))
+    embedding = load(model if index else str(metadata["model"]))
     words, position = find_marked_word(context, Tokenizer.from_dict(metadata["tokenizer"]))
-    embed = embedder(embedding, as_layers(metadata["layers"]), **metadata.get("settings", {}))
-    nearest = occurrences.nearest(embed([words])[0][position], topn, word=words[position] if same_word else None)
+    try:
+        embed = embedder(embedding, as_layers(str(metadata["layers"])), **(metadata.get("settings") or {}))
+        vector = embed([words])[0][position]
+    except TypeError as error:  # settings of other names
+        raise OptionError(f"{index or model}: the settings in its metadata do not fit: {error}") from error
+    nearest = occurrences.nearest(vector, topn, word=words[position] if same_word else None)
     values = [{**asdict(one), "line": one.sentence + 1} for one in nearest]
     rows = [(one.cosine, one.sentence + 1, one.marked()) for one in nearest]
     title = escape(Occurrence(words[position], 0, position, tuple(words), 1.0).marked())

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import hashlib
 import re
-import tarfile
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
+from firth.archives import open_tar
 from firth.catalog import Form
 from firth.errors import FirthError, FormatError
 from firth.evaluate.questions import read_analogies, read_categories, read_pairs, task_of
 from firth.evaluate.senses import read_senses
-from firth.files import open_bytes, read_json, read_lines
+from firth.files import read_json, read_lines
 
 LARGEST = 1 << 23  # bytes of a file that can be a set of pairs, analogies or categories
 LONGEST = 1 << 20  # bytes of a line
@@ -110,12 +110,8 @@ def _count_judgments(path: Path) -> int:
 
 
 def _members(path: Path) -> Iterator[str]:
-    with open_bytes(path) as file:
-        try:
-            with tarfile.open(fileobj=file, mode="r|") as archive:
-                yield from (member.name for member in archive if member.isfile())
-        except tarfile.TarError as error:
-            raise FormatError(path, f"is not a tar archive ({error})") from error
+    with open_tar(path) as files:
+        yield from (member.name for member, _ in files)
 
 
 def _count_members(path: Path, pattern: str) -> int:

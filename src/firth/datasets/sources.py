@@ -2,23 +2,21 @@
 
 from __future__ import annotations
 
-import lzma
 import re
 import subprocess
 import sys
 import tarfile
-import urllib.error
-import urllib.request
 import zipfile
-import zlib
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path, PurePosixPath
 from typing import IO
 from urllib.parse import urlparse
 
+from firth.archives import refuse_damage
+from firth.downloads import download
 from firth.errors import FormatError, OptionError
-from firth.files import DISK_FULL, TRUSTED_RATIO
+from firth.files import TRUSTED_RATIO
 from firth.temporary import TemporaryFolder
 
 LARGEST = 1 << 28  # bytes of a member of an archive, decompressed
@@ -26,9 +24,7 @@ LARGEST_DOWNLOAD = 1 << 30  # bytes
 MOST = 10_000  # members of an archive
 PACKAGE = re.compile(r"[A-Za-z0-9](?:[\w.-]*[A-Za-z0-9])?(?:==[\w.+!-]+)?")
 DATA = re.compile(r"(\.(txt|csv|tsv|json|jsonl|conll|conllu|annotated|tokens|key|xml)(\.(gz|bz2|xz|zst))?|\.tar\.\w+)$")
-SECONDS = 60  # without an answer
 ALLOWED = 64 << 20  # bytes that any archive may unpack to
-BROKEN = (zipfile.BadZipFile, tarfile.TarError, EOFError, zlib.error, lzma.LZMAError, OverflowError)
 
 
 @contextmanager
@@ -42,7 +38,7 @@ def open_source(source: str) -> Iterator[list[Path]]:
     """
     if re.match(r"https?://", source):
         with TemporaryFolder("data") as folder:
-            yield list_files(download(source, folder.path), folder.path)
+            yield list_files(download_address(source, folder.path), folder.path)
     elif Path(source).exists():
         with TemporaryFolder("data") as folder:
             yield list_files(Path(source), folder.path)
@@ -58,15 +54,11 @@ def list_files(path: Path, scratch: Path) -> list[Path]:
     """The files in a folder or an archive, or the file itself. Members of an archive are written to `scratch`."""
     if path.is_dir():
         return sorted(file for file in path.rglob("*") if file.is_file() and not file.name.startswith("."))
-    try:
+    with refuse_damage(path, cure="Unpack it yourself"):
         if zipfile.is_zipfile(path):
             return unpack_zip(path, scratch / "members")
         if tarfile.is_tarfile(path):
             return [path, *unpack_tar(path, scratch / "members")]  # some sets are archives themselves
-    except (*BROKEN, OSError, ValueError, RuntimeError) as error:
-        if isinstance(error, FormatError) or (isinstance(error, OSError) and error.errno in DISK_FULL):
-            raise
-        raise FormatError(path, f"the archive cannot be read ({error})", cure="Unpack it yourself") from error
     return [path]
 
 
@@ -117,21 +109,13 @@ def write_member(file: IO[bytes], archive: Path, name: str, folder: Path) -> Pat
     return target
 
 
-def download(address: str, folder: Path) -> Path:
+def download_address(address: str, folder: Path) -> Path:
     """The file at an http address, such as that of a file on a hub."""
     target = folder / (PurePosixPath(urlparse(address).path).name or "download")
     try:
-        with urllib.request.urlopen(address, timeout=SECONDS) as answer, open(target, "wb") as file:
-            while block := answer.read(1 << 20):
-                file.write(block)
-                if file.tell() > LARGEST_DOWNLOAD:
-                    raise OptionError(f"--from {address}: has more than {LARGEST_DOWNLOAD >> 30} GiB")
-    except (urllib.error.URLError, OSError, ValueError) as error:
-        if isinstance(error, OptionError):
-            raise
-        reason = getattr(error, "reason", None) or error
-        raise OptionError(f"--from {address}: cannot be read ({reason}). Download it yourself: --from FILE") from error
-    return target
+        return download(address, target, largest=LARGEST_DOWNLOAD).path
+    except OptionError as error:
+        raise OptionError(f"--from {error}. Or download it yourself: --from FILE") from error
 
 
 def download_package(package: str, folder: Path) -> Path:

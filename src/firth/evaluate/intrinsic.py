@@ -19,11 +19,12 @@ from firth.arguments import checked
 from firth.evaluate import questions, statistics
 from firth.evaluate.analogy_search import solve
 from firth.evaluate.lookup import Lookup
-from firth.evaluate.score import Score
+from firth.evaluate.score import Score, Scores
 from firth.evaluate.senses import senses
 from firth.files import Name
 from firth.progress import Progress, Report, silent
 from firth.runtime import Runtime
+from firth.show.bar import shows_progress
 from firth.vectors.neighbors import ANALOGY_METHODS, AnalogyMethod, check_method
 from firth.vectors.words import WordVectors
 
@@ -34,6 +35,7 @@ Flags = NDArray[np.bool_]
 
 
 @checked
+@shows_progress
 def evaluate(
     vectors: WordVectors,
     sets: Name | Iterable[Name] | None = None,
@@ -46,12 +48,14 @@ def evaluate(
     seed: int = 0,
     runtime: Runtime | None = None,
     report: Report = silent,
-) -> list[Score]:
+    progress: bool = False,
+) -> Scores:
     """The scores of word vectors on test sets. An analogy set gives one score per method, the others one score.
 
     Each set is a name in `SETS` or a file. By default, all named sets are used that are available and of which the
     vocabulary contains at least 5 % of the words, so that Persian vectors are not tested on English sets. The first
     four options are explained at `Lookup`. Sets of words in context are for contextual models, see `senses`.
+    `progress` shows a bar, in a terminal or a notebook.
     """
     lookup = Lookup(
         vectors,
@@ -66,7 +70,7 @@ def evaluate(
         sources = [name for name in static if fits(lookup, name)]
     else:
         sources = [sets] if isinstance(sets, (str, os.PathLike)) else list(sets)
-    scores: list[Score] = []
+    scores = Scores()
     for done, source in enumerate(sources):
         report(Progress(f"evaluating {_name(source)}", done, len(sources), "sets"))
         task = questions.task_of(source)

@@ -15,6 +15,7 @@ from firth.evaluate import statistics
 from firth.evaluate.score import Score
 from firth.models.ngram_model import NgramModel
 from firth.models.perplexity import Perplexity, SentenceLogProbs
+from firth.text.coverage import Coverage, report_coverage
 
 
 class LanguageModel(Protocol):
@@ -62,6 +63,7 @@ def rank_sentences(model: LanguageModel, sentences: Iterable[str | Sequence[str]
         log_prob = float(log_probs.sum())
         per_word = math.exp(log_prob / len(log_probs))
         ranked.append(RankedSentence(words, log_prob, per_word, _unknown(model, words)))
+    report_coverage(Coverage(sum(len(one.words) for one in ranked), sum(one.unknown for one in ranked)))
     return sorted(ranked, key=lambda one: -one.per_word)
 
 
@@ -113,5 +115,8 @@ def _finite(value: float) -> float | None:
 
 
 def _unknown(model: LanguageModel, words: Sequence[str]) -> tuple[str, ...]:
+    if isinstance(model, NgramModel):  # it normalizes words that it does not find
+        ids = model.tokenizer.find(words, model.vocabulary)[1]
+        return tuple(word for word, id in zip(words, ids.tolist()) if id < 0)
     vocabulary = getattr(model, "vocabulary", None)
     return () if vocabulary is None else tuple(word for word in words if word not in vocabulary)

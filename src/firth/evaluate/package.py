@@ -14,14 +14,12 @@ from typing import TYPE_CHECKING, cast
 
 from firth import data
 from firth.evaluate import intrinsic, language
-from firth.evaluate.score import Score
+from firth.evaluate.score import Score, Scores
 from firth.evaluate.senses import senses
 from firth.files import Name
 from firth.progress import Report, silent
 from firth.runtime import Runtime
 from firth.vectors.words import WordVectors
-
-Scores = list[Score]
 
 
 class EvaluatePackage(ModuleType):
@@ -53,6 +51,7 @@ class EvaluatePackage(ModuleType):
         seed: int = 0,
         runtime: Runtime | None = None,
         report: Report = silent,
+        progress: bool = False,
     ) -> Scores:
         """The scores of word vectors, or of a model by its name or path; the options are those of `evaluate`."""
         if isinstance(vectors, (str, PathLike)):
@@ -70,6 +69,7 @@ class EvaluatePackage(ModuleType):
             seed=seed,
             runtime=runtime,
             report=report,
+            progress=progress,
         )
 
 

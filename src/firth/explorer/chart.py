@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 
 from firth.explorer.markup import Markup, tag
@@ -15,14 +16,32 @@ def format_level(value: float) -> str:
 
     >>> format_level(0.50561), format_level(12345.6), format_level(0.0000020981)
     ('0.5056', '12.3k', '2e-06')
+    >>> format_level(0.0083912)
+    '0.00839'
     """
     if 0 < abs(value) < 1e-3:
         return f"{value:.0e}"
+    if abs(value) < 0.1:
+        return f"{value:.3g}"
     return abbreviate(value) if abs(value) >= 10_000 else f"{value:.4g}"
 
 
+def round_levels(low: float, high: float) -> list[float]:
+    """The round numbers between two limits where lines of the grid stand: two to six, or the limit if both are one.
+
+    >>> round_levels(2.718, 2.821), round_levels(0.0, 97.0), round_levels(3.0, 3.0)
+    ([2.75, 2.8], [0.0, 20.0, 40.0, 60.0, 80.0], [3.0])
+    """
+    if not high > low:
+        return [low]
+    size = 10.0 ** math.floor(math.log10((high - low) / 5))
+    step = next(size * times for times in (1, 2, 5, 10) if size * times >= (high - low) / 5)
+    first, last = math.ceil(low / step - 1e-9), math.floor(high / step + 1e-9)
+    return [float(f"{number * step:.12g}") for number in range(first, last + 1)]
+
+
 def draw_chart(points: Sequence[tuple[float, float]], label: str, axis: str = "") -> Markup:
-    """A curve with the limits of both axes; what is not a finite number is left out.
+    """A curve with lines at round numbers and the limits of its steps; what is not a finite number is left out.
 
     >>> draw_chart([(0, 1.0), (10, 0.5)], "loss").count("<polyline")
     1
@@ -43,7 +62,7 @@ def draw_chart(points: Sequence[tuple[float, float]], label: str, axis: str = ""
     levels = [
         tag("path", d=f"M{LEFT} {place(left, value)[1]:.1f}H{WIDTH - 10}", class_="grid")
         + tag("text", format_level(value), x=LEFT - 6, y=f"{place(left, value)[1] + 4:.1f}", text_anchor="end")
-        for value in dict.fromkeys((low, (low + high) / 2, high))
+        for value in round_levels(low, high)
     ]
     ends = [
         tag("text", f"{abbreviate(left)}", x=LEFT, y=HEIGHT - 6),

@@ -63,6 +63,10 @@ def draw_top(visit: Visit) -> Markup:
         tag("a", "firth", href="/", class_="brand", dir="ltr"),
         tag("span", class_="grow"),
         tag(
+            "button", visit.t("joiners"), type="button", class_="icon-button joiners-button", onclick="firth.joiners()",
+            aria_label=visit.t("joiners-about"), title=visit.t("joiners-about"), aria_pressed="false",
+        ),
+        tag(
             "button", NAMES[other], type="button", class_="icon-button", lang=other,
             onclick=f"firth.language('{other}')", aria_label=f"{visit.t('language')}: {NAMES[other]}",
         ),

@@ -11,7 +11,7 @@ import secrets
 from collections.abc import Awaitable, Callable, MutableMapping
 from http.cookies import CookieError, SimpleCookie
 from typing import Any
-from urllib.parse import parse_qsl, urlencode
+from urllib.parse import parse_qsl, quote, urlencode
 
 Scope = MutableMapping[str, Any]
 Message = MutableMapping[str, Any]
@@ -57,7 +57,8 @@ class Guard:
             await refuse(scope, send, "The explorer answers only to its own address on this machine.")
         elif self.is_token(query.get(TOKEN, "")) and scope["type"] == "http":
             del query[TOKEN]
-            await self.welcome(scope["path"] + (f"?{urlencode(query)}" if query else ""), send)
+            path = "/" + quote(scope["path"].lstrip("/"))  # "//name" would be another host
+            await self.welcome(path + (f"?{urlencode(query)}" if query else ""), send)
         elif self.is_token(read_cookie(headers.get("cookie", ""), self.cookie)):
             await self.app(scope, receive, with_headers(send, SAFETY))
         else:

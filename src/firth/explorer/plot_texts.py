@@ -11,7 +11,12 @@ PLOT_TEXTS: dict[str, tuple[str, str]] = {
     "plot-download": ("Save as TSV", "ذخیرهٔ TSV"),
     "plot-clear": ("Clear", "پاک کردن"),
     "plot-selected": ("{count} selected", "{count} گزیده"),
-    "plot-kept": ("{count} of 10 neighbors kept", "{count} همسایه از ۱۰ مانده"),
+    "plot-keys": (
+        "Arrow keys move the cross, Shift makes small steps, Space sets a corner, Enter selects, Escape cancels.",
+        "کلیدهای جهت نشانه را می‌برند، Shift گام‌ها را کوچک می‌کند، Space گوشه می‌گذارد، Enter برمی‌گزیند، Escape لغو.",
+    ),
+    "plot-rank": ("rank {rank}", "رتبهٔ {rank}"),
+    "plot-kept": ("{count} of 10 neighbors kept", "{count} همسایه از 10 مانده"),
     "plot-legend": ("Legend", "راهنما"),
     "plot-of": ("{shown} of {count} are shown", "{shown} از {count} نشان داده شده"),
     "plot-no-webgl": (
@@ -29,12 +34,25 @@ PLOT_TEXTS: dict[str, tuple[str, str]] = {
         "هر رخداد واژه یک نقطه است: ELMo در هر جمله بردار دیگری به آن می‌دهد.",
     ),
     "senses-of": ("{count} occurrences of {word}.", "{count} رخداد {word}."),
+    "senses-predicted": (
+        "Colors are clusters of what the model predicts at the place of the word; these words name them.",
+        "رنگ‌ها خوشه‌های پیش‌بینی مدل برای جای واژه‌اند؛ نامشان همان واژه‌های پیش‌بینی‌شده است.",
+    ),
+    "senses-context": (
+        "Colors are clusters of the states beside the word; words around it name them.",
+        "رنگ‌ها خوشه‌های حالت‌های دو سوی واژه‌اند؛ نامشان از واژه‌های پیرامون آن است.",
+    ),
     "senses-mean-note": (
         "The point called mean is what one static vector for the word would be. Layer 0 does not see the context.",
-        "نقطهٔ میانگین جای یک بردار ایستا برای واژه است. لایهٔ ۰ بافت را نمی‌بیند.",
+        "نقطهٔ میانگین جای یک بردار ایستا برای واژه است. لایهٔ 0 بافت را نمی‌بیند.",
     ),
     "senses-sense": ("senses", "معناها"),
     "senses-mean": ("mean", "میانگین"),
+    "senses-none": ("No sentence here has “{word}”", "هیچ جمله‌ای در اینجا «{word}» ندارد"),
+    "senses-none-cure": (
+        "Paste sentences with it into the field of your own sentences, or take an example.",
+        "جمله‌هایی با این واژه در خانهٔ جمله‌های خودتان بچسبانید، یا نمونه‌ای بردارید.",
+    ),
     "senses-words": ("One word or two", "یک یا دو واژه"),
     "senses-count": ("Number of senses", "شمار معناها"),
     "senses-auto": ("automatic", "خودکار"),
@@ -45,10 +63,10 @@ PLOT_TEXTS: dict[str, tuple[str, str]] = {
     # analogy
     "analogy": ("Analogy", "قیاس"),
     "analogy-about": (
-        "a is to b as c is to …? The answer is the word nearest to b − a + c.",
-        "a به b مانند c به چیست؟ پاسخ نزدیک‌ترین واژه به b − a + c است.",
+        "a is to b as c is to …? The answer is the word nearest to b\u00a0−\u00a0a\u00a0+\u00a0c.",
+        "a به b مانند c به چیست؟ پاسخ نزدیک‌ترین واژه به \u2066b\u00a0−\u00a0a\u00a0+\u00a0c\u2069 است.",
     ),
-    "home-senses": ("The senses of “bank”", "معناهای «bank»"),
+    "home-senses": ("The senses of “bank”", "معناهای «ماه»"),
     "home-map": ("The map of words", "نقشهٔ واژه‌ها"),
     "analogy-a": ("a", "a"),
     "analogy-b": ("is to b", "به b"),
@@ -74,7 +92,7 @@ PLOT_TEXTS: dict[str, tuple[str, str]] = {
     ),
     "analogy-parallel": (
         "Mean cosine of {count} offsets with their mean, in all dimensions: {cosine}. At 1 all arrows are parallel.",
-        "میانگین کسینوس {count} جابه‌جایی با میانگینشان، در همهٔ بُعدها: {cosine}. اگر ۱ باشد همهٔ پیکان‌ها موازی‌اند.",
+        "میانگین کسینوس {count} جابه‌جایی با میانگینشان، در همهٔ بُعدها: {cosine}. اگر 1 باشد همهٔ پیکان‌ها موازی‌اند.",
     ),
     # map
     "map": ("Map", "نقشه"),
@@ -86,8 +104,8 @@ PLOT_TEXTS: dict[str, tuple[str, str]] = {
     "map-first": ("Shown are the {count} most frequent words.", "{count} واژهٔ پربسامد نشان داده شده‌اند."),
     "map-search": ("Find a word", "یافتن واژه"),
     "map-hint": (
-        "Click a point, find a word, or drag a lasso with Shift.",
-        "روی نقطه‌ای کلیک کنید، واژه‌ای بجویید، یا با Shift کمند بکشید.",
+        "Click a point, find a word, or drag a lasso with Shift. By keyboard, L starts the lasso.",
+        "روی نقطه‌ای کلیک کنید، واژه‌ای بجویید، یا با Shift کمند بکشید. با صفحه‌کلید، L کمند را آغاز می‌کند.",
     ),
     "map-near": ("Its neighbors in all {dim} dimensions:", "همسایه‌ها در هر {dim} بُعد:"),
     "map-color": ("Color", "رنگ"),
@@ -103,8 +121,18 @@ PLOT_TEXTS: dict[str, tuple[str, str]] = {
     "map-umap": ("UMAP (fast)", "UMAP (تند)"),
     "map-tsne": ("t-SNE (keeps more)", "t-SNE (وفادارتر)"),
     "map-step-pca": ("principal components; the layout follows", "مؤلفه‌های اصلی؛ چیدمان در پی می‌آید"),
+    "map-words": ("Words", "شمار واژه‌ها"),
+    "map-landmarks": (
+        "Words beyond the first {count} are placed among these; only these count as neighbors.",
+        "واژه‌های پس از {count} واژهٔ نخست در میان این‌ها نهاده شده‌اند؛ تنها این‌ها همسایه به شمار می‌آیند.",
+    ),
+    "map-step-placing": ("placing further words: {percent} %", "نهادن دیگر واژه‌ها: {percent}٪"),
+    "map-save": ("Save as Parquet, for embedding-atlas", "ذخیرهٔ Parquet، برای embedding-atlas"),
     "map-step-neighbors": ("searching neighbors: {percent} %", "جست‌وجوی همسایه‌ها: {percent}٪"),
     "map-step-layout": ("layout: {percent} %", "چیدمان: {percent}٪"),
+    "map-stop": ("Stop", "ایست"),
+    "map-again": ("Start again", "از سر گرفتن"),
+    "map-stopped": ("the layout was stopped", "چیدمان نیمه‌کاره ماند"),
     "map-quality": (
         "{percent} % of a word's ten nearest neighbors are among its ten nearest here, too; pale points lost most.",
         "{percent}٪ از ده همسایهٔ هر واژه اینجا هم از ده نزدیک‌ترین‌اند؛ نقطه‌های کم‌رنگ بیشترشان را از دست داده‌اند.",

@@ -6,7 +6,7 @@ import difflib
 from collections.abc import Sequence
 from typing import Any
 
-from firth.errors import OptionError
+from firth.errors import OptionError, UnknownWord
 from firth.explorer.translations import translate
 
 
@@ -43,6 +43,17 @@ class NoSuchModel(PageError):
             super().__init__("model-near", name=name, near=near[0])
         else:
             super().__init__("model", name=name, names=", ".join(offered))
+
+
+class NoOccurrence(UnknownWord):
+    """No sentence of the page has a word.
+
+    >>> str(NoOccurrence(UnknownWord("bankk", ["bank"])))
+    "'bankk' is not in the vocabulary. Near spellings: 'bank'"
+    """
+
+    def __init__(self, error: UnknownWord) -> None:
+        super().__init__(error.word, error.near)
 
 
 class NoModel(Exception):

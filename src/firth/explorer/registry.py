@@ -130,6 +130,7 @@ ROUTES: dict[str, str] = {
     "/data/map": "firth.explorer.answers.word_map:pack_map",
     "/data/map/frame": "firth.explorer.answers.word_map:pack_frame",
     "/data/map/kept": "firth.explorer.answers.word_map:pack_kept",
+    "/data/map/table": "firth.explorer.answers.word_map:pack_table",
     "/data/senses": "firth.explorer.answers.senses:pack_senses",
     "/data/analogy": "firth.explorer.answers.analogies:pack_analogy",
     "/data/relation": "firth.explorer.answers.analogies:pack_relation",

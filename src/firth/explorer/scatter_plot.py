@@ -20,6 +20,8 @@ TEXTS = {
     "download": "plot-download",
     "clear": "plot-clear",
     "selected": "plot-selected",
+    "keys": "plot-keys",
+    "rank": "plot-rank",
     "kept": "plot-kept",
     "legend": "plot-legend",
     "of": "plot-of",
@@ -65,5 +67,5 @@ def make_texts(visit: Visit) -> dict[str, str]:
     >>> make_texts(Visit(Models(), "en", "/map"))["selected"]
     '{count} selected'
     """
-    keep: dict[str, Any] = {name: f"{{{name}}}" for name in ("count", "shown", "layer")}
+    keep: dict[str, Any] = {name: f"{{{name}}}" for name in ("count", "shown", "layer", "rank")}
     return {name: visit.t(key, **keep) for name, key in TEXTS.items()}

@@ -79,7 +79,10 @@ class Explorer:
         ui.page_title(f"{visit.t(page.title)} · firth" if page.address != "/" else "firth")
         draw_head(visit, cookies.get("firth-theme", ""), version)
         content = draw_frame(visit, page)
-        await ui.context.client.connected(timeout=CONNECT)
+        try:
+            await ui.context.client.connected(timeout=CONNECT)
+        except TimeoutError:  # the page was fetched, but no browser shows it
+            return
         build: Callable[[Visit], Any] = import_name(page.place, "the explorer", "web")
         content.clear()
         with content:
@@ -143,16 +146,16 @@ def search_first(models: Models, name: str) -> None:
 
 
 def prepare(models: Models) -> WarmUp:
-    """The work that the first answers need: kernels are compiled on first use.
+    """The work that the first answers need: kernels are compiled on first use. What home offers first comes first.
 
     >>> list(prepare(Models()).steps)
-    ['words', 'elmo', 'counts', 'ngram']
+    ['elmo', 'words', 'counts', 'ngram']
     """
     steps: dict[str, Callable[[], object]] = {}
-    if vectors := models.of(*WORDS):
-        steps["words"] = lambda: search_first(models, vectors[0])
     if bilms := models.of("bilm"):
         steps["elmo"] = lambda: models.load(bilms[0]).embed([["tea"]])
+    if vectors := models.of(*WORDS):
+        steps["words"] = lambda: search_first(models, vectors[0])
     steps["counts"] = lambda: models.load("tour-counts")
     steps["ngram"] = lambda: models.load(models.of("ngram")[0]).log_probs(["tea"])
     return WarmUp(steps)
@@ -187,7 +190,8 @@ def serve(
     )
     logging.getLogger("nicegui").setLevel(logging.ERROR)  # it warns of a page that is left before it is drawn
     address = f"http://{LOOPBACK}:{number}/?{TOKEN}={token}"
-    config = uvicorn.Config(Guard(outer, token, number), log_level="critical", ws="wsproto", lifespan="on")
+    guard = Guard(outer, token, number)  # h11 refuses a head without end; httptools would keep it in memory
+    config = uvicorn.Config(guard, http="h11", log_level="critical", ws="wsproto", lifespan="on")
     announce(address)
     background.start()
     if browser:

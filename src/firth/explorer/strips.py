@@ -55,9 +55,11 @@ def draw_strip(values: NDArray[Any], label: str, *, height: int = 22) -> Markup:
     finite = rows if rows.size else np.zeros((1, 1))
     image = b64encode(encode_png(color_numbers(finite, float(np.abs(finite).max())))).decode()
     numbers = json.dumps([[float(f"{one:.3g}") for one in row] for row in rows])
-    summary = f"{label}: {finite.min():.2f} … {finite.max():.2f}"
+    limits = f"{finite.min():.2f} … {finite.max():.2f}"
+    summary = f"{label}: {limits}"
     picture = tag(
         "img", src=f"data:image/png;base64,{image}", alt=summary, title=summary, data_numbers=numbers,
+        data_limits=limits,
         style=f"block-size:{height * len(finite)}px", onmousemove="firth.read(event)", onmouseleave="firth.read(event)",
     )  # fmt: skip
-    return tag("span", picture, tag("output", summary, dir="ltr"), class_="strip")
+    return tag("span", picture, tag("output", limits, dir="ltr"), class_="strip")

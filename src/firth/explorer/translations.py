@@ -21,6 +21,8 @@ TEXTS: dict[str, tuple[str, str]] = {
     "skip": ("Skip to the content", "پرش به محتوا"),
     "theme": ("Light or dark", "روشن یا تیره"),
     "language": ("Language", "زبان"),
+    "joiners": ("ZWNJ", "نیم‌فاصله"),
+    "joiners-about": ("Show half spaces (ZWNJ)", "نمایش نیم‌فاصله‌ها"),
     "model": ("Model", "مدل"),
     "other-model": ("Compare with", "مقایسه با"),
     "none": ("none", "هیچ‌کدام"),
@@ -45,8 +47,8 @@ TEXTS: dict[str, tuple[str, str]] = {
     "near-spellings": ("Near spellings", "واژه‌های هم‌نویسه"),
     "no-model": ("No model for this page", "مدلی برای این صفحه نیست"),
     "no-model-cure": (
-        "This page needs {need}. Start the explorer with one: firth explore MODEL",
-        "این صفحه {need} لازم دارد. کاوشگر را با آن آغاز کنید: firth explore MODEL",
+        "This page needs {need}. Start the explorer with one: `firth explore MODEL`",
+        "این صفحه {need} لازم دارد. کاوشگر را با آن آغاز کنید: `firth explore MODEL`",
     ),
     "gone": ("The explorer is not running", "کاوشگر در حال اجرا نیست"),
     "gone-cure": (
@@ -189,8 +191,9 @@ TEXTS: dict[str, tuple[str, str]] = {
     # tasks
     "tasks": ("Tasks", "وظیفه‌ها"),
     "tasks-about": (
-        "Six small models on your text: names, roles, coreference, answers, entailment and sentiment.",
-        "شش مدل کوچک روی متن شما: نام‌ها، نقش‌ها، هم‌مرجعی، پاسخ، استلزام و احساس.",
+        "Six small models on your text: names, roles, coreference, answers, entailment and sentiment. "
+        "The pretrained ones read English.",
+        "شش مدل کوچک روی متن شما: نام‌ها، نقش‌ها، هم‌مرجعی، پاسخ، استلزام و احساس. مدل‌های آماده برای انگلیسی‌اند.",
     ),
     "task-ner": ("Names", "نام‌ها"),
     "task-srl": ("Roles", "نقش‌ها"),
@@ -262,8 +265,8 @@ TEXTS: dict[str, tuple[str, str]] = {
     # language model
     "language-model": ("Language model", "مدل زبانی"),
     "language-model-about": (
-        "How probable each word is, read from the left and from the right; what fits a gap; what comes next.",
-        "احتمال هر واژه، از چپ و از راست جمله؛ چه چیزی در جای خالی می‌نشیند؛ چه چیزی در پی می‌آید.",
+        "How probable each word is, given the words before it and after it; what fits a gap; what comes next.",
+        "احتمال هر واژه با دانستن واژه‌های پیش از آن و پس از آن؛ چه چیزی در جای خالی می‌نشیند؛ چه چیزی در پی می‌آید.",
     ),
     "lm-sentence": ("Sentence", "جمله"),
     "lm-other": ("Another sentence to compare", "جملهٔ دیگر برای مقایسه"),
@@ -303,10 +306,10 @@ TEXTS: dict[str, tuple[str, str]] = {
         "What fits the gap? Choose a word of the first sentence.",
         "چه چیزی در جای خالی می‌نشیند؟ واژه‌ای از جملهٔ نخست را برگزینید.",
     ),
-    "lm-from-left": ("From the left context", "از بافت چپ"),
-    "lm-from-right": ("From the right context", "از بافت راست"),
+    "lm-from-left": ("From the words before", "از واژه‌های پیش از آن"),
+    "lm-from-right": ("From the words after", "از واژه‌های پس از آن"),
     "lm-from-both": ("From both", "از هر دو"),
-    "lm-from-ngram": ("n-gram, from the left", "n-gram، از چپ"),
+    "lm-from-ngram": ("n-gram, from the words before", "n-gram، از واژه‌های پیش از آن"),
     "lm-sampling": ("Sampling", "نمونه‌گیری"),
     "lm-prompt": ("First words", "واژه‌های آغاز"),
     "lm-temperature": ("Temperature", "دما"),
@@ -334,7 +337,7 @@ TEXTS: dict[str, tuple[str, str]] = {
         "A layer whose gate decides, number by number, what is transformed and what passes unchanged.",
         "لایه‌ای که دروازه‌اش عدد به عدد تصمیم می‌گیرد چه چیزی دگرگون شود و چه چیزی دست‌نخورده بگذرد.",
     ),
-    "inside-token": ("Layer 0: the word alone", "لایهٔ ۰: واژه به‌تنهایی"),
+    "inside-token": ("Layer 0: the word alone", "لایهٔ 0: واژه به‌تنهایی"),
     "inside-token-about": (
         "A projection to the size of the LSTMs. This vector does not know the sentence.",
         "نگاشت به اندازهٔ LSTM. این بردار از جمله خبر ندارد.",
@@ -352,7 +355,7 @@ TEXTS: dict[str, tuple[str, str]] = {
     "inside-layers": ("Layers", "لایه‌ها"),
     "inside-layers-about": (
         "Both directions side by side: one row for each layer. Layer 0 repeats the word's own vector.",
-        "دو سو در کنار هم: یک سطر برای هر لایه. لایهٔ ۰ بردار خود واژه را تکرار می‌کند.",
+        "دو سو در کنار هم: یک سطر برای هر لایه. لایهٔ 0 بردار خود واژه را تکرار می‌کند.",
     ),
     "inside-mix": ("Mix", "آمیخته"),
     "inside-mix-about": (
@@ -415,10 +418,9 @@ TEXTS: dict[str, tuple[str, str]] = {
     "ratio-empty": ("Give two words and at least one probe word.", "دو واژه و دست‌کم یک واژهٔ کاوش بدهید."),
     "ratio-small": (
         "These counts are of the small text that comes with firth. Count your own: "
-        "firth train counts corpus.txt --kind co-occurrence --out counts/, then firth explore counts/",
+        "`firth train counts corpus.txt --kind co-occurrence --out counts/`, then `firth explore counts/`",
         "این شمارش از متن کوچک همراه firth است. متن خود را بشمارید: "
-        "\u2066firth train counts corpus.txt --kind co-occurrence --out counts/\u2069 و سپس "
-        "\u2066firth explore counts/\u2069",
+        "`firth train counts corpus.txt --kind co-occurrence --out counts/` و سپس `firth explore counts/`",
     ),
     **PLOT_TEXTS,
     # training, seen
@@ -453,10 +455,10 @@ TEXTS: dict[str, tuple[str, str]] = {
     "training-wanted": ("should be", "باید باشد"),
     "training-score": ("score s", "امتیاز s"),
     "training-found": ("is", "هست"),
-    "training-yes": ("1 (true)", "۱ (درست)"),
-    "training-no": ("0 (negative)", "۰ (منفی)"),
+    "training-yes": ("1 (true)", "1 (درست)"),
+    "training-no": ("0 (negative)", "0 (منفی)"),
     "training-loss": ("Loss of this step: {loss}", "خطای این گام: {loss}"),
-    "training-curve": ("Mean loss of the last 20 steps", "میانگین خطای ۲۰ گام آخر"),
+    "training-curve": ("Mean loss of the last 50 steps", "میانگین خطای 50 گام آخر"),
     "training-start": ("To the start", "به آغاز"),
     "training-play": ("Play", "پخش"),
     "training-stop": ("Stop", "ایست"),
@@ -469,9 +471,9 @@ TEXTS: dict[str, tuple[str, str]] = {
     ),
     "curves-training": ("Training", "آموزش"),
     "curves-how": (
-        "Give firth explore the folder of a training (--checkpoint) or its log (--log): the curves follow as it runs.",
-        "پوشهٔ آموزش (\u2066--checkpoint\u2069) یا گزارش آن (\u2066--log\u2069) را به firth explore بدهید: "
-        "نمودارها همراه آن پیش می‌روند.",
+        "Give `firth explore` the folder of a training (`--checkpoint`) or its log (`--log`): "
+        "the curves follow as it runs.",
+        "پوشهٔ آموزش (`--checkpoint`) یا گزارش آن (`--log`) را به `firth explore` بدهید: نمودارها همراه آن پیش می‌روند.",
     ),
     "curves-none": ("There are no points to draw yet.", "هنوز نقطه‌ای برای کشیدن نیست."),
     "curves-seconds": ("{seconds} seconds of training", "{seconds} ثانیه آموزش"),
@@ -486,9 +488,6 @@ TEXTS: dict[str, tuple[str, str]] = {
     "subwords-own": ("the word itself", "خود واژه"),
     "subwords-piece": ("piece", "تکه"),
     "subwords-share": ("share", "سهم"),
-    "subwords-zwnj": ("Half spaces (ZWNJ)", "نیم‌فاصله"),
-    "subwords-hidden": ("as printed", "مانند چاپ"),
-    "subwords-visible": ("visible", "آشکار"),
     # odd one out
     "odd": ("Odd one out", "ناهمگون"),
     "odd-about": (

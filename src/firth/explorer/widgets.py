@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+import re
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 from nicegui import ui
 
 from firth.errors import FirthError, FormatError, MissingExtra, MissingFile, UnknownWord
 from firth.explorer.markup import Markup, join, tag
-from firth.explorer.problems import NoModel, NoSuchModel, PageError
+from firth.explorer.problems import NoModel, NoOccurrence, NoSuchModel, PageError
+from firth.explorer.spans import direction_of
+from firth.explorer.translations import Language
 from firth.explorer.visit import LONGEST, Visit, make_address
+from firth.tasks.scripts import common_scripts, warn_of_script
 
 NEEDS = {
     "word-vectors": "words",
@@ -21,6 +25,9 @@ NEEDS = {
     "task": "task",
     "training": "training",
 }
+ESCAPED_ZWNJ = re.compile(r"(?<!\\)((?:\\\\)*)\\u200c")
+LETTERS = "\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufefc"  # of scripts from right to left
+RIGHT_TO_LEFT = re.compile(f"([{LETTERS}](?:[^'\"\\\\\n]*[{LETTERS}\u200c])?)")
 CATEGORIES = {FormatError: "format", MissingFile: "file", MissingExtra: "extra", FirthError: "option"}  # of errors
 
 
@@ -130,13 +137,28 @@ def button(label: str, press: Callable[[], Awaitable[None]], *, primary: bool = 
 
 
 def example_links(visit: Visit, examples: Mapping[str, Mapping[str, object]]) -> None:
-    """Examples one click away: {text: state of the address}."""
+    """Examples one click away, {text: state of the address}: those in the script of the visitor come first."""
     links = (
-        tag("a", text, href=make_address(visit.address, state), class_="chip", dir="auto")
-        for text, state in examples.items()
+        tag("a", text, href=make_address(visit.address, examples[text]), class_="chip", dir="auto")
+        for text in sorted(examples, key=lambda text: direction_of([text]) != visit.direction)
     )
     label = tag("span", visit.t("examples"), class_="chips-name")
     html(tag("div", label, *links, class_="chips"))
+
+
+def language_links(visit: Visit, examples: Mapping[Language, Mapping[str, Mapping[str, object]]], kind: str) -> None:
+    """Examples of several languages, one click away; each names the model of its language."""
+    states: dict[str, Mapping[str, object]] = {}
+    for language, named in examples.items():
+        model = visit.model_for(language, kind)
+        states |= {text: {**state, "model": model} for text, state in named.items()}
+    example_links(visit, states)
+
+
+def warn_reader(visit: Visit, words: Iterable[str], bilm: Any) -> None:
+    """Says so if most words are in a script that a biLM was not made for."""
+    if warning := warn_of_script(words, common_scripts(bilm.vocabulary or ())):
+        html(tag("p", visit.t("problem-script"), class_="note warning", title=warning))
 
 
 def tabs(visit: Visit, label: str, name: str, names: Mapping[str, str], current: str, *, merge: bool = False) -> None:
@@ -165,8 +187,32 @@ def python_line(visit: Visit, *lines: str) -> None:
         data_done=visit.t("copied"),
     )  # fmt: skip
     code = "\n".join(["import firth", *lines])
-    shown = tag("code", code, dir="ltr", tabindex="0", role="group", aria_label=visit.t("python"))
+    shown = tag("code", draw_code(code), dir="ltr", tabindex="0", role="group", aria_label=visit.t("python"))
     html(tag("div", shown, copy, class_="python"))
+
+
+def draw_code(code: str) -> Markup:
+    """Python as markup. A text of a script from right to left does not change the order of what stands beside it.
+
+    A half space (ZWNJ), which `repr` escapes, is written as itself: in a text of Python it is one character, too.
+
+    >>> print(draw_code("odd(['tea', 'چای'])").replace("&#x27;", "'"))
+    odd(['tea', '<bdi>چای</bdi>'])
+    >>> draw_code(repr("می\u200cرود")).count("\u200c")
+    1
+    """
+    plain = ESCAPED_ZWNJ.sub("\\1\u200c", code)
+    parts = RIGHT_TO_LEFT.split(plain)
+    return join(*(tag("bdi", part) if odd % 2 else part for odd, part in enumerate(parts)))
+
+
+def with_code(text: str) -> Markup:
+    """A text whose commands, between backticks, are set as code from left to right.
+
+    >>> with_code("Run `firth explore`.")
+    'Run <code dir="ltr">firth explore</code>.'
+    """
+    return join(*(tag("code", part, dir="ltr") if odd % 2 else part for odd, part in enumerate(text.split("`"))))
 
 
 def bars(
@@ -181,7 +227,7 @@ def bars(
     for name, value in rows:
         width = min(abs(value) / most, 1.0) if most else 0.0
         bar = tag("span", class_="bar minus" if value < 0 else "bar", style=f"inline-size:{width:.2%}")
-        number = tag("td", f"{value:.{digits}f}", class_="number", dir="ltr")
+        number = tag("td", f"{round(value, digits) + 0:.{digits}f}", class_="number", dir="ltr")  # no -0.000
         lines.append(tag("tr", tag("th", tag("bdi", name), scope="row"), tag("td", bar, class_="track"), number))
     return tag("table", *lines, class_="bars")
 
@@ -265,13 +311,17 @@ def describe_error(visit: Visit, error: Exception) -> Markup:
     """
     if isinstance(error, NoModel):
         need = visit.t(f"need-{NEEDS.get(error.kinds[0], 'words')}")
-        return notice(visit.t("no-model"), visit.t("no-model-cure", need=need), kind="error")
+        return notice(visit.t("no-model"), with_code(visit.t("no-model-cure", need=need)), kind="error")
     if isinstance(error, UnknownWord):
-        title = visit.t("unknown-word", word=error.word, model=visit.get("model") or visit.t("model"))
-        if not error.near:
-            return notice(title, kind="error")
-        links = [near_link(visit, error.word, near) for near in error.near]
-        return notice(title, join(visit.t("near-spellings"), ": ", *links), kind="error")
+        cure = []
+        if isinstance(error, NoOccurrence):
+            title, cure = visit.t("senses-none", word=error.word), [visit.t("senses-none-cure")]
+        else:
+            title = visit.t("unknown-word", word=error.word, model=visit.get("model") or visit.t("model"))
+        if error.near:
+            links = [near_link(visit, error.word, near) for near in error.near]
+            cure.append(join(visit.t("near-spellings"), ": ", *links))
+        return notice(title, *cure, kind="error")
     if isinstance(error, PageError):
         lines: list[object] = [capitalize(visit.t(error.key, **error.values))]
         if isinstance(error, NoSuchModel):

@@ -18,8 +18,16 @@ from numpy.typing import NDArray
 
 from firth.errors import FormatError, OptionError
 from firth.files import Name
-from firth.formats.elmo_files import ElmoFiles, find_files, read_number, read_options, read_section
+from firth.formats.elmo_files import (
+    ElmoFiles,
+    find_files,
+    has_many_languages,
+    read_number,
+    read_options,
+    read_section,
+)
 from firth.formats.elmo_zip import is_zip, unpack
+from firth.formats.many_languages import read_folder
 from firth.formats.reading import RowSelection
 from firth.lazy import import_name
 from firth.text.character_ids import BEGIN, END
@@ -46,9 +54,11 @@ def read(path: Name, part: RowSelection) -> BiLM:
         raise OptionError(f"{os.fspath(path)}: limit and vocabulary select vectors, but this is an ELMo model")
     if is_zip(path):
         with unpack(path) as folder:
-            bilm = read_files(find_files(folder))
+            bilm = read_folder(folder) if has_many_languages(folder) else read_files(find_files(folder))
         bilm.metadata["source"] = Path(path).name
         return bilm
+    if has_many_languages(path):
+        return read_folder(Path(path))
     return read_files(find_files(path))
 
 
@@ -130,13 +140,13 @@ class TensorReader:
     def __init__(self, path: Name, file: Any, options: str) -> None:
         self.path, self.file, self.options = path, file, options
         self.taken: set[str] = set()
+        self._groups: dict[str, Any] = {"": file}  # those that were looked up
 
     def take(self, key: str, *shape: int | None) -> Floats:
         """A tensor of this shape; None matches any size."""
         self.taken.add(key)
         with self.reading(key):
-            self._check_links(key)
-            tensor = self.file.get(key)
+            tensor = self._look_up(key)
             self._check_storage(key, tensor)
             size, kind = getattr(tensor, "shape", None), getattr(getattr(tensor, "dtype", None), "kind", "")
         cure = f"Use the {self.options} that came with the weights"
@@ -156,18 +166,20 @@ class TensorReader:
             raise FormatError(self.path, problem, cure="Download the file again, or train with a lower learning rate")
         return array
 
-    def _check_links(self, key: str) -> None:
-        """Refuses links: a tensor must be in the file itself, not in another one."""
-        group = self.file
-        for name in key.split("/"):
-            link = group.get(name, getlink=True) if name in group else None
-            if link is not None and not isinstance(link, import_h5py().HardLink):
-                raise FormatError(self.path, f"{key!r} is a link, which is not followed", cure=LINKS)
-            if link is None:
-                return  # missing
-            group = group[name]
-            if not hasattr(group, "keys"):
-                return
+    def _look_up(self, key: str) -> Any:
+        """A tensor or a group; None if it is missing. Links are refused: a tensor must be in the file itself."""
+        if key in self._groups:
+            return self._groups[key]
+        parent, _, name = key.rpartition("/")
+        group = self._look_up(parent)
+        if not hasattr(group, "keys") or name not in group:
+            return None
+        if not isinstance(group.get(name, getlink=True), import_h5py().HardLink):
+            raise FormatError(self.path, f"{key!r} is a link, which is not followed", cure=LINKS)
+        found = group[name]
+        if hasattr(found, "keys"):
+            self._groups[key] = found
+        return found
 
     def _check_storage(self, key: str, tensor: Any) -> None:
         """Refuses numbers that are in other files, and more numbers than the file can hold."""
@@ -195,11 +207,12 @@ class TensorReader:
         """Refuses a file with tensors that the options do not describe."""
         names: list[str] = []
         with self.reading("the list of tensors"):
-            self.file.visititems(lambda name, item: names.append(name) if hasattr(item, "shape") else None)
-        for name in names:
-            if OFFICIAL.match(name) and name not in self.taken:
-                problem = f"the tensor {name!r} has no place in the model that {self.options} describes"
-                raise FormatError(self.path, problem, cure=f"Use the {self.options} that came with the weights")
+            self.file.visit(names.append)
+            others = (name for name in names if OFFICIAL.match(name) and name not in self.taken)
+            names = [name for name in others if hasattr(self.file[name], "shape")]
+        if names:
+            problem = f"the tensor {names[0]!r} has no place in the model that {self.options} describes"
+            raise FormatError(self.path, problem, cure=f"Use the {self.options} that came with the weights")
 
 
 @contextmanager

@@ -41,18 +41,16 @@ def contains_elmo(folder: Name) -> bool:
     return official or all(name in names for name in MANY_LANGUAGES)
 
 
+def has_many_languages(folder: Name) -> bool:
+    """Whether a folder has the files of a model of ELMoForManyLangs (see `many_languages.py`)."""
+    return os.path.isdir(folder) and all(os.path.isfile(os.path.join(folder, name)) for name in MANY_LANGUAGES)
+
+
 def find_files(path: Name) -> ElmoFiles:
     """Finds the files of the model in a folder, or beside a file of options or weights."""
     place = Path(path)
     folder = place if place.is_dir() else place.parent
     names = sorted(name for name in os.listdir(folder) if os.path.isfile(folder / name))  # no pipes, no devices
-    if all(name in names for name in MANY_LANGUAGES):
-        raise FormatError(
-            place,
-            "is an ELMoForManyLangs model: its weights are Python pickles, and its word encoder "
-            "differs from the official one",
-            cure="Use a model of the same language in the official layout (options.json and weights.hdf5)",
-        )
     options = [name for name in names if is_options(name)]
     weights = [name for name in names if is_hdf5(name) and "softmax" not in name and "embedding" not in name]
     weights = [name for name in weights if "weights" in name] or weights

@@ -46,6 +46,8 @@ def _check(bilm: BiLM, words: Vocabulary | None, path: Name) -> None:
     reason = ""
     if bilm.architecture.encoder == "character-rnn":
         reason = "a character RNN"
+    elif bilm.architecture.encoder == "lexicon-cnn":
+        reason = "the lexicons of ELMoForManyLangs"
     elif bilm.architecture.normalized:
         reason = "layer normalization"
     elif bilm.architecture.cutoffs and bilm.vocabulary is not None:

@@ -8,13 +8,13 @@ from __future__ import annotations
 
 import os
 import zipfile
-import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path, PurePosixPath
 
+from firth.archives import DAMAGED, refuse_damage
 from firth.errors import FormatError
-from firth.files import DISK_FULL, Name
+from firth.files import Name
 from firth.formats.elmo_files import LONGEST_OPTIONS, MANY_LANGUAGES, is_hdf5, is_options, is_vocabulary
 from firth.temporary import TemporaryFolder
 
@@ -41,7 +41,7 @@ def zip_contains_elmo(path: Name) -> bool:
     try:
         with zipfile.ZipFile(path) as archive:
             names = [PurePosixPath(name).name for name in archive.namelist()]
-    except (zipfile.BadZipFile, OSError, NotImplementedError):
+    except DAMAGED:
         return False
     official = any(map(is_options, names)) and any(map(is_hdf5, names))
     return official or all(name in names for name in MANY_LANGUAGES)
@@ -51,14 +51,9 @@ def zip_contains_elmo(path: Name) -> bool:
 def unpack(path: Name) -> Iterator[Path]:
     """A temporary folder with the files of the model in an archive."""
     with TemporaryFolder("elmo") as folder:
-        try:
-            with zipfile.ZipFile(path) as archive:
-                for member in _members(path, archive):
-                    _extract(path, archive, member, folder.path)
-        except (zipfile.BadZipFile, zlib.error, EOFError, OSError, ValueError, RuntimeError) as error:
-            if isinstance(error, FormatError) or (isinstance(error, OSError) and error.errno in DISK_FULL):
-                raise
-            raise FormatError(path, f"the archive cannot be read ({error})", cure="Download it again") from error
+        with refuse_damage(path, cure="Download it again"), zipfile.ZipFile(path) as archive:
+            for member in _members(path, archive):
+                _extract(path, archive, member, folder.path)
         yield folder.path
 
 
@@ -86,7 +81,8 @@ def _members(path: Name, archive: zipfile.ZipFile) -> list[zipfile.ZipInfo]:
 
 
 def _is_wanted(name: str) -> bool:
-    return is_options(name) or is_hdf5(name) or is_vocabulary(name) or name in MANY_LANGUAGES
+    is_lexicon = name in MANY_LANGUAGES or name.endswith((".dic", ".json"))  # of ELMoForManyLangs
+    return is_options(name) or is_hdf5(name) or is_vocabulary(name) or is_lexicon
 
 
 def _check_size(path: Name, member: zipfile.ZipInfo) -> None:

@@ -1,7 +1,8 @@
 """firth's own format: a folder with `config.json`, word lists as readable text, and `model.safetensors`.
 
 Arrays and word lists are memory-mapped; nothing in the folder is executable. In a folder saved with reduced precision,
-arrays are stored in smaller types (see `precision.py`) and word lists are compressed.
+arrays are stored in smaller types (see `precision.py`) and word lists are compressed. The arrays of a large model may
+be in several files (see `array_files.py`).
 """
 
 from __future__ import annotations
@@ -16,15 +17,18 @@ from typing import Any
 
 from numpy.typing import NDArray
 
+from firth.array_names import array_files
 from firth.errors import FormatError, OptionError
 from firth.files import Name, atomic_folder, read_json, refuse_outer_link
 from firth.formats import precision as precisions
 from firth.formats import safetensors
+from firth.formats.array_files import divide_arrays
 from firth.formats.precision import Precision
 from firth.formats.reading import RowSelection
 from firth.formats.vector_table import select
 from firth.lazy import import_name
 from firth.serialization import Artifact, Parts
+from firth.text.segmenters import LIBRARIES
 from firth.text.vocabulary import Vocabulary
 from firth.vectors.words import WordVectors
 
@@ -46,7 +50,7 @@ KINDS = {  # the class of each kind, imported when an artifact of the kind is op
     TASK: "firth.tasks.model:TaskModel",
 }
 LIST_NAME = re.compile(r"[a-z][a-z0-9_-]{0,63}")
-CONFIG, ARRAYS, COMPRESSED = "config.json", "model.safetensors", ".xz"
+CONFIG, COMPRESSED = "config.json", ".xz"
 LONGEST_CONFIG = 64 << 20
 
 
@@ -65,7 +69,8 @@ def read_parts(path: Name) -> Parts:
     """The parts of the artifact in a folder."""
     config = _read_config(Path(path) / CONFIG)
     vocabularies = {name: _read_list(Path(path), name) for name in config["vocabularies"]}
-    arrays = safetensors.read(_check_exists(Path(path) / ARRAYS))
+    arrays = _read_arrays(Path(path), config)
+    locate_segmenter(config["config"].get("metadata"), Path(path))
     parts = Parts(config["kind"], config["config"], arrays, vocabularies)
     if not config.get("coded"):
         return parts
@@ -73,6 +78,25 @@ def read_parts(path: Name) -> Parts:
         return replace(parts, arrays=precisions.restore(arrays, config["coded"]))
     except OptionError as error:
         raise FormatError(path, f"the parts of this {parts.kind} do not fit together: {error}") from error
+
+
+def locate_segmenter(metadata: object, folder: Path) -> None:
+    """Names the folder of the segmenter beside the model, if the model has a relative name that leads nowhere here.
+
+    >>> metadata = {"tokenizer": {"segment": "zh-words"}}
+    >>> locate_segmenter(metadata, Path("no-such-folder/vectors"))
+    >>> metadata["tokenizer"]["segment"]
+    'zh-words'
+    """
+    tokenizer = metadata.get("tokenizer") if isinstance(metadata, dict) else None
+    if not isinstance(tokenizer, dict):
+        return
+    name = tokenizer.get("segment")
+    if not isinstance(name, str) or name in ("", *LIBRARIES) or os.path.isdir(name):
+        return
+    beside = os.path.normpath(folder.absolute().parent / name)
+    if os.path.isfile(os.path.join(beside, CONFIG)):
+        tokenizer["segment"] = beside
 
 
 def build_artifact(parts: Parts, path: Name, **more: Any) -> Artifact:
@@ -104,6 +128,20 @@ def _read_config(path: Path) -> dict[str, Any]:
     return config
 
 
+def _read_arrays(folder: Path, config: Mapping[str, Any]) -> dict[str, NDArray[Any]]:
+    try:
+        files = array_files(config)
+    except OptionError as error:
+        raise FormatError(folder / CONFIG, str(error)) from error
+    arrays: dict[str, NDArray[Any]] = {}
+    for name in files:
+        more = safetensors.read(_check_exists(folder / name))
+        if twice := arrays.keys() & more:
+            raise FormatError(folder / name, f"the array {min(twice)!r} is in another file already")
+        arrays |= more
+    return arrays
+
+
 def _read_list(folder: Path, name: str) -> Vocabulary:
     compressed = folder / (name + COMPRESSED)
     return Vocabulary.load(_check_exists(compressed if compressed.is_file() else folder / name))
@@ -116,8 +154,8 @@ def _check_exists(path: Path) -> Path:
     return refuse_outer_link(path)
 
 
-def write(artifact: Artifact, path: Name, precision: Precision | None = None) -> None:
-    """Writes an artifact as a folder, atomically."""
+def write(artifact: Artifact, path: Name, precision: Precision | None = None, file_bytes: int | None = None) -> None:
+    """Writes an artifact as a folder, atomically. No file of arrays has more than `file_bytes`."""
     ending = COMPRESSED if precision is not None else ""
     if precision is not None and isinstance(artifact, WordVectors):
         artifact = precisions.reduce_vectors(artifact, precision)
@@ -125,7 +163,7 @@ def write(artifact: Artifact, path: Name, precision: Precision | None = None) ->
     for name in parts.vocabularies:
         if not LIST_NAME.fullmatch(name):
             raise OptionError(f"a word list cannot be called {name!r}")
-    config = {
+    config: dict[str, Any] = {
         "library": "firth",
         "format_version": FORMAT_VERSION,
         "kind": parts.kind,
@@ -137,9 +175,13 @@ def write(artifact: Artifact, path: Name, precision: Precision | None = None) ->
         if parts.kind in (BILM, TASK):
             arrays, config["coded"] = precisions.reduce_precision(parts.arrays, precision)
         parts = replace(parts, arrays=precisions.narrow_integers(arrays))
+    files = divide_arrays(parts.arrays, file_bytes)
+    if len(files) > 1:
+        config["files"] = len(files)
     with atomic_folder(path) as folder:
         text = json.dumps(config, indent=2, ensure_ascii=True, sort_keys=False)
         (folder / CONFIG).write_text(text + "\n", encoding="ascii")
         for name, vocabulary in parts.vocabularies.items():
             vocabulary.save(folder / (name + ending))
-        safetensors.write(parts.arrays, folder / ARRAYS)
+        for name, arrays in zip(array_files(config), files):
+            safetensors.write(arrays, folder / name)

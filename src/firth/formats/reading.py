@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from firth.errors import FormatError, OptionError
-from firth.files import Name, compression, fill, map_file, open_bytes
+from firth.files import Name, compression, fill, is_file, map_file, open_bytes
 from firth.kernels import words as words_kernel
 from firth.text.vocabulary import Vocabulary, read_word_list
 from firth.vectors.rows import MOST_DIM
@@ -39,7 +39,7 @@ class RowSelection:
         if limit is not None and limit < 1:
             raise OptionError(f"limit is {limit}, but must be at least 1")
         if isinstance(vocabulary, (str, os.PathLike)):
-            if not os.path.isfile(vocabulary):
+            if not is_file(vocabulary):
                 raise OptionError(f"{os.fspath(vocabulary)}: no such file of words. Pass words themselves as a list")
             vocabulary = read_word_list(vocabulary)
         if vocabulary is not None and not isinstance(vocabulary, Vocabulary):

@@ -215,12 +215,20 @@ def decode_words(artifact: Any, encoding: str, path: Name) -> WordVectors:
 
 
 @checked
-def save(artifact: Any, path: Name, *, format: str | None = None, precision: Precision | None = None) -> None:
+def save(
+    artifact: Any,
+    path: Name,
+    *,
+    format: str | None = None,
+    precision: Precision | None = None,
+    file_bytes: int | None = None,
+) -> None:
     """Writes vectors or a model in `format`; by default the ending of the file name selects the format.
 
     A name without an ending is a folder in firth's own format. A further `.gz`, `.bz2`, `.xz` or `.zst` compresses the
     file. Writing is atomic. `precision`, "float16" or "int8" (one scale per row), stores the weights of word vectors or
-    networks in that type and compresses the word lists of firth's own format.
+    networks in that type and compresses the word lists of firth's own format. `file_bytes` limits the size of the files
+    of arrays in that format, for places that limit it: a large model then has several.
 
     >>> from tempfile import TemporaryDirectory
     >>> with TemporaryDirectory() as folder:
@@ -240,12 +248,15 @@ def save(artifact: Any, path: Name, *, format: str | None = None, precision: Pre
         fitting = [name for name, known in FORMATS.items() if known.can_store(artifact)]
         name = type(artifact).__name__
         raise OptionError(f"{os.fspath(path)}: a {name} cannot be written as {format}, only as {', '.join(fitting)}")
-    if precision is None:
+    if file_bytes is not None and format != "native":
+        raise OptionError(f"{os.fspath(path)}: only firth's own format, a folder, can be divided into files")
+    if precision is not None:
+        precisions.check(precision)
+    reducible = precision is None or getattr(artifact, "kind", None) in REDUCIBLE
+    if format == "native" and reducible:
+        native.write(artifact, path, precision, file_bytes)
+    elif precision is None:
         FORMATS[format].write(artifact, path)
-        return
-    precisions.check(precision)
-    if format == "native" and getattr(artifact, "kind", None) in REDUCIBLE:
-        native.write(artifact, path, precision)
     elif isinstance(artifact, WordVectors):
         FORMATS[format].write(precisions.reduce_vectors(artifact, precision), path)
     else:

@@ -19,8 +19,9 @@ CARRIAGE_RETURN, NEWLINE, PARAGRAPH = 0x0D, 0x0A, 0x2029
 
 # Rules, one bit each. CONTRACTIONS: English do|n't. SCRIPTS: what the script of a word decides. ELISION: l'|eau, for
 # the words of the table. APOSTROPHES: every apostrophe inside a word ends a token, dell'|arte. CLITICS: dit|-il.
-# ORDINALS: the period of 3. belongs to the number. HYPHENS: a hyphen between letters is a token.
-CONTRACTIONS, SCRIPTS, ELISION, APOSTROPHES, CLITICS, ORDINALS, HYPHENS = 1, 2, 4, 8, 16, 32, 64
+# ORDINALS: the period of 3. belongs to the number. HYPHENS: a hyphen between letters is a token. SMALL_STARTS: a
+# sentence may begin with a small letter, since the abbreviations of the language are known.
+CONTRACTIONS, SCRIPTS, ELISION, APOSTROPHES, CLITICS, ORDINALS, HYPHENS, SMALL_STARTS = 1, 2, 4, 8, 16, 32, 64, 128
 
 
 @njit(cache=True, nogil=True)

@@ -16,7 +16,7 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from llvmlite import ir
+from llvmlite import binding, ir
 from numba import njit, types
 from numba.core import cgutils
 from numba.extending import intrinsic, overload
@@ -44,6 +44,7 @@ class BFloat(ir.Type):  # type: ignore[misc]
 
 
 pairs = ir.VectorType(BFloat(), 2 * LANES)
+TAKES_PAIRS = binding.llvm_version_info[0] >= 16  # the dot product of bfloat16; before, it took words of 32 bits
 
 
 # Packing
@@ -141,7 +142,8 @@ def add_floats(builder, total, left, right):
 
 def add_pairs(builder, total, left, right):
     if has_feature("avx512bf16"):
-        left, right = builder.bitcast(left, pairs), builder.bitcast(right, pairs)
+        if TAKES_PAIRS:
+            left, right = builder.bitcast(left, pairs), builder.bitcast(right, pairs)
         return call(builder, "llvm.x86.avx512bf16.dpbf16ps.512", floats, total, left, right)
     # A bfloat16 is the upper half of a float32.
     half, upper = ir.Constant(words, [16] * LANES), ir.Constant(words, [-65536] * LANES)

@@ -95,8 +95,10 @@ def keeps_initial(codes, classes, keys, values, rules, dot, stop, wrapped):
 @njit(cache=True, nogil=True)
 def keeps_period(codes, classes, keys, values, rules, start, dot, stop, wrapped):
     """Whether the period at `dot` belongs to the word codes[start:dot]: Mr., U.S., J., No. 5."""
+    elision = rules & (chars.ELISION | chars.APOSTROPHES)
     for at in range(dot - 1, start, -1):
-        if classes[codes[at]] == chars.HYPHEN:
+        kind = classes[codes[at]]
+        if kind == chars.HYPHEN or (elision and kind == chars.APOSTROPHE):  # dell'art. 5
             start = at + 1
             break
     if start == dot or (rules & chars.SCRIPTS and is_armenian(codes[dot - 1])):
@@ -214,4 +216,9 @@ def closes_sentence(codes, classes, keys, values, rules, starts, ends, first, co
             return False  # in Hebrew most often a pause
         if token == first + 1 and classes[codes[starts[first]]] == chars.DIGIT and not rules & chars.CONTRACTIONS:
             return False  # the number of an item: 2. Title
-    return opens_sentence(codes, classes, at, wrapped)
+    if opens_sentence(codes, classes, at, wrapped):
+        return True
+    if not rules & chars.SMALL_STARTS or token < count - 1 or end > start + 1 or kind == chars.ELLIPSIS:
+        return False
+    numbered = token == first + 1 and classes[codes[starts[first]]] == chars.DIGIT  # 1. wash the rice
+    return classes[codes[at]] == chars.LOWER and not numbered

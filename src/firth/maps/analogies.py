@@ -138,7 +138,7 @@ class RelationPlot:
     @classmethod
     def of(cls, vectors: WordVectors, pairs: Sequence[Pair]) -> RelationPlot:
         """Draws the pairs whose words the vocabulary has; at least two."""
-        known = tuple(pair for pair in pairs if all(word in vectors.vocabulary for word in pair))
+        known = tuple(pair for pair in pairs if (vectors.ids(pair) >= 0).all())
         if len(known) < 2:
             raise OptionError(f"the model knows {len(known)} of {len(pairs)} pairs. Choose another relation or model")
         first, second = (unit_rows(vectors.of([pair[side] for pair in known])).astype(np.float64) for side in (0, 1))

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-import os
 import warnings
 from collections.abc import Iterator
 from pathlib import Path
@@ -16,7 +15,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from firth.data import user_folder
+from firth import data
 from firth.errors import FormatError
 from firth.files import atomic_file
 from firth.formats import safetensors
@@ -27,8 +26,7 @@ VERSION = 1  # of the method; a change of it makes older maps unreachable
 
 def cache_folder() -> Path:
     """The folder of finished maps."""
-    root = os.environ.get("FIRTH_CACHE")
-    return (Path(root) if root else user_folder()) / "maps"
+    return data.cache_folder("maps")
 
 
 def map_key(vectors: NDArray[Any], layout: Layout) -> str:

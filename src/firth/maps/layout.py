@@ -2,6 +2,9 @@
 
 The first frame is the projection on the two principal components. Then the exact neighbors of every vector are searched
 and gradient descent moves the points (see `kernels/layout.py`). To cancel, stop iterating.
+
+Of very many vectors only the first are laid out: the landmarks. Every other point is placed among those of its nearest
+landmarks that lie together in the plane.
 """
 
 from __future__ import annotations
@@ -28,22 +31,30 @@ KEPT = 10  # neighbors per point whose presence in the plane is counted
 NEGATIVES = 5  # random points that an edge pushes away
 RADIUS = 10.0  # of the first frame
 QUERIES = 4096  # searched between two frames
+PLACED = 50_000  # points placed between two frames
 
 
 @dataclass(frozen=True, eq=False)
 class Frame:
-    """Positions (points, 2) after a step ("pca", "neighbors", "layout"), and the neighbors once they are known."""
+    """Positions (points, 2) after a step ("pca", "neighbors", "layout", "placing"), and the neighbors once known.
+
+    If only the first points are landmarks, neighbors are landmarks.
+    """
 
     step: str
     done: int
     total: int
     positions: Floats
     neighbors: Ids
+    landmarks: int | None = None
 
 
 @dataclass(frozen=True, eq=False)
 class PointMap:
-    """A finished layout: positions (points, 2), and for each point the share of its ten neighbors that it kept."""
+    """A finished layout: positions (points, 2), and for each point the share of its ten neighbors that it kept.
+
+    If only the first points were landmarks, these are its ten nearest landmarks, in the full space and in the plane.
+    """
 
     positions: Floats
     kept: Floats
@@ -51,7 +62,7 @@ class PointMap:
     @classmethod
     def of(cls, frame: Frame) -> PointMap:
         """A frame as a map: counts the neighbors that it kept."""
-        return cls(frame.positions, neighbors_kept(frame.positions, frame.neighbors))
+        return cls(frame.positions, neighbors_kept(frame.positions, frame.neighbors, frame.landmarks))
 
     @property
     def quality(self) -> float:
@@ -83,12 +94,21 @@ class Layout(Recipe):
     repulsion: float = option(
         8.0, "Strength of the repulsion; more keeps more neighbors and less global shape.", minimum=0
     )
+    landmarks: int = option(
+        100_000, "Points that are laid out, the first ones; the others are placed among them.", minimum=4
+    )
     seed: int = option(1, "Seed of the random numbers.", minimum=0)
 
     def frames(self, vectors: NDArray[Any], runtime: Runtime | None = None) -> Iterator[Frame]:
-        """The positions as they change: PCA, then the progress of the search, then every tenth epoch."""
+        """The positions as they change: PCA, then the progress of the search, then every tenth epoch.
+
+        Above `landmarks` points, the progress of placing the others follows.
+        """
         unit = check_vectors(vectors)
         positions = project(unit)
+        if len(unit) > self.landmarks:
+            yield from self._place_frames(unit, positions, runtime)
+            return
         size = len(unit)
         unknown = np.zeros((size, 0), np.int64)
         yield Frame("pca", 0, 1, positions, unknown)
@@ -102,6 +122,29 @@ class Layout(Recipe):
         distances = np.maximum(0, 1 - np.concatenate([cosines for _, cosines in blocks]))
         run = self._run_tsne if self.method == "tsne" else self._run_umap
         yield from run(positions, neighbors, distances)
+
+    def _place_frames(self, unit: Floats, start: Floats, runtime: Runtime | None) -> Iterator[Frame]:
+        """The frames of a layout of the landmarks, then of placing all other points."""
+        count, size = self.landmarks, len(unit)
+        positions = start
+        for frame in self.frames(unit[:count], runtime):
+            if frame.step == "layout":
+                positions = np.concatenate([frame.positions, start[count:]])
+            yield Frame(frame.step, frame.done, frame.total, positions, np.zeros((size, 0), np.int64))
+        near = min(KEPT, frame.neighbors.shape[1])
+        neighbors = np.zeros((size, near), np.int64)
+        neighbors[:count] = frame.neighbors[:, :near]
+        index = NeighborIndex.of(DenseRows(unit[:count]), runtime)
+        width = spread(frame.positions, near)
+        rng = np.random.default_rng(self.seed)
+        for first in range(count, size, PLACED):
+            rows = slice(first, min(size, first + PLACED))
+            positions = positions.copy()  # a frame does not change later
+            for part in range(rows.start, rows.stop, QUERIES):
+                some = slice(part, min(rows.stop, part + QUERIES))
+                neighbors[some], cosines = index.search(unit[some], near)
+                positions[some] = place_among(frame.positions[neighbors[some]], cosines, width, rng)
+            yield Frame("placing", rows.stop - count, size - count, positions, neighbors, count)
 
     def fit(self, vectors: NDArray[Any], runtime: Runtime | None = None) -> PointMap:
         """The last frame as a map. The same seed gives the same positions."""
@@ -194,8 +237,39 @@ def weigh_edges(neighbors: Ids, distances: Floats, epochs: int) -> tuple[NDArray
     return both.row[enough].astype(np.int32), both.col[enough].astype(np.int32), every
 
 
-def neighbors_kept(positions: Floats, neighbors: Ids) -> Floats:
+def spread(positions: Floats, near: int) -> float:
+    """The distance in the plane from a point to its `near`-th neighbor: the median over at most 2000 points.
+
+    >>> spread(np.array([[0, 0], [1, 0], [2, 0]], np.float32), 1)
+    1.0
+    """
+    some = positions[:: max(1, len(positions) // 2000)]
+    distances, _ = cKDTree(positions).query(some, near + 1)
+    return float(np.median(distances[:, -1])) or 1.0
+
+
+def place_among(places: Floats, cosines: Floats, width: float, rng: np.random.Generator) -> Floats:
+    """A place for each point among the places (points, near, 2) of its neighbors: where most of them lie together.
+
+    Every neighbor votes for each by exp(-(distance / width)²) times its cosine. The neighbors around the one with most
+    votes are averaged, so that a point never lands in the empty middle of two groups. A tenth of the width is noise.
+
+    >>> places = np.array([[[0, 0], [0.1, 0], [9, 9]]], np.float32)
+    >>> place_among(places, np.ones((1, 3), np.float32), 0.5, np.random.default_rng(1)).round().tolist()
+    [[0.0, 0.0]]
+    """
+    squares = ((places[:, :, None] - places[:, None]) ** 2).sum(axis=3)  # (points, near, near)
+    votes = np.exp(-squares / width**2) * np.maximum(cosines, 1e-6)[:, None]
+    best = votes[np.arange(len(votes)), votes.sum(axis=2).argmax(axis=1)]
+    shares = best / best.sum(axis=1, keepdims=True)
+    noise = 0.1 * width * rng.normal(size=(len(places), 2))
+    return np.asarray((places * shares[..., None]).sum(axis=1) + noise, np.float32)
+
+
+def neighbors_kept(positions: Floats, neighbors: Ids, landmarks: int | None = None) -> Floats:
     """For each point, the share of its first ten neighbors that are among its ten nearest points in the plane.
+
+    With `landmarks`, only the first points count as near in the plane.
 
     >>> line = np.array([[0, 0], [1, 0], [3, 0]], np.float32)
     >>> neighbors_kept(line, np.array([[1], [0], [0]])).tolist()
@@ -204,7 +278,7 @@ def neighbors_kept(positions: Floats, neighbors: Ids) -> Floats:
     count = min(KEPT, neighbors.shape[1])
     if count == 0:
         return np.ones(len(positions), np.float32)
-    _, near = cKDTree(positions).query(positions, count + 1)
+    _, near = cKDTree(positions[:landmarks]).query(positions, count + 1)
     others = near != np.arange(len(near))[:, None]
     others[others.all(axis=1), -1] = False  # the point itself is not among its duplicates
     found = near[others].reshape(len(near), count)

@@ -1,7 +1,9 @@
 """Senses of a word: its occurrences in sentences, each with its contextual vectors, clustered and named.
 
 An occurrence has a vector in every layer of a biLM. Layer 0 does not depend on the context, so that all occurrences are
-one point there. The clusters are found in the full space, on the sum of the other layers.
+one point there. The layers at a word say much about the word and its syntax. What tells its senses apart is its place:
+the clusters are found on the neighbor states (the forward state of the previous word, the backward state of the next
+one) and on the words that the softmax predicts from them, which also name the senses.
 """
 
 from __future__ import annotations
@@ -34,6 +36,7 @@ MOST = 2000  # occurrences
 MOST_SENSES = 5
 NEARLY = 0.85  # of the largest silhouette: more senses must tell more
 AROUND = 8  # words on each side that may name a sense
+RARE = 1e-4  # added to the probability of a word in the other senses
 Weights = tuple[float, float, float]
 EQUAL: Weights = (1 / 3, 1 / 3, 1 / 3)
 
@@ -74,6 +77,7 @@ class SenseMap:
     """Occurrences of words with their vectors (3 layers, occurrences, dim), their senses and the names of these.
 
     `words[i]` is the word that was asked for; `labels[i]` is the sense of occurrence i, an index into `names`.
+    `predicted` says that the names are words that the biLM predicts at the place, and not words of the sentences.
     """
 
     occurrences: Sequence[Occurrence]
@@ -81,6 +85,7 @@ class SenseMap:
     vectors: NDArray[np.float32]
     labels: NDArray[np.int64]
     names: Sequence[str]
+    predicted: bool = False
 
     @classmethod
     def of(
@@ -88,7 +93,9 @@ class SenseMap:
     ) -> SenseMap:
         """Embeds the sentences with one of the words, and clusters the occurrences of each word into senses.
 
-        By default there are 2 to 5 senses: the fewest whose silhouette is nearly the largest.
+        By default there are 2 to 5 senses: the fewest whose silhouette is nearly the largest. A biLM without a full
+        softmax, such as the official ones, predicts no words: then only the neighbor states are clustered, and words of
+        the sentences name the senses.
         """
         found = [(word, one) for word in dict.fromkeys(words) for one in find_occurrences(sentences, word)][:MOST]
         for word in words:
@@ -99,15 +106,17 @@ class SenseMap:
         vectors = np.stack([arrays[one.sentence][:, one.position] for _, one in found], axis=1)  # (layers, found, dim)
         if len(vectors) != 3:
             raise OptionError(f"senses need a biLM of two LSTM layers, but this one has {len(vectors) - 1}")
+        places = Places.of(bilm, [(arrays[one.sentence][2], one.position) for _, one in found])
         labels = np.zeros(len(found), np.int64)
         names: list[str] = []
         for word in dict.fromkeys(words):
             rows = np.array([row for row, (asked, _) in enumerate(found) if asked == word])
-            inner = cluster_senses(vectors[1:, rows].sum(axis=0), senses)
+            inner = cluster_senses(places.describe(rows), senses)
             labels[rows] = inner + len(names)
-            named = name_senses([found[row][1] for row in rows], inner)
+            named = places.name(rows, inner, word) or name_senses([found[row][1] for row in rows], inner)
             names += [f"{word}: {name}" for name in named] if len(words) > 1 else named
-        return cls([one for _, one in found], [word for word, _ in found], vectors, labels, names)
+        predicted = bool(places.candidates)
+        return cls([one for _, one in found], [word for word, _ in found], vectors, labels, names, predicted)
 
     def __len__(self) -> int:
         return len(self.occurrences)
@@ -164,6 +173,72 @@ class SenseMap:
             center = rows[members].mean(axis=0)
             found.append((int(members[(rows[members] @ center).argmax()]), name))
         return found
+
+
+@dataclass(frozen=True, eq=False)
+class Places:
+    """What a biLM knows about the places of words without the words: its states there, and the words that it predicts.
+
+    `likely` has the probability of each of `candidates` at each place, `means` the mean vectors of the predicted words.
+    Without a full softmax there are no candidates.
+    """
+
+    states: NDArray[Any]
+    candidates: tuple[str, ...]
+    likely: NDArray[Any]
+    means: NDArray[Any]
+
+    @classmethod
+    def of(cls, bilm: Any, places: Sequence[tuple[NDArray[Any], int]]) -> Places:
+        """The places, each with the top layer of its sentence (words, dim) and its position there."""
+        from firth.neural.bilm import BiLM
+        from firth.neural.substitutes import Substitutes
+
+        states = np.stack([find_states(layer, position) for layer, position in places])
+        substitutes = Substitutes.of(bilm) if isinstance(bilm, BiLM) else None
+        if substitutes is None:
+            return cls(states, (), np.zeros((len(states), 0)), np.zeros((len(states), 0)))
+        on_device = substitutes.weight.new_tensor(states)
+        likely = substitutes.probabilities(on_device)
+        return cls(states, substitutes.words, likely.cpu().numpy(), (likely @ substitutes.vectors).cpu().numpy())
+
+    def describe(self, rows: NDArray[Any]) -> NDArray[np.float32]:
+        """The rows to cluster: states and means, each around the mean of these rows and of length 1."""
+        parts = [part[rows] for part in (self.states, self.means)]
+        return np.concatenate([unit_rows(part - part.mean(axis=0)) for part in parts], axis=1)
+
+    def name(self, rows: NDArray[Any], labels: NDArray[np.int64], word: str, count: int = 3) -> list[str]:
+        """A name for each sense: the words that are predicted there, and not in the others; [] without candidates.
+
+        A word w is typical of sense s by P(w | s) · log (P(w | s) / P(w | other senses)), smoothed.
+        """
+        names = []
+        for label in range(int(labels.max()) + 1 if self.candidates else 0):
+            here, there = (self.likely[rows[same]] for same in (labels == label, labels != label))
+            inside = here.mean(axis=0)
+            outside = there.mean(axis=0) if len(there) else np.zeros_like(inside)
+            scores = inside * np.log((inside + 1e-9) / (outside + RARE))
+            seen = {word.casefold(): ""}
+            for place in np.argsort(-scores, kind="stable").tolist():
+                seen.setdefault(self.candidates[place].casefold(), self.candidates[place])
+                if len(seen) > count:
+                    break
+            names.append(" · ".join([*seen.values()][1:]))
+        return names
+
+
+def find_states(layer: NDArray[Any], position: int) -> NDArray[Any]:
+    """The forward state of the previous word and the backward state of the next one; zero outside of the sentence.
+
+    >>> find_states(np.array([[1, 10], [2, 20], [3, 30]]), 1).tolist()
+    [1, 30]
+    >>> find_states(np.array([[1, 10], [2, 20], [3, 30]]), 2).tolist()
+    [2, 0]
+    """
+    half = layer.shape[1] // 2
+    before = layer[position - 1, :half] if position > 0 else np.zeros_like(layer[0, :half])
+    after = layer[position + 1, half:] if position + 1 < len(layer) else np.zeros_like(layer[0, half:])
+    return np.concatenate([before, after])
 
 
 def map_examples(bilm: Any, language: str = "en", words: Iterable[str] | None = None) -> dict[str, ScatterData]:

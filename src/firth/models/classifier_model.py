@@ -27,6 +27,7 @@ from firth.models.precision_recall import PrecisionRecallCurve
 from firth.runtime import Runtime
 from firth.text.chunks import chunks
 from firth.text.corpus import check_words
+from firth.text.coverage import Coverage, measure, report_coverage
 from firth.text.subwords import Subwords
 from firth.text.vocabulary import Vocabulary, to_bytes, to_word
 from firth.vectors.fasttext_names import LABEL_PREFIX, SENTENCE_END, cut_line
@@ -219,7 +220,24 @@ class Classifier:
                 results.append([(names[label], probability) for label, probability in zip(labels, probabilities)])
             return results
 
-        return [one for some in self.runtime.stream(work, _batches(texts)) for one in some]
+        coverage = Coverage()
+
+        def batches() -> Iterator[list[str]]:
+            nonlocal coverage
+            for batch in _batches(texts):
+                coverage += self.coverage(batch)
+                yield batch
+
+        results = [one for some in self.runtime.stream(work, batches()) for one in some]
+        report_coverage(coverage)
+        return results
+
+    def coverage(self, texts: Iterable[str | Sequence[str]]) -> Coverage:
+        """How many words of texts are outside the vocabulary. A model with character n-grams knows all words."""
+        if self.features.subwords.maxn > 0:
+            return Coverage()
+        words = self.features.words
+        return measure((self._normalize(text).split() for batch in _batches(texts) for text in batch), words.ids)
 
     def probabilities(self, texts: Iterable[str | Sequence[str]]) -> Floats:
         """The probability of every label for every line, (lines, labels).

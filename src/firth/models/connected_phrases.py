@@ -17,7 +17,7 @@ from firth.progress import Report, silent
 from firth.runtime import Runtime
 from firth.serialization import Parts
 from firth.text.corpus import Corpus, Source
-from firth.text.model_tokenizer import ModelTokenizer, TextLike
+from firth.text.model_tokenizer import TextLike
 from firth.text.tokenize import Tokenizer
 from firth.text.vocabulary import Vocabulary, to_bytes
 
@@ -103,7 +103,7 @@ class ConnectedPhrases(PhraseModel):
 
     def apply(self, words: TextLike) -> list[str]:
         """The words of one sentence, a text or a list of words, with its phrases joined."""
-        tokens = ModelTokenizer.of(self.metadata, self.vocabulary).words(words)
+        tokens = self.tokenizer.words(words)
         for table in self.tables:
             tokens = join_words(tokens, self.connectors, table, self.joiner)
         return tokens
@@ -116,7 +116,7 @@ class ConnectedPhrases(PhraseModel):
     def rewrite(self, corpus: Source, path: Name, *, runtime: Runtime | None = None, report: Report = silent) -> Corpus:
         """Writes a corpus with joined phrases, one sentence per line, and returns the corpus of that file."""
         with write_bytes(path) as file:
-            for sentence in Corpus.of(corpus).sentences():
+            for sentence in self._read(corpus).sentences():
                 file.write(to_bytes(" ".join(self.apply(sentence))) + b"\n")
         return Corpus(path, tokenizer=Tokenizer(mode="whitespace"))
 

@@ -7,11 +7,13 @@ units of 1/lcm(1..window)), so neither threads, chunks nor spilling can change t
 
 from __future__ import annotations
 
+import itertools
 import math
-from collections.abc import Iterator
+import zlib
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -26,6 +28,9 @@ from firth.text.vocabulary import Vocabulary
 
 SIZES = {"": 1, "B": 1, "KB": 10**3, "MB": 10**6, "GB": 10**9, "TB": 10**12}
 DOCUMENT_MEMORY = 10**9  # memory limit, in bytes, of counts by document
+TASK_WORDS = 1 << 22  # words that a worker of a cluster counts as one task
+RANGES = 4  # ranges of rows for each worker
+Rows = dict[str, NDArray[Any]]  # a `RowBlock` by name
 LARGEST_EXACT = 22  # lcm(1..22) leaves 35 bits for the sum; lcm(1..23) would leave 30
 
 
@@ -109,6 +114,8 @@ def count_pairs(
     """
     runtime = runtime or Runtime.from_env()
     weights, scale = distance_weights(context.window, context.harmonic)
+    if runtime.workers:
+        return gather(count_pairs_on_cluster(tokens, id_map, size, context, runtime, report), size, scale)
     with ExitStack() as stack:
         store = RunStore(stack, memory_limit // 2, folder)
         runs: list[SortedRun] = []
@@ -178,6 +185,75 @@ def count_chunk(
         return builder.block(filled)
 
     return runtime.stream(count_block, split_rows(most, memory_limit, runtime))
+
+
+@dataclass(frozen=True)
+class PairCounter:
+    """Counts the pairs of a chunk of text on a worker. Range i of the keys is the rows edges[i] to edges[i + 1]."""
+
+    size: int
+    context: ContextWindow
+    edges: Numbers
+    memory_limit: int = 10**9
+
+    def count(self, chunk: tuple[NDArray[np.int32], int]) -> list[Rows]:
+        """The rows of each range."""
+        weights, _ = distance_weights(self.context.window, self.context.harmonic)
+        blocks = count_chunk(*chunk, self.size, self.context, weights, self.memory_limit, Runtime(1))
+        rows = _join_blocks(blocks)
+        starts = np.append(0, np.cumsum(rows["lengths"]))
+        return [
+            {
+                "lengths": rows["lengths"][first:last],
+                "columns": rows["columns"][starts[first] : starts[last]],
+                "values": rows["values"][starts[first] : starts[last]],
+            }
+            for first, last in itertools.pairwise(self.edges.tolist())
+        ]
+
+    def merge(self, runs: Sequence[Rows]) -> Rows:
+        """The sum of the rows of one range."""
+        if len(runs) == 1:
+            return runs[0]
+        starts = (np.append(0, np.cumsum(run["lengths"])) for run in runs)
+        sorted_runs = [SortedRun(edges, run["columns"], run["values"]) for edges, run in zip(starts, runs)]
+        return _join_blocks(sum_runs(sorted_runs, self.size, self.memory_limit, Runtime(1)))
+
+
+def _join_blocks(blocks: Iterable[RowBlock]) -> Rows:
+    parts = list(blocks)
+    empty = np.empty(0, np.int64), np.empty(0, np.int32), np.empty(0, np.int64)
+    return {
+        name: np.concatenate([none, *(getattr(part, name) for part in parts)])
+        for name, none in zip(RowBlock._fields, empty)
+    }
+
+
+def count_pairs_on_cluster(
+    tokens: Tokens, id_map: NDArray[np.int32], size: int, context: ContextWindow, runtime: Runtime, report: Report
+) -> Iterator[RowBlock]:
+    """The rows of all pairs, in order: chunks of text are counted, and ranges of rows summed, by workers."""
+    total = len(tokens.ids)
+    ids, sentences = np.asarray(tokens.ids), np.asarray(tokens.sentences)
+    counts = np.zeros(size, np.int64)
+    vocabulary = tokens.vocabulary
+    if vocabulary.counts is not None:
+        np.add.at(counts, id_map[id_map >= 0], np.asarray(vocabulary.counts)[id_map >= 0])
+    entries = np.minimum(counts * (context.before + context.after), size) + 1  # at most, of each row
+    parts = min(size, RANGES * runtime.workers)
+    shares = np.searchsorted(np.cumsum(entries), entries.sum() * np.arange(1, parts) // parts)
+    counter = PairCounter(size, context, np.unique(np.concatenate([[0], shares, [size]])))
+    text = zlib.crc32(sentences.data, zlib.crc32(ids.data, zlib.crc32(id_map.data)))
+    rows = runtime.map_reduce(
+        PairCounter.count,
+        counter.merge,
+        ((chunk, first) for chunk, first, _ in read_chunks(tokens, id_map, context, TASK_WORDS, silent)),
+        parts=len(counter.edges) - 1,
+        shared=counter,
+        stage=f"pairs {text} {total} {size} {context} {counter.edges.tolist()}",
+        done=lambda number: report(Progress("counting", min(total, number * TASK_WORDS), total, unit="words")),
+    )
+    return (RowBlock(**part) for part in rows)
 
 
 def count_documents(

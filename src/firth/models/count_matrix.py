@@ -11,7 +11,6 @@ import numpy as np
 from numpy.typing import NDArray
 from rich import box
 from rich.table import Table
-from rich.text import Text
 from scipy.sparse import csr_matrix
 
 from firth.arguments import checked
@@ -19,7 +18,7 @@ from firth.errors import OptionError
 from firth.models import weighting
 from firth.models.smart import SmartCode
 from firth.serialization import Parts
-from firth.show.bidi import isolate
+from firth.show.bidi import Cell
 from firth.text.model_tokenizer import ModelTokenizer
 from firth.text.normalize import Normalizer
 from firth.text.tokenize import Tokenizer
@@ -233,12 +232,10 @@ class CountMatrix:
         table = Table(title=repr(self), box=box.SIMPLE_HEAD, title_justify="left")
         table.add_column("")
         for name in self.columns[:CORNER]:
-            table.add_column(Text(isolate(name)), justify="right")
+            table.add_column(Cell(name), justify="right")
         corner = self.matrix[:CORNER, :CORNER].toarray()
         for name, numbers in zip(self.rows[:CORNER], corner):
-            table.add_row(
-                Text(isolate(name), style="bold"), *[f"{number:.4g}" if number else "." for number in numbers]
-            )
+            table.add_row(Cell(name, style="bold"), *[f"{number:.4g}" if number else "." for number in numbers])
         return table
 
 
@@ -269,12 +266,12 @@ class Ratios:
         table = Table(box=box.SIMPLE_HEAD)
         table.add_column("k")
         for name in (f"P(k|{self.first})", f"P(k|{self.second})", "ratio"):
-            table.add_column(Text(isolate(name)), justify="right")
+            table.add_column(Cell(name), justify="right")
         table.add_column("")
         for line in self.lines:
             first, second = ("–" if p is None else f"{p:.3g}" for p in (line.first, line.second))
             ratio = "–" if line.ratio is None else f"{line.ratio:.3g}"
-            table.add_row(Text(isolate(line.probe)), first, second, ratio, Text(isolate(line.note)))
+            table.add_row(Cell(line.probe), first, second, ratio, Cell(line.note))
         return table
 
 

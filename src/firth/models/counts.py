@@ -37,7 +37,7 @@ class TokenSource(Protocol):
 
     @property
     def tokenizer(self) -> Tokenizer: ...
-    def tokens(self, report: Report = silent) -> Tokens: ...
+    def tokens(self, report: Report = silent, runtime: Runtime | None = None) -> Tokens: ...
 
 
 @dataclass(frozen=True)
@@ -167,7 +167,7 @@ class Counts(Recipe):
         """Counts a corpus. Returns a matrix with named rows and columns or, for svd, word vectors."""
         runtime = runtime or Runtime.from_env()
         source: TokenSource = corpus if isinstance(corpus, TokenLists) else Corpus.of(corpus)
-        tokens = source.tokens(report)
+        tokens = source.tokens(report, runtime)
         words, id_map = choose_words(tokens.vocabulary, self)
         if not len(words):
             problem = f"Counts: none of the {len(tokens.vocabulary):,} words is left"

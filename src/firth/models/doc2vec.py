@@ -26,12 +26,14 @@ from firth.options import option, redefine
 from firth.progress import Report, silent
 from firth.runtime import Runtime
 from firth.serialization import Parts
+from firth.show import notebook
 from firth.show.bar import shows_progress
 from firth.text.corpus import Corpus, Source, check_list
+from firth.text.coverage import Coverage, measure, report_coverage
 from firth.text.mapped_tokens import Words
 from firth.text.model_tokenizer import ModelTokenizer, TextLike
 from firth.text.tokenfile import TokenFile
-from firth.text.vocabulary import Vocabulary
+from firth.text.vocabulary import Vocabulary, make_printable
 from firth.training.checkpoints import SAVE_SECONDS
 from firth.training.schedule import BlockSchedule
 from firth.vectors.neighbors import Neighbors, unit_rows
@@ -178,7 +180,7 @@ def copy_documents(network: DocumentNetwork, start: DocumentVectors) -> None:
 
 
 @checked
-class DocumentVectors(Neighbors):
+class DocumentVectors(Neighbors, notebook.FactSheet):
     """The vectors of documents, by tag, and what the vector of a new document is inferred from.
 
     `Doc2Vec(...).fit(corpus)` makes one, `firth.load` opens one. Queries (`most_similar`, `similarity`, …) are about
@@ -288,7 +290,10 @@ class DocumentVectors(Neighbors):
         if isinstance(documents, str):
             raise OptionError("infer takes a list of documents, but this is one text. Pass [text]")
         check_list(documents, "the documents are")
-        lists = [self._known_ids(document) for document in documents]
+        words = [self.word_tokenizer.words(document) for document in documents]
+        report_coverage(self.coverage(words))
+        found = [self.word_tokenizer.find(one, self.word_list)[1] for one in words]
+        lists = [ids[ids >= 0].astype(np.uint32) for ids in found]
         passes = self.recipe.epochs if epochs is None else epochs
         rate = self.recipe.learning_rate if learning_rate is None else learning_rate
         vectors, network = np.zeros((len(lists), self.dim), np.float32), self._network
@@ -302,10 +307,15 @@ class DocumentVectors(Neighbors):
         runtime.map(fill, runtime.shares(len(lists)))
         return vectors
 
-    def _known_ids(self, document: TextLike) -> Any:
-        tokenizer = ModelTokenizer.of(self.metadata, self.word_list)
-        ids = tokenizer.find(tokenizer.words(document), self.word_list)[1]
-        return ids[ids >= 0].astype(np.uint32)
+    @cached_property
+    def word_tokenizer(self) -> ModelTokenizer:
+        """Splits texts as those of the training were split."""
+        return ModelTokenizer.of(self.metadata, self.word_list)
+
+    def coverage(self, documents: Iterable[TextLike]) -> Coverage:
+        """How many words of documents were not in the training text."""
+        words = (self.word_tokenizer.words(document) for document in documents)
+        return measure(words, lambda distinct: self.word_tokenizer.find(distinct, self.word_list)[1])
 
     @cached_property
     def _network(self) -> DocumentNetwork:
@@ -333,6 +343,18 @@ class DocumentVectors(Neighbors):
         rows = rows_from(parts.table("rows"), arrays)
         tags, word_list = parts.vocabulary, parts.vocabularies["words"]
         return cls(tags, rows, word_list, words, outputs, metadata=parts.metadata)
+
+    def _facts(self) -> list[notebook.Fact]:
+        return [
+            ("documents", f"{len(self):,}"),
+            ("dim", str(self.dim)),
+            ("from", notebook.describe_origin(self.metadata)),
+            ("first", ", ".join(map(make_printable, self.vocabulary[:6])) + (", …" if len(self) > 6 else "")),
+        ]
+
+    def _repr_html_(self) -> str:
+        """The facts, and the loss of each epoch."""
+        return super()._repr_html_() + notebook.html_losses(self.metadata)
 
     def __repr__(self) -> str:
         words = f"{len(self.word_list):,} words"

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal
 from firth.errors import MissingExtra, OptionError
 from firth.files import Name
 from firth.models.trained_recipe import origin
-from firth.neural.architecture import Activation, Architecture, Encoder
+from firth.neural.architecture import Activation, Architecture, TrainedEncoder
 from firth.neural.training.options import PretrainingOptions
 from firth.options import Recipe, option, redefine
 from firth.progress import Report, silent
@@ -32,9 +32,15 @@ from firth.training.record import CurveRecord
 if TYPE_CHECKING:
     from firth.neural.bilm import BiLM
 
-SIZES = [field.name for field in fields(Architecture) if field.name != "cutoffs"]  # these follow from the vocabulary
+NOT_CHOSEN = ("cutoffs", "word_dim")  # the first follow from the vocabulary, the second is of ELMoForManyLangs
+SIZES = [field.name for field in fields(Architecture) if field.name not in NOT_CHOSEN]
 SPECIAL_WORDS = 3  # <S>, </S> and <UNK>
-NOT_IN_IDENTITY = {"save_every", "log_every", "accumulation"}  # options that do not change the result
+NOT_IN_IDENTITY = {
+    "save_every",
+    "log_every",
+    "accumulation",
+    "shard_optimizer",
+}  # options that do not change the result
 
 
 @dataclass(frozen=True)
@@ -44,7 +50,7 @@ class ModelOptions(Recipe):
     preset: Literal["tiny", "small", "medium", "original"] = option(
         "small", "Architecture preset. The options up to `normalized` override its sizes."
     )
-    encoder: Encoder | None = redefine(Architecture, "encoder", None)
+    encoder: TrainedEncoder | None = redefine(Architecture, "encoder", None)
     layers: int | None = redefine(Architecture, "layers", None)
     cell: int | None = redefine(Architecture, "cell", None)
     dim: int | None = redefine(Architecture, "dim", None)
@@ -121,7 +127,7 @@ class Elmo(PretrainingOptions, ModelOptions):
 
         options = self.plan(runtime, start)
         corpus = Corpus.of(corpus)
-        tokens = corpus.tokens(report)
+        tokens = corpus.tokens(report, runtime)
         held_out_tokens = None
         if held_out is not None:
             held_out_tokens = Corpus.of(held_out, tokenizer=corpus.tokenizer).tokens(report)
@@ -187,8 +193,11 @@ class Elmo(PretrainingOptions, ModelOptions):
     def _extend(self, start: BiLM, tokens: TokenFile) -> BiLM:
         """A copy of a biLM, with a new softmax if it has none."""
         from firth.neural.bilm import BiLM
-        from firth.neural.layers import WordEmbedding
+        from firth.neural.layers import LexiconCnn, WordEmbedding
 
+        if isinstance(start.encoder, LexiconCnn):
+            problem = "the start model is one of ELMoForManyLangs, which cannot be trained further"
+            raise OptionError(f"Elmo: {problem}. Start from a model in the official layout, or from one of firth")
         if isinstance(start.encoder, WordEmbedding) and start.encoder.spelled is not None:
             raise OptionError("Elmo: the start model reads word vectors from a table. Open it without that table")
         for name, value in self._own_sizes().items():

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import field, fields, make_dataclass, replace
-from typing import Any, Self
+from typing import Any, Literal, Self, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,12 +17,14 @@ from firth.models.analyzer import Analyzer
 from firth.models.count_matrix import BY_DOCUMENT, CountMatrix, Documents, count_words, tokenize_documents
 from firth.models.counts import Counts, is_counted
 from firth.models.token_lists import TokenLists
-from firth.options import document_options, option, redefine
+from firth.options import document_options, option
 from firth.runtime import Runtime
 from firth.text.corpus import check_words
 from firth.text.tokenize import Tokenizer
 from firth.text.vocabulary import Vocabulary
 from firth.vectors.words import WordVectors
+
+RecipeType = TypeVar("RecipeType")
 
 
 class PlainEstimator:
@@ -53,30 +55,105 @@ def not_fitted(estimator: object) -> Exception:
     return type("NotFitted", (OptionError, NotFittedError), {})(message)  # type: ignore[no-any-return]
 
 
-def base_classes() -> tuple[type, ...]:
+def base_classes(kind: Literal["transformer", "classifier"] = "transformer") -> tuple[type, ...]:
     """The base classes of scikit-learn if it is installed; no other module of firth imports it."""
     try:
-        from sklearn.base import BaseEstimator, TransformerMixin
+        from sklearn.base import BaseEstimator, ClassifierMixin, TransformerMixin
     except ImportError:
         return (PlainEstimator,)
-    return (TransformerMixin, BaseEstimator)
+    return (TransformerMixin if kind == "transformer" else ClassifierMixin, BaseEstimator)
 
 
-OPTIONS = [
-    (one.name, one.type, field(default=one.default, metadata=one.metadata))
-    for recipe in (Counts, Analyzer)
-    for one in fields(recipe)
-]
-OPTIONS += [
-    ("tokenizer", "Tokenizer | None", option(None, "Tokenizer of the texts; the default one by default.")),
-    ("threads", "int | None", option(None, "Number of threads; all cores by default.")),
-]
-OPTIONS = [(name, kind, redefine(Counts, name, "tf-idf") if name == "kind" else one) for name, kind, one in OPTIONS]
-PARAMETERS = [name for name, _, _ in OPTIONS]
+def read_column(X: Any) -> Iterable[Any]:
+    """The texts that an estimator was given; of a table with one column, its cells.
 
-# The options are the fields of Counts and Analyzer. scikit-learn reads them from __init__, which must only store them,
-# as the __init__ of a dataclass does.
-_Options: Any = make_dataclass("_Options", OPTIONS, bases=base_classes(), eq=False, repr=False, kw_only=True)
+    A table would otherwise be read by its column names, or each of its cells as a list with one token.
+
+    >>> read_column(np.array([["hot tea"], ["rain"]], dtype=object))
+    ['hot tea', 'rain']
+    """
+    if isinstance(X, (str, bytes)):
+        raise OptionError("documents must be a list of texts. For one text write [text]")
+    shape = getattr(X, "shape", None)
+    if shape is not None and len(shape) == 2:
+        if shape[1] != 1:
+            raise OptionError(f"expected one column of texts, but the table has {shape[1]}. Select one of them")
+        return list(np.asarray(X)[:, 0])
+    texts: Iterable[Any] = X
+    return texts
+
+
+def tag_text(tags: Any) -> Any:
+    """The tags of an estimator, changed to those of one that takes texts instead of numbers."""
+    tags.input_tags.string = True
+    tags.input_tags.two_d_array = False
+    return tags
+
+
+def read_labels(y: Any, count: int) -> tuple[NDArray[Any], NDArray[np.int64]]:
+    """The distinct labels in order, and the number of the label of each of `count` texts.
+
+    >>> classes, numbers = read_labels(["tea", "rain", "tea"], 3)
+    >>> classes.tolist(), numbers.tolist()
+    (['rain', 'tea'], [1, 0, 1])
+    """
+    if y is None:
+        raise OptionError("a classifier requires y to be passed, but the target y is None")
+    try:
+        from sklearn.utils.multiclass import check_classification_targets
+        from sklearn.utils.validation import column_or_1d
+    except ImportError:
+        labels = np.asarray(y)
+    else:
+        try:
+            labels = column_or_1d(y, warn=True)
+            check_classification_targets(labels)
+        except (TypeError, ValueError) as error:
+            raise OptionError(f"y are no labels of classes: {error}") from error
+    if labels.shape != (count,):
+        raise OptionError(f"{count} texts need as many labels, but y has the shape {labels.shape}")
+    try:
+        classes, numbers = np.unique(labels, return_inverse=True)
+    except TypeError as error:  # labels of kinds that have no order
+        raise OptionError(f"y are no labels of one kind: {error}") from error
+    if len(classes) < 2:
+        found = f"all are of one class, {classes.tolist()[0]!r}" if len(classes) else "there are no texts"
+        raise OptionError(f"a classifier needs texts of at least two classes, but {found}")
+    return classes, numbers.astype(np.int64)
+
+
+def option_base(
+    recipes: Sequence[type],
+    more: Sequence[tuple[str, str, Any]] = (),
+    *,
+    kind: Literal["transformer", "classifier"] = "transformer",
+    defaults: Mapping[str, Any] | None = None,
+    without: Sequence[str] = (),
+) -> Any:
+    """The base of an estimator whose parameters are the options of recipes, and more.
+
+    scikit-learn reads the parameters from __init__, which must only store them, as the __init__ of a dataclass does.
+    """
+    new = defaults or {}
+    options = [
+        (one.name, one.type, field(default=new.get(one.name, one.default), metadata=one.metadata))
+        for recipe in recipes
+        for one in fields(recipe)
+        if one.name not in without
+    ]
+    named: Any = [*options, *more]
+    return make_dataclass("_Options", named, bases=base_classes(kind), eq=False, repr=False, kw_only=True)
+
+
+def recipe_of(estimator: Any, recipe: type[RecipeType], **more: Any) -> RecipeType:
+    """The recipe with those options that an estimator has; a value that is not possible is an OptionError here."""
+    names = [one.name for one in fields(recipe) if hasattr(estimator, one.name)]  # type: ignore[arg-type]
+    return recipe(**{name: getattr(estimator, name) for name in names}, **more)
+
+
+THREADS = ("threads", "int | None", option(None, "Number of threads; all cores by default."))
+TOKENIZER = ("tokenizer", "Tokenizer | None", option(None, "Tokenizer of the texts; the default one by default."))
+_Options: Any = option_base([Counts, Analyzer], [TOKENIZER, THREADS], defaults={"kind": "tf-idf"})
 
 
 @checked
@@ -101,8 +178,8 @@ class CountsTransformer(_Options):  # type: ignore[misc]
 
     def fit(self, X: Documents, y: object = None) -> Self:
         """Fits the vocabulary and the weights to documents."""
-        recipe = Counts(**{one.name: getattr(self, one.name) for one in fields(Counts)})
-        analyzer, tokenizer = self._analyzer(), self.tokenizer or Tokenizer()
+        X = read_column(X)
+        recipe, analyzer, tokenizer = recipe_of(self, Counts), self._analyzer(), self.tokenizer or Tokenizer()
         if analyzer.is_plain:
             lists = TokenLists.of(_split_sentences(X, tokenizer), tokenizer)
         else:
@@ -116,7 +193,7 @@ class CountsTransformer(_Options):  # type: ignore[misc]
         return self
 
     def _analyzer(self) -> Analyzer:
-        return Analyzer(**{one.name: getattr(self, one.name) for one in fields(Analyzer)})
+        return recipe_of(self, Analyzer)
 
     def _features(self, X: Documents, recipe: Counts, analyzer: Analyzer) -> list[list[str]]:
         """The features of each document, without stop words and punctuation."""
@@ -133,16 +210,16 @@ class CountsTransformer(_Options):  # type: ignore[misc]
 
     def fit_transform(self, X: Documents, y: object = None, **ignored: object) -> Any:
         """Fits to documents and returns their features."""
-        texts = list(X)
+        texts = list(read_column(X))
         return self.fit(texts, y).transform(texts)
 
     def transform(self, X: Documents) -> csr_matrix | NDArray[np.float32]:
         """A row of features for each document; dense for svd, else sparse."""
         counts = self._require_fit()
+        X = read_column(X)
         tokenizer, analyzer = self.tokenizer or Tokenizer(), self._analyzer()
         if not analyzer.is_plain:
-            recipe = Counts(**{one.name: getattr(self, one.name) for one in fields(Counts)})
-            X = self._features(X, recipe, analyzer)
+            X = self._features(X, recipe_of(self, Counts), analyzer)
         if isinstance(counts, CountMatrix) and counts.by_document:
             return counts.transform(X, tokenizer=tokenizer)
         words: Vocabulary = counts.vocabulary
@@ -192,10 +269,7 @@ class CountsTransformer(_Options):  # type: ignore[misc]
         return hasattr(self, "counts_")
 
     def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.string = True
-        tags.input_tags.two_d_array = False
-        return tags
+        return tag_text(super().__sklearn_tags__())
 
 
 CountsTransformer.__doc__ = document_options(CountsTransformer)
@@ -203,8 +277,6 @@ CountsTransformer.__doc__ = document_options(CountsTransformer)
 
 def _split_sentences(documents: Documents, tokenizer: Tokenizer) -> Iterable[Sequence[Sequence[str]]]:
     """Documents as lists of sentences; a list of words is one sentence."""
-    if isinstance(documents, str):
-        raise OptionError("documents must be a list of texts. For one text write [text]")
     for place, one in enumerate(documents):
         if isinstance(one, str):
             yield [[token.text for token in sentence] for sentence in tokenizer.sentences(one)]

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import math
 import zlib
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, fields, replace
 from typing import Any, Literal
@@ -30,6 +30,7 @@ from firth.runtime import Runtime
 from firth.show.bar import shows_progress
 from firth.text.corpus import Corpus, Source
 from firth.text.vocabulary import Vocabulary
+from firth.training.averaging import average, find_changes
 from firth.training.loop import RUNAWAY
 from firth.training.monitor import Monitor
 from firth.training.record import EpochRecord
@@ -38,6 +39,7 @@ from firth.vectors.words import WordVectors
 UNKNOWN = "<unk>"
 RARE = 100  # words whose mean is the vector of <unk>
 SHARE = 1 << 18  # cells per thread at a time
+PAIRS_PER_WORD = 8  # cells of a round on a cluster for each word of its length
 PER_WORD = 6  # the sum of the counts of one word: the harmonic sums of both sides of a window of about ten
 # A checkpoint fits any value of these options.
 AFTER_TRAINING = ("epochs", "output", "biases", "unknown", "memory_limit", "spill_folder")
@@ -129,7 +131,7 @@ class Glove(Recipe):
         """
         runtime = runtime or Runtime.from_env()
         corpus = Corpus.of(corpus)
-        tokens = corpus.tokens(report)
+        tokens = corpus.tokens(report, runtime)
         words = cut_vocabulary(tokens.vocabulary, self.min_count)
         words = words if self.max_words is None else words.top(self.max_words)
         ids = np.full(len(tokens.vocabulary), -1, np.int32)  # -1: not in the vocabulary
@@ -239,6 +241,9 @@ class Glove(Recipe):
             weights.begin_from(*begin, self.dim)
             settings = {name: value for name, value in self.as_dict().items() if name not in AFTER_TRAINING}
             identity: dict[str, Any] = {"recipe": settings, "words": vocabulary.fingerprint}
+            if runtime.workers:
+                averaging = {"workers": runtime.workers, "every": runtime.average_every}
+                identity["averaging"], source = averaging, {**source, "averaging": averaging}
             if checkpoint is not None:
                 identity["pairs"] = cells.checksum
                 if any(part is not None for part in begin):
@@ -419,7 +424,9 @@ class GloveTraining:
             return count, loss, broken
 
         total, done = 0.0, 0
-        for count, loss, broken in self.runtime.stream(train, cells.shares(order, SHARE)):
+        shares = cells.shares(order, SHARE)
+        trained = self._rounds(shares) if self.runtime.workers else self.runtime.stream(train, shares)
+        for count, loss, broken in trained:
             if broken >= 0:
                 raise self._diverged(before + done, float("nan"), epoch, cells.pairs[broken])
             if not loss <= limit * count:
@@ -434,11 +441,51 @@ class GloveTraining:
             raise self._diverged(before + done, float("nan"), epoch, np.array([broken_row] * 2))
         return total
 
+    def _rounds(self, shares: Sequence[NDArray[np.int64]]) -> Iterator[tuple[int, float, int]]:
+        """Trains shares on a cluster, one for each worker in a round; then the copies of the rows are averaged.
+
+        The squared gradients of AdaGrad, the second half of a row, are added up instead.
+        """
+        cells, weights = self.cells, self.weights
+        each = max(1, self.runtime.average_every * PAIRS_PER_WORD // SHARE)
+        for first in range(0, len(shares), each * self.runtime.workers):
+            some = shares[first : first + each * self.runtime.workers]
+            items = (cells.take(np.concatenate(some[at : at + each])) for at in range(0, len(some), each))
+            shared = CellTrainer(weights, np.float32(self.recipe.learning_rate))
+            results = list(self.runtime.scatter(CellTrainer.train, items, shared=shared))
+            average(weights.arrays, results, summed=weights.words.shape[1] // 2)
+            for result in results:
+                count, broken = result["counts"].tolist()
+                yield count, float(result["loss"][0]), broken
+
     def _diverged(self, done: int, loss: float, epoch: int, pair: NDArray[Any] | None = None) -> Diverged:
         place = f"in epoch {epoch + 1}"
         if pair is not None:
             place += f" at the pair {self.vocabulary[int(pair[0])]!r}, {self.vocabulary[int(pair[1])]!r}"
         return Diverged(done, self.recipe.learning_rate, loss, unit="pairs", place=place)
+
+
+@dataclass(frozen=True, eq=False)
+class CellTrainer:
+    """Trains a copy of the rows on some cells, on a worker."""
+
+    weights: GloveWeights
+    rate: np.float32
+
+    def train(self, cells: tuple[NDArray[Any], NDArray[Any], NDArray[Any], NDArray[Any]]) -> dict[str, NDArray[Any]]:
+        """The rows that the cells (pairs, targets, starts of pieces, their numbers) change, the loss, and the counts.
+
+        The counts are the number of cells, and the number of the cell that broke a row, or -1.
+        """
+        pairs, targets, starts, numbers = cells
+        weights = GloveWeights(self.weights.words.copy(), self.weights.contexts.copy())
+        pieces = np.arange(len(starts) - 1)
+        loss, broken = kernel.train(pairs, targets, starts, pieces, weights.words, weights.contexts, self.rate)
+        result = {"loss": np.array([loss], np.float64)}
+        result["counts"] = np.array([len(pairs), -1 if broken < 0 else numbers[broken]], np.int64)
+        for name, old in self.weights.arrays.items():
+            result |= find_changes(name, old, weights.arrays[name])
+        return result
 
 
 def choose_x_max(words: float) -> float:

@@ -89,6 +89,15 @@ class ShuffledCells:
         ends = np.cumsum(np.diff(self.starts)[order])
         return np.split(order, np.searchsorted(ends, np.arange(size, len(self), size)))
 
+    def take(
+        self, pieces: NDArray[np.int64]
+    ) -> tuple[NDArray[np.uint32], NDArray[np.float32], NDArray[np.int64], NDArray[np.int64]]:
+        """The cells of some pieces: pairs, targets, the starts of these pieces, and the number of each cell."""
+        sizes = self.starts[pieces + 1] - self.starts[pieces]
+        starts = np.append(0, np.cumsum(sizes))
+        numbers = np.repeat(self.starts[pieces] - starts[:-1], sizes) + np.arange(starts[-1])
+        return self.pairs[numbers], self.targets[numbers], starts, numbers
+
     @property
     def checksum(self) -> int:
         """A checksum of the cells and their order."""

@@ -74,7 +74,7 @@ class Ngram(Recipe):
         """Fits the model to a corpus. The result does not depend on the number of threads."""
         runtime = runtime or Runtime.from_env()
         corpus = Corpus.of(corpus)
-        tokens = corpus.tokens(report=report)
+        tokens = corpus.tokens(report, runtime)
         if len(tokens.sentences) < 2:
             raise OptionError("the corpus has no sentence. Give a text that is not empty")
         vocabulary, table = choose_words(tokens.vocabulary, self.min_count)

@@ -9,8 +9,10 @@ from __future__ import annotations
 
 import itertools
 import tempfile
-from collections.abc import Iterable, Iterator
+import zlib
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,6 +26,8 @@ CHUNK = 1 << 21  # tokens that one thread counts at a time
 UNKNOWN, BEGIN, END = range(3)  # the first three words of every model
 Ids = NDArray[np.int64]
 Words = NDArray[np.uint32]
+RANGES = 4  # ranges of keys for each worker of a cluster
+KeyCounts = dict[str, NDArray[Any]]  # a `Run` by name
 Run = tuple[NDArray[np.uint64], Ids]  # distinct keys, sorted, and their counts
 
 
@@ -51,6 +55,8 @@ def count_ngrams(
     """
     words = np.arange(size, dtype=np.uint32)
     counts = NgramCounts((size,), np.array([size], np.int64), words, count_words(tokens, table, size))
+    if runtime.workers:
+        return count_on_cluster(tokens, counts, table, order, runtime, report)
     chunks = cut_sentences(tokens, runtime)
     positions = len(tokens) + 2 * (len(tokens.sentences) - 1)
     with tempfile.TemporaryFile() as file:
@@ -86,13 +92,15 @@ def cut_sentences(tokens: TokenFile, runtime: Runtime) -> list[tuple[int, int]]:
 class _CountingPass:
     """A pass over the text that counts n-grams one word longer than those of the previous pass.
 
-    nodes[t] is the node of the n-gram that ends at position t of the text, as set by the previous pass.
+    nodes[t] is the node of the n-gram that ends at position t of the text, as set by the previous pass. With
+    `restarts`, no pass was before this one, and the nodes are found from the words.
     """
 
-    tokens: TokenFile
+    tokens: TextShard | TokenFile
     table: Words
     nodes: Ids
     counts: NgramCounts
+    restarts: bool = False
 
     def count(self, chunk: tuple[int, int]) -> tuple[int, Run]:
         """The number of tokens of a chunk, and the counts of its n-grams."""
@@ -104,13 +112,97 @@ class _CountingPass:
         text = text[: kernel.frame_sentences(ids, offsets, self.table, BEGIN, END, text)]
         nodes = self.nodes[start + 2 * first :][: len(text)]
         levels = self.counts.levels
-        if len(levels) == 1:
+        if len(levels) == 1 or self.restarts:
             nodes[:] = text
-        else:
+        for _ in range(len(levels) - 1 if self.restarts else min(1, len(levels) - 1)):
             kernel.extend(text, BEGIN, self.counts.starts, self.counts.words, nodes)
         buffers = np.empty((2, len(text)), np.uint64)
         size = kernel.make_keys(text, BEGIN, nodes, sum(levels[:-1]), levels[0], buffers[0])
         return stop - start, count_keys(buffers[:, :size], levels[-1] * levels[0])
+
+
+class TextShard(NamedTuple):
+    """Sentences of a text, for a worker: with the arrays of a token file."""
+
+    ids: NDArray[np.uint32]
+    sentences: NDArray[np.uint64]
+
+    @property
+    def chunk(self) -> tuple[int, int]:
+        """All sentences, as (first, last)."""
+        return 0, len(self.sentences) - 1
+
+
+def cut_shards(tokens: TokenFile) -> Iterator[TextShard]:
+    """The text in shards of about CHUNK tokens, cut between sentences."""
+    for first, last in cut_sentences(tokens, Runtime(1)):
+        edges = np.asarray(tokens.sentences[first : last + 1])
+        yield TextShard(np.asarray(tokens.ids[int(edges[0]) : int(edges[-1])]), edges - edges[0])
+
+
+@dataclass(frozen=True)
+class NgramCounter:
+    """Counts the n-grams of a shard on a worker. Keys from edges[i] to edges[i + 1] are range i."""
+
+    table: Words
+    counts: NgramCounts
+    edges: NDArray[np.uint64]
+
+    def count(self, shard: TextShard) -> list[KeyCounts]:
+        """The keys and counts of each range."""
+        nodes = np.empty(len(shard.ids) + 2 * (len(shard.sentences) - 1), np.int64)
+        _, run = _CountingPass(shard, self.table, nodes, self.counts, restarts=True).count(shard.chunk)
+        return split_run(run, self.edges)
+
+
+def split_run(run: Run, edges: NDArray[np.uint64]) -> list[KeyCounts]:
+    """The part of a run in each range of keys."""
+    cuts = np.searchsorted(run[0], edges)
+    return [{"keys": run[0][a:b], "counts": run[1][a:b]} for a, b in itertools.pairwise(cuts.tolist())]
+
+
+def merge_ranges(runs: Sequence[KeyCounts]) -> KeyCounts:
+    """The sum of the counts of one range of keys."""
+    keys, counts = merge_runs((run["keys"], run["counts"]) for run in runs)
+    return {"keys": keys, "counts": counts}
+
+
+def join_ranges(ranges: Sequence[KeyCounts]) -> Run:
+    """All ranges as one run."""
+    return np.concatenate([one["keys"] for one in ranges]), np.concatenate([one["counts"] for one in ranges])
+
+
+def count_on_cluster(
+    tokens: TokenFile, counts: NgramCounts, table: Words, order: int, runtime: Runtime, report: Report
+) -> NgramCounts:
+    """As `count_ngrams`: shards are counted, and ranges of keys merged, by workers. `counts` are those of the words."""
+    text = f"{tokens.fingerprint} {zlib.crc32(table.data)}"
+    done = np.cumsum([len(shard.ids) for shard in cut_shards(tokens)])
+    for n in range(2, order + 1):
+        # A prefix that occurs x times has at most x keys: ranges with equal sums of x are about equally large.
+        occurrences = np.cumsum(counts.counts[-counts.levels[-1] :])
+        parts = RANGES * runtime.workers
+        prefixes = np.searchsorted(occurrences, occurrences[-1] * np.arange(1, parts) // parts)
+        cuts = np.unique(np.concatenate([[0], prefixes, [counts.levels[-1]]])).astype(np.uint64)
+        counter = NgramCounter(table, counts, cuts * np.uint64(counts.levels[0]))
+
+        def report_shards(number: int, step: str = f"counting {n}-grams") -> None:
+            report(Progress(step, int(done[number - 1]), len(tokens), "words"))
+
+        ranges = runtime.map_reduce(
+            NgramCounter.count,
+            merge_ranges,
+            cut_shards(tokens),
+            parts=len(cuts) - 1,
+            shared=counter,
+            stage=f"{n}-grams {text} {cuts.tolist()}",
+            done=report_shards,
+        )
+        keys, key_counts = join_ranges(ranges)
+        if len(keys) == 0:
+            break
+        counts = add_level(counts, keys, key_counts)
+    return counts
 
 
 def count_keys(buffers: NDArray[np.uint64], bound: int) -> Run:

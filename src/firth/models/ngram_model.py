@@ -26,6 +26,7 @@ from firth.models.perplexity import Perplexity, SentenceLogProbs, exponential
 from firth.runtime import Runtime
 from firth.serialization import Parts, check_array, check_number, check_pointers, check_range
 from firth.text.corpus import Corpus
+from firth.text.coverage import Coverage, measure, report_coverage
 from firth.text.model_tokenizer import ModelTokenizer, Sentences, TextLike
 from firth.text.tokenfile import TokenFile
 from firth.text.vocabulary import Vocabulary
@@ -194,6 +195,8 @@ class NgramModel:
         words = self.tokenizer.words(words)
         log_prob = float(self.log_probs(words).sum())
         unknown = int(np.count_nonzero(self._table[self._find(words)] == self.unknown))
+        if 2 * unknown > len(words):
+            report_coverage(self.coverage([words]))
         return SentenceScore(tuple(words), log_prob, unknown, exponential(log_prob / (len(words) + 1)))
 
     def match_lengths(self, words: TextLike) -> list[int]:
@@ -249,7 +252,22 @@ class NgramModel:
         >>> result.words, result.unknown, result.value > result.without_unknown
         (6, 1, True)
         """
-        return Perplexity.of(self.surprises(sentences, runtime=runtime))
+        result = Perplexity.of(self.surprises(sentences, runtime=runtime))
+        report_coverage(Coverage(result.words - result.sentences, result.unknown))
+        return result
+
+    def coverage(self, sentences: Sentences) -> Coverage:
+        """How many words of sentences the model does not know; punctuation does not count.
+
+        >>> from firth.models.ngram import Ngram
+        >>> Ngram(order=1).fit(Corpus.of(["strong tea"])).coverage(["strong rain!"])
+        Coverage(words=2, unknown=1, cut=0, longest=0, unit='bytes')
+        """
+
+        def find(words: list[str]) -> NDArray[np.int64]:
+            return np.where(self._table[self._find(words)] == self.unknown, -1, 0)
+
+        return measure(self.tokenizer.sentences(sentences), find)
 
     def surprises(
         self, sentences: Sentences | TokenFile, *, runtime: Runtime | None = None
@@ -372,6 +390,8 @@ class NgramModel:
 
     def predict(self, context: TextLike = (), topn: int = 10) -> list[tuple[str, float]]:
         """The most probable next words with their probabilities; </s> is the end of the sentence, <unk> is excluded."""
+        context = self.tokenizer.words(context)
+        report_coverage(self.coverage([context]))
         probs = self.distribution(context)
         probs[self.unknown] = -1.0
         best = np.argsort(-probs, kind="stable")[:topn]
@@ -399,7 +419,9 @@ class NgramModel:
             needed = "a temperature above 0, a length and a seed of 0 or more and a top_k of at least 1"
             raise OptionError(f"sampling needs {needed}")
         rng = np.random.default_rng(seed)
-        start = ["<s>", *self.tokenizer.words(context)]
+        context = self.tokenizer.words(context)
+        report_coverage(self.coverage([context]))
+        start = ["<s>", *context]
         words = list(start)
         for _ in range(length):
             probs = self.distribution(words)

@@ -7,6 +7,7 @@ relative to the count expected by chance; `delta` lowers the scores of rare pair
 
 from __future__ import annotations
 
+import zlib
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -19,14 +20,27 @@ from firth.arguments import checked
 from firth.errors import OptionError
 from firth.files import Name, write_bytes
 from firth.kernels import phrases as kernel
-from firth.models.ngram_counts import Run, count_keys, cut_sentences, merge_runs, report_progress
+from firth.models.ngram_counts import (
+    RANGES,
+    KeyCounts,
+    Run,
+    TextShard,
+    count_keys,
+    cut_sentences,
+    cut_shards,
+    join_ranges,
+    merge_ranges,
+    merge_runs,
+    report_progress,
+    split_run,
+)
 from firth.options import Recipe, option
 from firth.progress import Progress, Report, silent
 from firth.runtime import Runtime
 from firth.serialization import Parts
 from firth.show.bar import shows_progress
 from firth.text.corpus import Corpus, Source
-from firth.text.model_tokenizer import ModelTokenizer, TextLike
+from firth.text.model_tokenizer import ModelTokenizer, TextLike, tokenizer_of
 from firth.text.tokenfile import TokenFile
 from firth.text.tokenize import Tokenizer
 from firth.text.vocabulary import MOST_TOKENS, Vocabulary, pack
@@ -111,7 +125,7 @@ class Phrases(Recipe):
         """
         runtime = runtime or Runtime.from_env()
         corpus = Corpus.of(corpus)
-        tokens = corpus.tokens(report)
+        tokens = corpus.tokens(report, runtime)
         if len(tokens) == 0:
             raise OptionError("the corpus holds no words")
         metadata = {
@@ -234,10 +248,10 @@ class Join(NamedTuple):
 
 
 @dataclass(frozen=True)
-class PhraseReader:
-    """Reads a text with joined pairs, chunk by chunk."""
+class JoinedText:
+    """A text with joined pairs, read chunk by chunk."""
 
-    tokens: TokenFile
+    tokens: TextShard | TokenFile
     joins: tuple[PairIndex, ...]
 
     def text(self, chunk: tuple[int, int]) -> Text:
@@ -251,27 +265,94 @@ class PhraseReader:
             ids, ends = out[:used], out_ends
         return ids, ends
 
+    def count_chunk(self, chunk: tuple[int, int], numbers: Ids, size: int) -> tuple[int, Run]:
+        """The number of words of a chunk, and its pairs with their counts."""
+        ids, ends = self.text(chunk)
+        buffers = np.empty((2, len(ids)), np.uint64)
+        used = kernel.pair_keys(ids, ends, numbers, size, buffers[0])
+        return len(ids), count_keys(buffers[:, :used], max(1, size * size))
+
+
+@dataclass(frozen=True)
+class PhraseReader(JoinedText):
+    """Counts the words and pairs of a whole text with joined pairs."""
+
+    tokens: TokenFile
+
     def count_words(self, size: int, runtime: Runtime) -> Ids:
         """The count of each word in the text."""
         if not self.joins and self.tokens.vocabulary.counts is not None:
             return np.asarray(self.tokens.vocabulary.counts)
-        chunks = cut_sentences(self.tokens, runtime)
         counts = np.zeros(size, np.int64)
+        if runtime.workers:
+            counter = PhraseCounter(self.joins, np.zeros(0, np.int64), size)
+            stage = f"words {self.tokens.fingerprint} {counter.checksum}"
+            shards = runtime.scatter(PhraseCounter.count_words, cut_shards(self.tokens), shared=counter, stage=stage)
+            for shard in shards:
+                counts += shard["counts"]
+            return counts
+        chunks = cut_sentences(self.tokens, runtime)
         for chunk_counts in runtime.stream(lambda chunk: np.bincount(self.text(chunk)[0], minlength=size), chunks):
             counts += chunk_counts
         return counts
 
     def count_pairs(self, numbers: Ids, size: int, runtime: Runtime, report: Report) -> Run:
         """The pairs of numbered words as sorted keys left · size + right, with their counts."""
-
-        def count(chunk: tuple[int, int]) -> tuple[int, Run]:
-            ids, ends = self.text(chunk)
-            buffers = np.empty((2, len(ids)), np.uint64)
-            used = kernel.pair_keys(ids, ends, numbers, size, buffers[0])
-            return len(ids), count_keys(buffers[:, :used], max(1, size * size))
-
-        runs = runtime.stream(count, cut_sentences(self.tokens, runtime))
+        if runtime.workers:
+            return self._count_pairs_on_cluster(numbers, size, runtime, report)
+        runs = runtime.stream(lambda chunk: self.count_chunk(chunk, numbers, size), cut_sentences(self.tokens, runtime))
         return merge_runs(report_progress(runs, "counting pairs", len(self.tokens), report))
+
+    def _count_pairs_on_cluster(self, numbers: Ids, size: int, runtime: Runtime, report: Report) -> Run:
+        if size == 0:
+            return merge_runs([])
+        counter, total = PhraseCounter(self.joins, numbers, size, RANGES * runtime.workers), len(self.tokens)
+        done = np.cumsum([len(shard.ids) for shard in cut_shards(self.tokens)])
+        ranges = runtime.map_reduce(
+            PhraseCounter.count_pairs,
+            merge_ranges,
+            cut_shards(self.tokens),
+            parts=len(counter.edges) - 1,
+            shared=counter,
+            stage=f"pairs {self.tokens.fingerprint} {counter.checksum} {size} {counter.parts}",
+            done=lambda number: report(Progress("counting pairs", int(done[number - 1]), total, "words")),
+        )
+        return join_ranges(ranges)
+
+
+@dataclass(frozen=True)
+class PhraseCounter:
+    """Counts words and pairs of a shard, with the phrases of earlier passes joined, on a worker."""
+
+    joins: tuple[PairIndex, ...]
+    numbers: Ids
+    size: int
+    parts: int = 1
+
+    @property
+    def edges(self) -> NDArray[np.uint64]:
+        """The first key of each range of the first word, and the end. Frequent words are few: ranges grow."""
+        shares = (np.arange(self.parts + 1) / self.parts) ** 3 * self.size
+        return np.asarray(np.unique(shares.astype(np.uint64)) * np.uint64(self.size))
+
+    @property
+    def checksum(self) -> int:
+        """A checksum of the phrases and of the words."""
+        checksum = zlib.crc32(self.numbers.data)
+        for index in self.joins:
+            for array in index:
+                checksum = zlib.crc32(array.data, checksum)
+        return checksum
+
+    def count_words(self, shard: TextShard) -> KeyCounts:
+        """The count of each word."""
+        ids, _ = JoinedText(shard, self.joins).text(shard.chunk)
+        return {"counts": np.bincount(ids, minlength=self.size)}
+
+    def count_pairs(self, shard: TextShard) -> list[KeyCounts]:
+        """The pairs of each range of keys."""
+        _, run = JoinedText(shard, self.joins).count_chunk(shard.chunk, self.numbers, self.size)
+        return split_run(run, self.edges)
 
 
 def name_phrases(words: Vocabulary, join: Join, joiner: str) -> tuple[Vocabulary, Join]:
@@ -348,6 +429,11 @@ class PhraseModel:
         return f"PhraseModel({len(self):,} phrases in {len(self.joins)} passes" + (f": {first}, …)" if first else ")")
 
     @cached_property
+    def tokenizer(self) -> ModelTokenizer:
+        """The tokenizer of the training text, which splits and normalizes texts to join."""
+        return ModelTokenizer.of(self.metadata, self.vocabulary)
+
+    @cached_property
     def _tables(self) -> list[dict[tuple[str, str], str]]:
         words = self.vocabulary.words
         return [
@@ -357,7 +443,7 @@ class PhraseModel:
 
     def apply(self, words: TextLike) -> list[str]:
         """The words of one sentence, a text or a list of words, with its phrases joined."""
-        tokens = ModelTokenizer.of(self.metadata, self.vocabulary).words(words)
+        tokens = self.tokenizer.words(words)
         for table in self._tables:
             joined: list[str] = []
             at = 0
@@ -381,10 +467,11 @@ class PhraseModel:
     def rewrite(self, corpus: Source, path: Name, *, runtime: Runtime | None = None, report: Report = silent) -> Corpus:
         """Writes a corpus with joined phrases, one sentence per line, and returns the corpus of that file.
 
-        The ending of the name (.gz, .zst, …) selects compression. The file appears only when it is complete.
+        Texts that are no `Corpus` are split and normalized as the text of the model was. The ending of the name (.gz,
+        .zst, …) selects compression. The file appears only when it is complete.
         """
         runtime = runtime or Runtime.from_env()
-        tokens = Corpus.of(corpus).tokens(report)
+        tokens = self._read(corpus).tokens(report)
         ids_in_text = tokens.vocabulary.ids(self.vocabulary)
         missing = np.flatnonzero(ids_in_text < 0)
         words = extend_vocabulary(tokens.vocabulary, [self.vocabulary[int(id)] for id in missing])
@@ -403,6 +490,13 @@ class PhraseModel:
                 file.write(lines.data)
                 report(Progress("joining phrases", done, len(tokens.sentences) - 1, "sentences"))
         return Corpus(path, tokenizer=Tokenizer(mode="whitespace"))
+
+    def _read(self, source: Source) -> Corpus:
+        """The corpus of a source. Texts are split as the training text was; a corpus and lists of words stay."""
+        corpus = Corpus.of(source)
+        if corpus is not source and corpus.tokenizer.mode == "running":
+            corpus.tokenizer = tokenizer_of(self)
+        return corpus
 
     def to_parts(self) -> Parts:
         """The artifact taken apart, for a file."""

@@ -9,7 +9,8 @@ largest sum of autonomy × length. There is nothing to iterate, and the same tex
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+import zlib
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import pairwise
@@ -40,6 +41,9 @@ Characters = NDArray[np.int32]  # numbers of characters, -1 where a run of the s
 Floats = NDArray[np.float64]
 Ids = NDArray[np.int64]
 LARGEST_SCORE = 1e6
+TASK_CHARACTERS = 1 << 22  # characters that a worker of a cluster counts as one task
+RANGES = 4  # ranges of keys for each worker
+StringCounts = dict[str, NDArray[Any]]  # keys, counts and first places
 
 
 @dataclass(frozen=True)
@@ -81,11 +85,12 @@ class Segmenter(Recipe):
         """Learns the words of a corpus. The memory needed is about 80 bytes for each character that is counted."""
         corpus = Corpus.of(corpus)
         corpus.hints_at_segmenters = False
-        tokens = corpus.tokens(report)
+        tokens = corpus.tokens(report, runtime)
         alphabet, text = read_characters(tokens, self.characters)
         if len(alphabet) == 0:
             raise OptionError("the corpus has no text in a script without spaces, such as Chinese, Japanese or Thai")
-        levels = count_strings(text, len(alphabet), self.longest + 1, self.min_count, report)
+        runtime = runtime or Runtime.from_env()
+        levels = count_strings(text, len(alphabet), self.longest + 1, self.min_count, report, runtime)
         scores = [
             autonomy * (length + 1) ** self.length_exponent
             for length, autonomy in enumerate(score_autonomy(text, levels))
@@ -134,7 +139,12 @@ def read_characters(tokens: TokenFile, most: int) -> tuple[Codes, Characters]:
 
 
 def count_strings(
-    text: Characters, alphabet: int, longest: int, min_count: int, report: Report = silent
+    text: Characters,
+    alphabet: int,
+    longest: int,
+    min_count: int,
+    report: Report = silent,
+    runtime: Runtime | None = None,
 ) -> list[Level]:
     """The strings of 1 to `longest` characters that occur at least min_count times; of length 1, all.
 
@@ -146,20 +156,113 @@ def count_strings(
     levels = [Level(text, np.bincount(text[places], minlength=alphabet), firsts)]
     for length in range(2, longest + 1):
         report(Progress("counting strings", length - 1, longest - 1, "lengths"))
-        shorter = levels[-1].ids
-        places = np.flatnonzero(shorter[: len(text) - length + 1] >= 0)
-        places = places[text[places + length - 1] >= 0]
-        keys = shorter[places].astype(np.int64) * alphabet + text[places + length - 1]
+        if runtime is not None and runtime.workers:
+            levels.append(_count_on_cluster(text, levels[-1], alphabet, length, min_count, runtime))
+            continue
+        keys, places = string_keys(text, levels[-1].ids, alphabet, length)
         order = np.argsort(keys, kind="stable")
         keys, places = keys[order], places[order]
-        edges = np.flatnonzero(np.append(True, keys[1:] != keys[:-1])) if len(keys) else np.zeros(0, np.int64)
-        counts = np.diff(np.append(edges, len(keys)))
+        edges, counts = count_sorted(keys)
         kept = counts >= min_count
         numbers = np.where(kept, np.cumsum(kept) - 1, -1).astype(np.int32)
         ids = np.full(len(text), -1, np.int32)
         ids[places] = np.repeat(numbers, counts)
         levels.append(Level(ids, counts[kept], places[edges[kept]]))
     return levels
+
+
+def string_keys(text: Characters, shorter: Characters, alphabet: int, length: int) -> tuple[Ids, Ids]:
+    """The key of each string of a length, and its place: the number of the shorter string and the last character."""
+    places = np.flatnonzero(shorter[: max(0, len(text) - length + 1)] >= 0)
+    places = places[text[places + length - 1] >= 0]
+    return shorter[places].astype(np.int64) * alphabet + text[places + length - 1], places
+
+
+def count_sorted(keys: Ids) -> tuple[Ids, Ids]:
+    """Where each distinct key begins among sorted keys, and how often it occurs."""
+    edges = np.flatnonzero(np.append(True, keys[1:] != keys[:-1])) if len(keys) else np.zeros(0, np.int64)
+    return edges, np.diff(np.append(edges, len(keys)))
+
+
+class CharacterShard(NamedTuple):
+    """A part of the text, cut between two runs, for a worker: its place, characters, and numbers of shorter strings."""
+
+    first: int
+    text: Characters
+    shorter: Characters
+
+
+@dataclass(frozen=True)
+class StringCounter:
+    """Counts the strings of one length in a shard, on a worker. Keys from edges[i] to edges[i + 1] are range i."""
+
+    alphabet: int
+    length: int
+    edges: Ids
+
+    def count(self, shard: CharacterShard) -> list[StringCounts]:
+        """The keys, counts and first places of each range."""
+        keys, places = string_keys(shard.text, shard.shorter, self.alphabet, self.length)
+        order = np.argsort(keys, kind="stable")
+        keys = keys[order]
+        starts, counts = count_sorted(keys)
+        cuts = np.searchsorted(keys[starts], self.edges)
+        firsts = places[order][starts] + shard.first
+        return [
+            {"keys": keys[starts[a:b]], "counts": counts[a:b], "firsts": firsts[a:b]}
+            for a, b in pairwise(cuts.tolist())
+        ]
+
+
+def merge_strings(runs: Sequence[StringCounts]) -> StringCounts:
+    """The sum of the counts of one range of keys, with the first place of each key."""
+    keys = np.concatenate([run["keys"] for run in runs])
+    order = np.argsort(keys, kind="stable")
+    edges, _ = count_sorted(keys[order])
+    if len(edges) == 0:
+        return runs[0]
+    counts, firsts = (np.concatenate([run[name] for run in runs])[order] for name in ("counts", "firsts"))
+    return {
+        "keys": keys[order][edges],
+        "counts": np.add.reduceat(counts, edges),
+        "firsts": np.minimum.reduceat(firsts, edges),
+    }
+
+
+def _count_on_cluster(
+    text: Characters, shorter: Level, alphabet: int, length: int, min_count: int, runtime: Runtime
+) -> Level:
+    """The strings of one length, counted by workers in shards of the text and merged by ranges of keys."""
+    ends = np.append(np.flatnonzero(text < 0), len(text))  # a string never contains the end of a run
+    cuts = ends[np.searchsorted(ends, np.arange(TASK_CHARACTERS, len(text), TASK_CHARACTERS))]
+    shards = [
+        CharacterShard(first, text[first:last], shorter.ids[first:last])
+        for first, last in pairwise(np.unique(np.concatenate([[0], cuts, [len(text)]])).tolist())
+    ]
+    occurrences, parts = np.cumsum(shorter.counts), RANGES * runtime.workers
+    total = occurrences[-1] if len(occurrences) else 0
+    prefixes = np.searchsorted(occurrences, total * np.arange(1, parts) // parts)
+    edges = np.unique(np.concatenate([[0], prefixes, [len(shorter.counts)]])) * alphabet
+    ranges = runtime.map_reduce(
+        StringCounter.count,
+        merge_strings,
+        shards,
+        parts=len(edges) - 1,
+        shared=StringCounter(alphabet, length, edges),
+        stage=f"strings {length} {zlib.crc32(text.data)} {alphabet} {min_count} {edges.tolist()}",
+    )
+    none: StringCounts = {
+        "keys": np.zeros(0, np.int64),
+        "counts": np.zeros(0, np.int64),
+        "firsts": np.zeros(0, np.int64),
+    }
+    keys, counts, firsts = (np.concatenate([none[name], *(one[name] for one in ranges)]) for name in none)
+    kept = counts >= min_count
+    ids = np.full(len(text), -1, np.int32)
+    own, places = string_keys(text, shorter.ids, alphabet, length)
+    if len(keys):
+        ids[places] = np.where(kept, np.cumsum(kept) - 1, -1)[np.searchsorted(keys, own)]
+    return Level(ids, counts[kept], firsts[kept])
 
 
 def score_autonomy(text: Characters, levels: list[Level]) -> list[Floats]:

@@ -137,8 +137,8 @@ def _close(file: IO[bytes]) -> None:
 
 
 def sum_runs(runs: list[SortedRun], size: int, memory_limit: int, runtime: Runtime) -> Iterator[RowBlock]:
-    """The sum of all runs, in order, block by block."""
-    lengths = sum((np.diff(run.starts) for run in runs), np.zeros(size, np.int64))
+    """The sum of all runs, in order, block by block. `size` is the number of columns."""
+    lengths = sum((np.diff(run.starts) for run in runs[1:]), np.diff(runs[0].starts))
 
     def sum_block(rows: slice) -> RowBlock:
         spans = [slice(int(run.starts[rows.start]), int(run.starts[rows.stop])) for run in runs]

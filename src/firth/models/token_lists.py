@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from firth.progress import Report, silent
+from firth.runtime import Runtime
 from firth.text.tokenize import Tokenizer
 from firth.text.vocabulary import Vocabulary
 
@@ -43,7 +44,7 @@ class TokenLists:
             tokenizer or Tokenizer(mode="whitespace"),
         )
 
-    def tokens(self, report: Report = silent) -> TokenLists:
+    def tokens(self, report: Report = silent, runtime: Runtime | None = None) -> TokenLists:
         """Returns itself: the words are in memory."""
         return self
 

@@ -134,7 +134,7 @@ class TrainedRecipe(Recipe, Generic[NetworkType, Artifact]):
             raise OptionError(f"{type(self).__name__}: {problem}. Use dim={start.dim}")
         runtime = runtime or Runtime.from_env()
         corpus = Corpus.of(corpus, tokenizer=self.tokenizer)
-        tokens = corpus.tokens(report)
+        tokens = corpus.tokens(report, runtime)
         if vocabulary is not None:
             if not self.has_word_choice:
                 raise OptionError(f"{type(self).__name__}: the vocabulary cannot be given. Remove words from the text")
@@ -143,6 +143,11 @@ class TrainedRecipe(Recipe, Generic[NetworkType, Artifact]):
         metadata = origin({"name": self.name, **self.as_dict()}, corpus, tokens)
         identity = {"recipe": metadata["recipe"], "corpus": tokens.fingerprint, **schedule.identity}
         identity |= self._identity(network)
+        if runtime.workers:
+            if runtime.device != "cpu":
+                raise OptionError(f"{type(self).__name__}: on a cluster it trains on CPUs. Use device='cpu'")
+            averaging = {"workers": runtime.workers, "every": runtime.average_every}
+            identity["averaging"] = metadata["averaging"] = averaging
         if start is not None:
             identity["start"] = metadata["start"] = start.vocabulary.fingerprint
         held_out_text = None

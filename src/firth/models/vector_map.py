@@ -121,18 +121,17 @@ class VectorMap:
 
     def evaluate(self, source: WordVectors, target: WordVectors, pairs: Pairs) -> TranslationScore:
         """Precision at 1 and 5 on pairs of a word and its translation; a word may have several translations."""
-        expected: dict[str, set[str]] = {}
+        expected: dict[str, list[str]] = {}
         for word, translation in as_pairs(pairs):
-            expected.setdefault(word, set()).add(translation)
-        usable = [
-            word
-            for word, translations in expected.items()
-            if int(source.ids([word])[0]) >= 0 and (target.ids(sorted(translations)) >= 0).any()
-        ]
+            expected.setdefault(word, []).append(translation)
+        # Words are compared by their rows: each model normalizes the spelling of its words.
+        rows = {word: set(target.ids(translations).tolist()) - {-1} for word, translations in expected.items()}
+        usable = [word for word in expected if rows[word] and int(source.ids([word])[0]) >= 0]
         if not usable:
             return TranslationScore(0.0, 0.0, 0, len(expected))
         answers = self.translate_all(source, target, usable, 5)
-        hits = [[word in expected[query] for word, _ in near] for query, near in zip(usable, answers)]
+        found = [target.ids([word for word, _ in near]).tolist() for near in answers]
+        hits = [[row in rows[query] for row in near] for query, near in zip(usable, found)]
         first, five = sum(one[0] for one in hits), sum(any(one) for one in hits)
         return TranslationScore(first / len(usable), five / len(usable), len(usable), len(expected))
 

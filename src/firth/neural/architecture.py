@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Literal
+from typing import Any, Literal
 
 from firth.errors import OptionError
 from firth.options import Recipe, option
 
-Encoder = Literal["character-cnn", "character-rnn", "words"]
+TrainedEncoder = Literal["character-cnn", "character-rnn", "words"]
+Encoder = TrainedEncoder | Literal["lexicon-cnn"]  # the last is that of ELMoForManyLangs, which is only read
 Activation = Literal["relu", "tanh"]
 FILTERS = ((1, 32), (2, 32), (3, 64), (4, 128), (5, 256), (6, 512), (7, 1024))
 
@@ -22,7 +23,8 @@ class Architecture(Recipe):
     """
 
     encoder: Encoder = option(
-        "character-cnn", "Word encoder: a CNN or an RNN over the characters of a word, or a table of word vectors."
+        "character-cnn",
+        "Word encoder: a CNN or an RNN over the characters of a word, or a table of word vectors.",
     )
     width: int = option(
         50,
@@ -31,6 +33,7 @@ class Architecture(Recipe):
         maximum=10_000,
     )
     character_dim: int = option(16, "Dimension of the character embeddings.", minimum=1)
+    word_dim: int = option(0, "Models of ELMoForManyLangs: dimension of the table of words.", minimum=0)
     filters: tuple[tuple[int, int], ...] = option(FILTERS, "Character CNN: (width, number) of the filters.")
     activation: Activation = option("relu", "Character CNN: activation function.")
     highways: int = option(2, "Character CNN: number of highway layers.", minimum=0)
@@ -54,7 +57,7 @@ class Architecture(Recipe):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        if self.encoder != "character-cnn":
+        if self.encoder not in ("character-cnn", "lexicon-cnn"):
             return
         numbers = [number for pair in self.filters for number in pair]
         is_counts = all(isinstance(number, int) and number >= 1 for number in numbers)
@@ -65,6 +68,11 @@ class Architecture(Recipe):
             raise OptionError(
                 f"filters: the widest filter has width {widest}, but width is {self.width}. Use a larger width"
             )
+
+    def as_dict(self) -> dict[str, Any]:
+        """The values by name; `word_dim` only where it is used, so that other models keep their fingerprint."""
+        values = super().as_dict()
+        return values if self.word_dim else {name: value for name, value in values.items() if name != "word_dim"}
 
     @classmethod
     def named(cls, name: str) -> Architecture:

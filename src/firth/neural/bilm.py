@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -18,13 +18,14 @@ from firth.neural.inference import embed as embedding
 from firth.neural.inference.cache import WeightCache
 from firth.neural.inference.token_vectors import TokenVectors
 from firth.neural.initialization import draw
-from firth.neural.layers import CharacterCnn, CharacterRnn, Encoder, ProjectedLstm, WordEmbedding
+from firth.neural.layers import CharacterCnn, CharacterRnn, Encoder, LexiconCnn, ProjectedLstm, WordEmbedding
 from firth.neural.state import BiLMState
 from firth.neural.training import perplexity as surprise
 from firth.pooling import encode_texts
 from firth.serialization import Parts
 from firth.show import notebook
 from firth.text.character_ids import BEGIN, END
+from firth.text.coverage import Coverage, measure
 from firth.text.model_tokenizer import ModelTokenizer, Sentences
 from firth.text.vocabulary import Vocabulary
 
@@ -33,7 +34,8 @@ from firth.text.vocabulary import Vocabulary
 class BiLM(nn.Module, notebook.FactSheet):
     """A bidirectional language model, whose layers are the vectors of ELMo. `firth.load` opens one.
 
-    `vocabulary` has the words that its softmax predicts, where it has a softmax; `words` those of its word embedding.
+    `vocabulary` has the words that its softmax predicts, where it has a softmax; `words` those of its word embedding;
+    `characters` the letters of a model of ELMoForManyLangs.
 
     >>> bilm = BiLM(Architecture.named("tiny"))
     >>> layers, lengths, state = bilm([["A", "cup", "of", "tea"], ["Rain"]])
@@ -49,6 +51,7 @@ class BiLM(nn.Module, notebook.FactSheet):
         *,
         vocabulary: Vocabulary | None = None,
         words: Vocabulary | None = None,
+        characters: Vocabulary | None = None,
         metadata: Mapping[str, Any] | None = None,
         seed: int | None = 1,
     ) -> None:
@@ -59,7 +62,7 @@ class BiLM(nn.Module, notebook.FactSheet):
         self.metadata: dict[str, Any] = dict(metadata or {})
         self.token_vectors, self.weight_cache = TokenVectors(), WeightCache()
         with torch.device("meta"):  # no weights yet, and nothing drawn from the global generator
-            self.encoder = make_encoder(architecture, words)
+            self.encoder = make_encoder(architecture, words, characters)
             self.forward_layers = nn.ModuleList(make_lstm(architecture) for _ in range(architecture.layers))
             self.backward_layers = nn.ModuleList(make_lstm(architecture) for _ in range(architecture.layers))
             self.softmax = None if vocabulary is None else make_softmax(architecture, len(vocabulary))
@@ -88,7 +91,12 @@ class BiLM(nn.Module, notebook.FactSheet):
     @property
     def words(self) -> Vocabulary | None:
         """The words of its word embedding, where it has one."""
-        return self.encoder.vocabulary if isinstance(self.encoder, WordEmbedding) else None
+        return self.encoder.vocabulary if isinstance(self.encoder, (WordEmbedding, LexiconCnn)) else None
+
+    @property
+    def characters(self) -> Vocabulary | None:
+        """The letters that it reads, where it reads letters and not bytes."""
+        return self.encoder.characters if isinstance(self.encoder, LexiconCnn) else None
 
     @property
     def tokenizer(self) -> ModelTokenizer:
@@ -156,6 +164,24 @@ class BiLM(nn.Module, notebook.FactSheet):
         like = next(self.forward_layers.parameters())
         return BiLMState(*(like.new_zeros(2, sizes.layers, rows, size) for size in (sizes.cell, sizes.dim)))
 
+    def coverage(self, sentences: Sentences) -> Coverage:
+        """How many words of sentences it does not know, and how many are longer than what it reads of a word.
+
+        Words that it does not know are those outside the vocabulary of its softmax, or of its table of words.
+
+        >>> BiLM(Architecture.named("tiny")).coverage([["tea", "x" * 60]])
+        Coverage(words=2, unknown=0, cut=1, longest=48, unit='bytes')
+        """
+        return self.measure(self.tokenizer.sentences(sentences))
+
+    def measure(self, sentences: Iterable[Sequence[str]]) -> Coverage:
+        """`coverage` of lists of words that are normalized already."""
+        is_table = isinstance(self.encoder, WordEmbedding) and self.encoder.spelled is None
+        has_lexicon = isinstance(self.encoder, LexiconCnn)
+        known = self.words if is_table or has_lexicon else self.vocabulary
+        longest, unit = 0 if is_table else self.architecture.width - 2, "characters" if has_lexicon else "bytes"
+        return measure(sentences, None if known is None else known.ids, longest=longest, unit=unit)
+
     encode = encode_texts
     embed = embedding.embed
     embed_blocks = embedding.embed_blocks
@@ -171,7 +197,12 @@ class BiLM(nn.Module, notebook.FactSheet):
         cells = f"{sizes.layers} layers of {sizes.cell} cells, {sizes.dim} numbers in each direction"
         return [
             ("parameters", f"{sum(one.numel() for one in self.parameters()):,}"),
-            ("words from", {"words": "a table"}.get(sizes.encoder, f"a {sizes.encoder.replace('-', ' ')}")),
+            (
+                "words from",
+                {"words": "a table", "lexicon-cnn": "a table and letters"}.get(
+                    sizes.encoder, f"a {sizes.encoder.replace('-', ' ')}"
+                ),
+            ),
             ("layers", cells + (", skip connections" if sizes.skip else "")),
             ("predicts", "" if self.vocabulary is None else f"{len(self.vocabulary):,} words"),
             ("from", notebook.describe_origin(self.metadata)),
@@ -187,6 +218,8 @@ class BiLM(nn.Module, notebook.FactSheet):
         vocabularies = {} if self.vocabulary is None else {"vocab": self.vocabulary}
         if self.words is not None:
             vocabularies["words"] = self.words
+        if self.characters is not None:
+            vocabularies["characters"] = self.characters
         arrays = {name: tensor.detach().cpu().numpy() for name, tensor in self.state_dict().items()}
         return Parts(self.kind, config, arrays, vocabularies)
 
@@ -206,6 +239,7 @@ class BiLM(nn.Module, notebook.FactSheet):
             tensors,
             vocabulary=parts.vocabularies.get("vocab"),
             words=parts.vocabularies.get("words"),
+            characters=parts.vocabularies.get("characters"),
             metadata=parts.metadata,
         )
 
@@ -219,9 +253,11 @@ def check_depth(architecture: Architecture, tensors: int) -> None:
             raise OptionError(f"{name}: {depth:,} do not fit the {tensors:,} tensors of the model")
 
 
-def make_encoder(architecture: Architecture, words: Vocabulary | None) -> Encoder:
+def make_encoder(architecture: Architecture, words: Vocabulary | None, characters: Vocabulary | None = None) -> Encoder:
     """The word encoder of an architecture. With `words`, a character CNN is only for words that the table lacks."""
     sizes = architecture
+    if sizes.encoder == "lexicon-cnn":
+        return make_lexicon_cnn(sizes, words, characters)
     if sizes.encoder == "character-rnn":
         return CharacterRnn(sizes.dim, width=sizes.width, character_dim=sizes.character_dim, cell=sizes.character_cell)
     cnn = None
@@ -239,6 +275,27 @@ def make_encoder(architecture: Architecture, words: Vocabulary | None) -> Encode
     if cnn is None:
         raise OptionError("the encoder 'words' needs a vocabulary. Pass words=Vocabulary(...)")
     return cnn
+
+
+def make_lexicon_cnn(sizes: Architecture, words: Vocabulary | None, characters: Vocabulary | None) -> LexiconCnn:
+    """The word encoder of a model of ELMoForManyLangs, with its lexicons."""
+    if characters is None or (words is None) != (sizes.word_dim == 0):
+        raise OptionError("the encoder 'lexicon-cnn' is that of ELMoForManyLangs, and needs the lexicons of a model")
+    for lexicon, marks in ((characters, ("<eow>", "<bow>", "<pad>", "<oov>")), (words, ("<oov>",))):
+        missing = [mark for mark in marks if lexicon is not None and mark not in lexicon]
+        if missing:
+            raise OptionError(f"a lexicon of the encoder 'lexicon-cnn' has no {missing[0]}")
+    return LexiconCnn(
+        sizes.dim,
+        characters,
+        words,
+        width=sizes.width,
+        character_dim=sizes.character_dim,
+        word_dim=sizes.word_dim,
+        filters=sizes.filters,
+        activation=sizes.activation,
+        highways=sizes.highways,
+    )
 
 
 def make_lstm(architecture: Architecture) -> ProjectedLstm:

@@ -21,6 +21,7 @@ from firth.neural.inference.layers_of import map_batches, run
 from firth.neural.layers import UNKNOWN, find_mark
 from firth.neural.state import BiLMState
 from firth.text.character_ids import BEGIN, END
+from firth.text.coverage import report_coverage
 from firth.text.model_tokenizer import Sentences, TextLike
 
 if TYPE_CHECKING:
@@ -111,6 +112,7 @@ def score(bilm: BiLM, sentences: Sentences) -> list[BiLMScore]:
     """
     head = LanguageModelHead(bilm)
     lists = list(bilm.tokenizer.sentences(sentences))
+    report_coverage(bilm.measure(lists))
 
     def score_batch(batch: list[list[str]]) -> list[BiLMScore]:
         tops = torch.split(run(bilm, batch)[-1], [len(words) + 2 for words in batch])
@@ -160,6 +162,7 @@ def distributions(bilm: BiLM, left: TextLike = (), right: TextLike = ()) -> tupl
     """As `predict`, for every word of the vocabulary: its probability after `left`, and before `right`."""
     head = LanguageModelHead(bilm)
     before, after = map(bilm.tokenizer.words, (left, right))
+    report_coverage(bilm.measure([before, after]))
     forward, _ = _run_direction(bilm, bilm.forward_layers, [BEGIN, *before], bilm.blank(1), 0)
     backward, _ = _run_direction(bilm, bilm.backward_layers, [END, *reversed(after)], bilm.blank(1), 1)
     return head.probabilities(forward), head.probabilities(backward)
@@ -214,6 +217,7 @@ def generate(
     _check(length, seed, temperature, top_k, top_p)
     head, rng = LanguageModelHead(bilm), np.random.default_rng(seed)
     words = bilm.tokenizer.words(prompt)
+    report_coverage(bilm.measure([words]))
     top, (cell, hidden) = _run_direction(bilm, bilm.forward_layers, [BEGIN, *words], bilm.blank(1), 0)
     generated: list[str] = []
     while len(generated) < length:

@@ -15,7 +15,7 @@ from torch.nn import functional
 from torch.nn.utils.rnn import pack_padded_sequence
 
 from firth.errors import UnknownWord
-from firth.text.character_ids import CHARACTERS, FILL, CharacterIds
+from firth.text.character_ids import BEGIN, CHARACTERS, END, FILL, CharacterIds
 from firth.text.vocabulary import Vocabulary
 
 ACTIVATIONS = {"relu": torch.relu, "tanh": torch.tanh}
@@ -145,12 +145,78 @@ class WordEmbedding(nn.Module):
         return vectors
 
 
+class LexiconCnn(nn.Module):
+    """The word encoder of ELMoForManyLangs: the row of a word in a table beside a CNN over its Unicode characters,
+    projected to `dim` together.
+
+    A word or character outside its lexicon is <oov>. Words are cut to `width` - 2 characters. <S> and </S> are <bos>
+    and <eos>. As in the original, a word begins with the mark <eow> and ends with <bow>.
+    """
+
+    def __init__(
+        self,
+        dim: int,
+        characters: Vocabulary,
+        words: Vocabulary | None,
+        *,
+        width: int = 50,
+        character_dim: int = 50,
+        word_dim: int = 100,
+        filters: Sequence[tuple[int, int]],
+        activation: str = "relu",
+        highways: int = 2,
+    ) -> None:
+        super().__init__()
+        features = sum(count for _, count in filters)
+        self.characters, self.vocabulary, self.width = characters, words, width
+        self.longest = max(size for size, _ in filters)
+        self.activation = ACTIVATIONS[activation]
+        self.table = nn.Parameter(torch.zeros(len(characters), character_dim))
+        self.word_table = None if words is None else nn.Parameter(torch.zeros(len(words), word_dim))
+        self.filters = nn.ModuleList(nn.Conv1d(character_dim, count, size) for size, count in filters)
+        self.highways = nn.ModuleList(Highway(features) for _ in range(highways))
+        self.projection = nn.Linear(features + (word_dim if words is not None else 0), dim)
+
+    def forward(self, words: Sequence[str]) -> Tensor:
+        marks = {BEGIN: "<bos>", END: "<eos>"}
+        cut = [marks.get(word, word[: self.width - 2]) for word in words]
+        parts = [] if self.word_table is None else [self.look_up(cut)]
+        ids = self.spell(cut).to(self.table.device)
+        windows = functional.embedding(ids, self.table).transpose(1, 2)  # (n, character_dim, characters)
+        maxima = torch.cat([conv(windows).amax(2) for conv in self.filters], 1)  # (n, filters)
+        x: Tensor = self.activation(maxima)
+        for highway in self.highways:
+            x = highway(x)
+        projected: Tensor = self.projection(torch.cat([*parts, x], 1))
+        return projected
+
+    def look_up(self, words: Sequence[str]) -> Tensor:
+        """The rows of words in the table, (n, word_dim)."""
+        assert self.vocabulary is not None
+        assert self.word_table is not None
+        ids = self.vocabulary.ids(words)
+        ids[ids < 0] = self.vocabulary.find("<oov>")
+        return functional.embedding(torch.from_numpy(ids).to(self.word_table.device), self.word_table)
+
+    def spell(self, words: Sequence[str]) -> Tensor:
+        """The character ids of words, no more than can matter, (n, characters)."""
+        begin, end, pad, unknown = (self.characters.find(mark) for mark in ("<eow>", "<bow>", "<pad>", "<oov>"))
+        letters = [[word] if word in ("<bos>", "<eos>") else list(word) for word in words]
+        longest = max(map(len, letters), default=0) + 2
+        ids = torch.full((len(words), min(self.width, longest + self.longest)), pad)
+        for row, spelled in zip(ids, letters):
+            found = self.characters.ids(spelled)
+            found[found < 0] = unknown
+            row[: len(spelled) + 2] = torch.tensor([begin, *found.tolist(), end])
+        return ids
+
+
 def find_mark(vocabulary: Vocabulary, spellings: Sequence[str]) -> int:
     """The id of the first of these spellings that a vocabulary has, or -1."""
     return next((id for id in map(vocabulary.find, spellings) if id >= 0), -1)
 
 
-Encoder = CharacterCnn | CharacterRnn | WordEmbedding
+Encoder = CharacterCnn | CharacterRnn | WordEmbedding | LexiconCnn
 
 
 class ProjectedLstm(nn.Module):

@@ -9,6 +9,7 @@ from torch import Tensor, nn
 
 from firth.arguments import checked
 from firth.errors import OptionError
+from firth.show import notebook
 
 TINY = 1e-12
 
@@ -82,6 +83,9 @@ class ScalarMix(nn.Module):
         for share, layer in zip(shares[1:], layers[1:]):
             mixed = mixed + share * layer
         return self.gamma * mixed
+
+    def _repr_html_(self) -> str:
+        return notebook.html_layers(f"ScalarMix, γ = {self.gamma.item():.4g}", self.shares.detach().tolist())
 
     def penalty(self, strength: float) -> Tensor:
         """strength · ‖w‖²: a term for the loss of a task. A larger strength keeps the mix closer to the mean."""

@@ -12,10 +12,13 @@ from pathlib import Path
 
 from firth.errors import OptionError
 from firth.errors import suggest as suggest_name
+from firth.pretrained.places import find_elsewhere
+from firth.remote.addresses import address_of
 
 HERE = Path(__file__).resolve().parent
 SHIPPED = {
     "elmo-en": "English ELMo with its softmax: contextual vectors, sentence scores, word prediction and generation",
+    "elmo-fa": "Persian ELMo with its softmax: contextual vectors, sentence scores, word prediction and generation",
     "word2vec-en": "English word2vec vectors, trained with skip-gram",
     "glove-en": "English GloVe vectors",
     "fasttext-en": "English fastText vectors: character n-grams give unseen words vectors too",
@@ -64,13 +67,17 @@ def place(name: str) -> Path:
 def locate(path: str | os.PathLike[str]) -> str | os.PathLike[str]:
     """The path of a model: the path itself if it exists, else the folder of the pretrained model of that name or task.
 
+    For an address, such as s3://bucket/model or hf://owner/name, it is the path of a copy in the cache, which is
+    downloaded if need be. The name of a published model is the file that `firth pull` fetched.
+
     >>> locate("README.md"), os.path.basename(locate("svd-en")), os.path.basename(locate("ner"))
     ('README.md', 'svd-en', 'task-ner')
     """
     if os.path.exists(path):
         return path
     name = os.fspath(path)
-    return next((place(known) for known in (name, TASK + name) if known in SHIPPED), path)
+    ships = next((place(known) for known in (name, TASK + name) if known in SHIPPED), None)
+    return ships or find_elsewhere(name) or path
 
 
 def locate_task(name: str | os.PathLike[str]) -> str | os.PathLike[str]:
@@ -79,8 +86,8 @@ def locate_task(name: str | os.PathLike[str]) -> str | os.PathLike[str]:
     >>> os.path.basename(locate_task("ner")), os.path.basename(locate_task("task-ner")), locate_task("models/mine")
     ('task-ner', 'task-ner', 'models/mine')
     """
-    if os.path.isfile(name) or Path(name, CONFIG).is_file():
-        return name
+    if os.path.isfile(name) or Path(name, CONFIG).is_file() or address_of(name) is not None:
+        return locate(name)
     of_this_name = f"{TASK}{os.fspath(name)}"
     return place(of_this_name) if of_this_name in SHIPPED else locate(name)
 

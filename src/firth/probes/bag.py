@@ -7,12 +7,12 @@ from collections.abc import Sequence
 import torch
 from torch import Tensor
 
+from firth.neural.substitutes import FREQUENT
 from firth.tasks.static_words import StaticWords, match_case
 from firth.text.vocabulary import Vocabulary
 from firth.vectors.words import WordVectors
 
 BAG = "bag of context"
-FREQUENT = 150  # the most frequent words of the vocabulary, which are left out as stop words
 
 
 class BagReader:

@@ -19,7 +19,7 @@ from firth.errors import OptionError
 from firth.formats.registry import load
 from firth.neural.bilm import BiLM
 from firth.neural.device import work_sizes
-from firth.neural.inference.layers_of import layers_of
+from firth.neural.inference.layers_of import Precision, layers_of
 from firth.probes.bag import BagReader
 from firth.progress import Progress, Report, silent
 from firth.runtime import Runtime
@@ -60,14 +60,16 @@ class BilmReader:
     (('biLM layer 0', 'biLM layer 1', 'biLM layer 2', 'biLM mean'), torch.Size([4, 3, 32]))
     """
 
-    def __init__(self, bilm: BiLM) -> None:
-        self.bilm = bilm
+    def __init__(self, bilm: BiLM, precision: Precision = "float32") -> None:
+        self.bilm, self.precision = bilm, precision
         self.names = (*(f"biLM layer {layer}" for layer in range(bilm.architecture.layers + 1)), MEAN)
         self.device = next(bilm.parameters()).device
 
     def read(self, sentences: Sequence[Words]) -> Tensor:
         """The layers of all words, (layers + 2, words, 2 · dim)."""
-        return layers_of(self.bilm, sentences, lambda layers: torch.cat([layers, layers.mean(0, keepdim=True)]))
+        return layers_of(
+            self.bilm, sentences, lambda layers: torch.cat([layers, layers.mean(0, keepdim=True)]), self.precision
+        )
 
 
 class StaticReader:
@@ -140,12 +142,12 @@ def strip_folders(options: Mapping[str, Any]) -> dict[str, Any]:
     return {**options, **models}
 
 
-def open_bilm(name: str, runtime: Runtime) -> BilmReader:
+def open_bilm(name: str, runtime: Runtime, precision: Precision = "float32") -> BilmReader:
     """A reader of the biLM with this name or in this folder."""
     model = load(name)
     if not isinstance(model, BiLM):
         raise OptionError(f"{name}: is a {type(model).__name__}. Name a biLM, such as elmo-en")
-    return BilmReader(model.to(runtime.place).eval())
+    return BilmReader(model.to(runtime.place).eval(), precision)
 
 
 def load_vectors(name: str) -> WordVectors:
@@ -162,14 +164,19 @@ def open_cove(name: str, runtime: Runtime) -> CoveReader:
 
 
 def open_readers(
-    runtime: Runtime, *, elmo: str | None = None, static: str | None = None, cove: str | None = None
+    runtime: Runtime,
+    *,
+    elmo: str | None = None,
+    static: str | None = None,
+    cove: str | None = None,
+    precision: Precision = "float32",
 ) -> Iterator[tuple[str, LayerReader]]:
     """The name and the reader of each model, opened one at a time; `static` may name several, joined with +.
 
     Static vectors have two readers: the vector of the word itself, and the bag of its context.
     """
     if is_named(elmo):
-        yield str(elmo), open_bilm(str(elmo), runtime)
+        yield str(elmo), open_bilm(str(elmo), runtime, precision)
     if is_named(static):
         for name in str(static).split("+"):
             vectors = load_vectors(name)

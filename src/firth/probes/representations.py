@@ -12,19 +12,18 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-import numpy as np
 import torch
-from torch import Tensor, nn
+from torch import Tensor
 from torch.nn.functional import pad
 
 from firth.neural.bilm import BiLM
-from firth.probes.bag import average_contexts, find_content
-from firth.probes.readers import BilmReader, LayerReader, Words, unit
+from firth.neural.inference.layers_of import Precision
+from firth.neural.substitutes import Substitutes, shift_states
+from firth.probes.bag import BagReader, average_contexts, find_content
+from firth.probes.readers import BilmReader, Words, unit
 from firth.text.vocabulary import Vocabulary
 
 AROUND = 2  # words on each side in the mean of neighboring positions
-CANDIDATES = 5000  # substitutes: the most frequent content words
-ROWS = 2048  # words whose substitutes are computed at a time
 SMALLEST = 1e-3  # smallest variance in whitening, as a share of the largest one
 
 
@@ -53,53 +52,25 @@ class Whitening:
         return (rows - self.center) @ self.matrix
 
 
-@dataclass(frozen=True)
-class Substitutes:
-    """The mean output vector of the words that a biLM predicts at a place, by their probabilities there.
-
-    Given both sides, p(w) ∝ p(w | left) · p(w | right) / p(w). Its square root is used, which has more than one likely
-    word. Only the most frequent content words count.
-    """
-
-    weight: Tensor  # (words, dim) of the softmax
-    prior: Tensor  # (words,): twice the bias, minus the log count
-    vectors: Tensor  # (words, dim): centered, of length 1
-
-    @classmethod
-    def of(cls, bilm: BiLM) -> Substitutes | None:
-        """The substitutes of a biLM that has a full softmax."""
-        if not isinstance(bilm.softmax, nn.Linear) or bilm.vocabulary is None:
-            return None
-        is_content = find_content(bilm.vocabulary.words, bilm.vocabulary)
-        rows = torch.tensor([row for row, content in enumerate(is_content) if content][:CANDIDATES])
-        if not len(rows):
-            return None
-        weight, bias = (one.detach().float()[rows.to(one.device)] for one in (bilm.softmax.weight, bilm.softmax.bias))
-        counts = torch.from_numpy(np.asarray(bilm.vocabulary.counts, np.float64)[rows.numpy()]).to(bias.device)
-        return cls(weight, 2 * bias - (counts + 1).log().float(), unit(weight - weight.mean(0)))
-
-    def __call__(self, states: Tensor) -> Tensor:
-        """The substitutes at places with these neighbor states, (words, 2 · dim)."""
-        half = states.shape[1] // 2
-        found = torch.zeros(len(states), self.vectors.shape[1], device=states.device)
-        for start in range(0, len(states), ROWS):
-            rows = states[start : start + ROWS]
-            logits = (rows[:, :half] + rows[:, half:]) @ self.weight.T + self.prior
-            found[start : start + ROWS] = (logits / 2).softmax(1) @ self.vectors
-        return found
-
-
 class RepresentationReader:
     """The layers of a biLM, and combinations of them. `sample` are sentences to compute means and whitening from.
+
+    Each of the `bags` of context has a row beside the neighbor states.
 
     >>> from firth.neural.architecture import Architecture
     >>> reader = RepresentationReader(BiLM(Architecture.named("tiny")), [["A", "cup", "of", "tea"]])
     >>> reader.names[-3:], reader.read([["A", "cup"], ["Rain"]]).shape
-    (('biLM neighbor states 2', 'biLM bag 2', 'biLM neighbor states 2 and bag'), torch.Size([12, 3, 80]))
+    (('biLM neighbor states 2', 'biLM bag 2', 'biLM neighbor states 2 and bag'), torch.Size([12, 3, 64]))
     """
 
-    def __init__(self, bilm: BiLM, sample: Sequence[Words]) -> None:
-        self.layers = BilmReader(bilm)
+    def __init__(
+        self,
+        bilm: BiLM,
+        sample: Sequence[Words],
+        bags: Sequence[BagReader] = (),
+        precision: Precision = "float32",
+    ) -> None:
+        self.layers, self.bags = BilmReader(bilm, precision), bags
         self.device = self.layers.device
         self.vocabulary = bilm.vocabulary or Vocabulary(())
         self.top = bilm.architecture.layers
@@ -109,10 +80,10 @@ class RepresentationReader:
 
     @torch.no_grad()
     def read(self, sentences: Sequence[Words]) -> Tensor:
-        """All representations, padded with zeros to the longest: (representations, words, 5 · dim)."""
+        """All representations, padded with zeros to the longest: (representations, words, dim)."""
         layers = self.layers.read(sentences)
         rows = [*layers, *self.combine(sentences, layers).values()]
-        longest = layers.shape[2] // 2 * 5
+        longest = max(one.shape[1] for one in rows)
         return torch.stack([pad(one, (0, longest - one.shape[1])) for one in rows])
 
     def combine(self, sentences: Sequence[Words], layers: Tensor | None = None) -> dict[str, Tensor]:
@@ -141,63 +112,14 @@ class RepresentationReader:
             found["biLM substitutes"] = likely
             found["biLM substitutes and bag"] = join(likely, bag)
             found[f"biLM substitutes, neighbor states {two} and bag"] = join(likely, states[1], bag)
+        for other in self.bags:
+            found[f"biLM neighbor states {two} + {other.names[0]}"] = join(states[1], other.read(sentences)[0])
         return found
-
-
-class NeighborStatesReader:
-    """The neighbor states of the top layer alone."""
-
-    def __init__(self, bilm: BiLM) -> None:
-        self.layers, self.top = BilmReader(bilm), bilm.architecture.layers
-        self.names: tuple[str, ...] = (f"biLM neighbor states {self.top}",)
-        self.device = self.layers.device
-
-    def read(self, sentences: Sequence[Words]) -> Tensor:
-        """The states of all words, (1, words, 2 · dim)."""
-        top = self.layers.read(sentences)[self.top]
-        return shift_states(top[None], [len(sentence) for sentence in sentences])
-
-
-class JoinedReader:
-    """The vectors of two readers with one layer each beside each other, both of length 1.
-
-    >>> from firth.probes.bag import BagReader
-    >>> from firth.probes.readers import StaticReader
-    >>> from firth.vectors.words import WordVectors
-    >>> tea = WordVectors(["tea", "cup"], [[2, 0], [0, 3]])
-    >>> joined = JoinedReader(StaticReader("tea", tea), BagReader("tea", tea, frequent=0))
-    >>> joined.names, joined.read([["cup", "tea"]]).tolist()
-    (('tea + tea, bag of context',), [[[0.0, 1.0, 1.0, 0.0], [1.0, 0.0, 0.0, 1.0]]])
-    """
-
-    def __init__(self, one: LayerReader, other: LayerReader) -> None:
-        self.one, self.other = one, other
-        self.names: tuple[str, ...] = (f"{one.names[0]} + {other.names[0]}",)
-        self.device = one.device
-
-    def read(self, sentences: Sequence[Words]) -> Tensor:
-        """The vectors of all words, (1, words, dim + dim)."""
-        return join(self.one.read(sentences), self.other.read(sentences))
 
 
 def join(*rows: Tensor) -> Tensor:
     """Vectors of length 1 beside each other."""
     return torch.cat([unit(one) for one in rows], -1)
-
-
-def shift_states(layers: Tensor, lengths: Sequence[int]) -> Tensor:
-    """The forward state of the previous word and the backward state of the next one; zero outside of the sentence.
-
-    >>> shift_states(torch.tensor([[[1.0, 10.0], [2.0, 20.0], [3.0, 30.0]]]), [2, 1]).tolist()
-    [[[0.0, 20.0], [1.0, 0.0], [0.0, 0.0]]]
-    """
-    half, shifted, start = layers.shape[-1] // 2, torch.zeros_like(layers), 0
-    for length in lengths:
-        stop = start + length
-        shifted[:, start + 1 : stop, :half] = layers[:, start : max(start, stop - 1), :half]
-        shifted[:, start : max(start, stop - 1), half:] = layers[:, start + 1 : stop, half:]
-        start = stop
-    return shifted
 
 
 def average_neighbors(rows: Tensor, lengths: Sequence[int], around: int = AROUND) -> Tensor:

@@ -7,13 +7,13 @@ annotation covers all of them.
 from __future__ import annotations
 
 import re
-import tarfile
 from collections.abc import Iterable, Iterator
 from itertools import groupby
 from pathlib import Path
 from typing import NamedTuple
 from xml.etree import ElementTree
 
+from firth.archives import open_tar
 from firth.errors import FormatError, OptionError
 from firth.files import Name, decode, read_lines
 from firth.probes.readers import WordSpan
@@ -180,15 +180,11 @@ def read_member(path: Name, name: str) -> str:
         if not file.is_file():
             raise OptionError(f"{file}: no such file. Name the folder or the archive that contains {name}")
         return _decode(f"{file}", file.read_bytes() if file.stat().st_size <= MOST else None)
-    try:
-        with tarfile.open(path) as archive:
-            found = archive.getmember(name)
-            stream = archive.extractfile(found) if found.size <= MOST else None
-            return _decode(f"{path}: {name}", None if stream is None else stream.read())
-    except KeyError as error:
-        raise FormatError(path, f"the archive has no {name}") from error
-    except (tarfile.TarError, OSError, EOFError) as error:
-        raise FormatError(path, f"not a tar archive: {error}") from error
+    with open_tar(path) as members:
+        for member, opened in members:
+            if member.name == name:
+                return _decode(f"{path}: {name}", opened.read() if member.size <= MOST else None)
+    raise FormatError(path, f"the archive has no {name}")
 
 
 def _decode(place: str, data: bytes | None) -> str:

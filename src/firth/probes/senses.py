@@ -48,7 +48,11 @@ class SenseMeans:
         row_of = {key: row for row, key in enumerate(senses)}
         empty = reader.read([])
         sums = empty.new_zeros(empty.shape[0], len(senses), empty.shape[2])
-        tagged = (sentence for sentence in sentences if any(annotation.keys for annotation in sentence.annotations))
+        tagged = (
+            sentence
+            for sentence in sentences
+            if any(key in row_of for annotation in sentence.annotations for key in annotation.keys)
+        )
         done = 0
         for block in split_blocks(tagged, block_size(reader), lambda sentence: len(sentence.words)):
             vectors = reader.read([sentence.words for sentence in block])
@@ -58,7 +62,8 @@ class SenseMeans:
         rows: dict[Lexeme, list[int]] = defaultdict(list)
         for row, key in enumerate(senses):
             rows[lexeme_of(key)].append(row)
-        return cls(senses, unit(sums), {lexeme: tuple(mine) for lexeme, mine in rows.items()})
+        sums /= sums.norm(dim=-1, keepdim=True).clamp(min=1e-12)  # in place: the sums may take half a gigabyte
+        return cls(senses, sums, {lexeme: tuple(mine) for lexeme, mine in rows.items()})
 
     def nearest(self, vectors: Tensor, lexemes: Sequence[Lexeme]) -> list[list[str | None]]:
         """The nearest sense of each word by each layer; None without a known sense. `vectors`: (layers, words, dim)."""

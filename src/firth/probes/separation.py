@@ -1,6 +1,7 @@
 """The sense test: are occurrences of a word in one sense more similar than occurrences in different senses?
 
-`senses.tsv` beside this file has 35 words with two senses each and four sentences per sense, written for this test.
+`senses.tsv` beside this file has 35 English words with two senses each and four sentences per sense, written for this
+test; `senses-fa.tsv` has 16 Persian words.
 Sentences of the same sense share no content word except the word itself, so that repeated context words cannot make
 them similar. A word passes if the mean cosine between occurrences of the same sense is higher than that between
 occurrences of different senses; by chance half of the words pass. `nearest` counts the occurrences whose nearest
@@ -24,6 +25,7 @@ from firth.text.tokenize import Tokenizer
 from firth.vectors.occurrences import find_marked_word
 
 TABLE = Path(__file__).with_name("senses.tsv")
+TABLES = {"en": TABLE, "fa": TABLE.with_name("senses-fa.tsv")}  # by language
 ROUNDING = 1e-6  # smaller differences of cosines count as equal; without context all cosines are 1, up to rounding
 
 SenseTable = Mapping[str, Mapping[str, Sequence[WordSpan]]]  # word → sense → occurrences

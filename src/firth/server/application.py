@@ -7,30 +7,31 @@ import base64
 import signal
 from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager
-from functools import partial
 from typing import Annotated, Any
 
 import numpy as np
-import orjson
 from fastapi import FastAPI, Path
 from fastapi.exceptions import RequestValidationError
 from starlette.concurrency import run_in_threadpool
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
-from starlette.responses import HTMLResponse, JSONResponse, Response, StreamingResponse
+from starlette.responses import HTMLResponse, Response, StreamingResponse
 
 import firth
 from firth.errors import FirthError, OptionError
 from firth.formats.native import BILM
 from firth.server import schemas, work
-from firth.server.batching import Expired, Overloaded, Work
+from firth.server.batching import Closing, Expired, Overloaded, Work
+from firth.server.json_route import Json, JsonRoute, dump, dump_list
+from firth.server.log import EventLog
 from firth.server.metrics import Metrics
 from firth.server.page import describe_api
-from firth.server.served import OpenModel, ServedModel, UnknownModel
-from firth.server.service import ClientGone, ModelFailed, Service, TooLarge
+from firth.server.served import NotReady, OpenModel, ServedModel, UnknownModel
+from firth.server.service import AskedWork, ClientGone, ModelFailed, Service, TooLarge
 from firth.show.json import to_json
 
 STREAM = "application/x-ndjson"
+WARNING = "Firth-Warning"  # the header with what is wrong with the texts of a request
 MANY = 100_000  # numbers that are written outside the event loop
 PROBLEMS = {
     401: "The token is missing or wrong.",
@@ -41,37 +42,34 @@ PROBLEMS = {
     422: "The body is not valid, or a value or word is unknown.",
     424: "The model failed on this input.",
     429: "Too many requests or texts are waiting. Retry-After says when to try again.",
-    503: "The server is starting or stopping.",
+    503: "The model is being opened, or the server is stopping. Retry-After says when to try again.",
     504: "The answer took too long.",
 }
 ERRORS: dict[int | str, dict[str, Any]] = {
     status: {"model": schemas.ErrorAnswer, "description": text} for status, text in PROBLEMS.items()
 }
+STATUSES: dict[type[FirthError], tuple[int, str]] = {  # and 422 for other errors
+    UnknownModel: (404, "not_found_error"),
+    TooLarge: (413, "too_large"),
+    ModelFailed: (424, "model_error"),
+    Overloaded: (429, "overloaded"),
+    NotReady: (503, "unavailable"),
+    Closing: (503, "unavailable"),
+    Expired: (504, "timeout"),
+}
+FREE = 403, 408, 413  # what the gate may answer where no token is needed
+GATE = 401, *FREE, 429  # what it may answer elsewhere
 
 
-class Json(JSONResponse):
-    """An answer in JSON; arrays of numbers are written as they are."""
-
-    def render(self, content: Any) -> bytes:
-        return content if isinstance(content, bytes) else dump(content)
-
-
-def dump(value: Any) -> bytes:
-    """A value as JSON."""
-    return orjson.dumps(value, option=orjson.OPT_SERIALIZE_NUMPY)
-
-
-def dump_list(values: Sequence[Any]) -> bytes:
-    """A list as JSON, item by item, so that other threads can run in between."""
-    return b"[" + b",".join(map(dump, values)) + b"]"
-
-
-def create_application(service: Service, metrics: Metrics, on_start: Callable[[], None] = lambda: None) -> FastAPI:
+def create_application(
+    service: Service, metrics: Metrics, log: EventLog, on_start: Callable[[], None] = lambda: None
+) -> FastAPI:
     """The application. `on_start` is called when it has started to answer."""
 
     @asynccontextmanager
     async def lifespan(_: FastAPI) -> AsyncIterator[None]:
-        reload_on_signal(service)
+        service.deliver_in(asyncio.get_running_loop())
+        reload_on_signal(service, log)
         on_start()
         yield
         await run_in_threadpool(service.models.close)
@@ -85,22 +83,31 @@ def create_application(service: Service, metrics: Metrics, on_start: Callable[[]
         redoc_url=None,
         default_response_class=Json,
     )
+    app.router.route_class = JsonRoute
     add_error_handlers(app)
-    add_state_addresses(app, service, metrics)
+    add_embedding_addresses(app, service)  # the router tries addresses in this order
     add_openai_addresses(app, service)
-    add_embedding_addresses(app, service)
     add_word_addresses(app, service)
     add_task_addresses(app, service)
-    page = describe_api(app.openapi())
+    add_state_addresses(app, service, metrics)
+    description = app.openapi()
+    del description["paths"]["/v1/models/{name}"]["get"]["responses"]["422"]  # FastAPI adds it; every name is a string
+    app.openapi = lambda: description  # type: ignore[method-assign]
+    page = describe_api(description)
     app.add_route("/docs", lambda request: HTMLResponse(page), include_in_schema=False)
     return app
 
 
-def reload_on_signal(service: Service) -> None:
-    """SIGHUP opens the files of all models again, where the system has this signal."""
+def reload_on_signal(service: Service, log: EventLog) -> None:
+    """SIGHUP opens the files of all models again, where the system has this signal. The log says what failed."""
+
+    def reload_all() -> None:
+        errors = service.models.reload_all()
+        for name in service.models.models:
+            log.write(event="reload", model=name, error=errors.get(name))
 
     def reload() -> None:
-        asyncio.get_running_loop().run_in_executor(None, service.models.reload_all)
+        asyncio.get_running_loop().run_in_executor(None, reload_all)
 
     hang_up = getattr(signal, "SIGHUP", None)
     if hang_up is not None:
@@ -114,6 +121,16 @@ def error(status: int, kind: str, message: str, param: str | None = None, **head
     """The answer to a request that failed."""
     body = {"error": {"message": message, "type": kind, "code": status, "param": param}}
     return Json(to_json(body), status, {name.replace("_", "-"): value for name, value in headers.items()})
+
+
+def status_of(problem: FirthError) -> tuple[int, str]:
+    """The status of an error and its type in OpenAI's sense.
+
+    >>> status_of(Expired("late")), status_of(OptionError("wrong"))
+    ((504, 'timeout'), (422, 'invalid_request_error'))
+    """
+    found = (status for kind, status in STATUSES.items() if isinstance(problem, kind))
+    return next(found, (422, "invalid_request_error"))
 
 
 def add_error_handlers(app: FastAPI) -> None:
@@ -131,17 +148,10 @@ def add_error_handlers(app: FastAPI) -> None:
 
     @app.exception_handler(FirthError)
     async def failed(_: Request, problem: FirthError) -> Json:
-        if isinstance(problem, UnknownModel):
-            return error(404, "not_found_error", str(problem), "model")
-        if isinstance(problem, TooLarge):
-            return error(413, "too_large", str(problem))
-        if isinstance(problem, Overloaded):
-            return error(429, "overloaded", str(problem), retry_after=str(problem.retry_after))
-        if isinstance(problem, Expired):
-            return error(504, "timeout", str(problem))
-        if isinstance(problem, ModelFailed):
-            return error(424, "model_error", str(problem))
-        return error(422, "invalid_request_error", str(problem))
+        status, kind = status_of(problem)
+        param = "model" if status == 404 else None
+        headers = {"retry_after": str(getattr(problem, "retry_after", 1))} if status in (429, 503) else {}
+        return error(status, kind, str(problem), param, **headers)
 
     @app.exception_handler(ClientGone)
     async def gone(_: Request, problem: ClientGone) -> Response:
@@ -155,24 +165,24 @@ def add_error_handlers(app: FastAPI) -> None:
 def add_state_addresses(app: FastAPI, service: Service, metrics: Metrics) -> None:
     """Whether the server works, what it serves, and how much it does."""
 
-    @app.get("/health", tags=["state"], response_model=schemas.Status)
+    @app.get("/health", tags=["state"], response_model=schemas.Status, responses=some(*FREE))
     async def health() -> Json:
         """Whether the process answers. It needs no token."""
         return Json({"status": "ok"})
 
-    @app.get("/ready", tags=["state"], response_model=schemas.Status, responses={503: ERRORS[503]})
+    @app.get("/ready", tags=["state"], response_model=schemas.Status, responses=some(*FREE, 503))
     async def ready() -> Json:
         """Whether all models are open. It needs no token."""
         if service.models.is_ready:
             return Json({"status": "ready"})
-        return error(503, "starting", "the models are being opened")
+        return error(503, "unavailable", "the models are being opened", retry_after="1")
 
-    @app.get("/metrics", tags=["state"], response_class=Response, responses={401: ERRORS[401]})
+    @app.get("/metrics", tags=["state"], response_class=Response, responses=some(*GATE))
     async def show_metrics() -> Response:
         """Counters and times in the text format of Prometheus."""
         return Response(metrics.page(), media_type="text/plain; version=0.0.4; charset=utf-8")
 
-    @app.get("/info", tags=["state"], response_model=schemas.Info, responses={401: ERRORS[401], 404: ERRORS[404]})
+    @app.get("/info", tags=["state"], response_model=schemas.Info, responses=some(*GATE, 503))
     async def info() -> Json:
         """The first model, and the limits of the server."""
         models, limits = service.models.models, service.limits
@@ -194,13 +204,13 @@ def add_state_addresses(app: FastAPI, service: Service, metrics: Metrics) -> Non
 def add_openai_addresses(app: FastAPI, service: Service) -> None:
     """What clients of OpenAI's API ask for."""
 
-    @app.get("/v1/models", tags=["openai"], response_model=schemas.ModelList, responses={401: ERRORS[401]})
+    @app.get("/v1/models", tags=["openai"], response_model=schemas.ModelList, responses=some(*GATE))
     async def list_models() -> Json:
         """The models of the server that are open."""
         entries = [describe_model(served) for served in service.models.models.values() if served.current is not None]
         return Json({"object": "list", "data": entries})
 
-    @app.get("/v1/models/{name}", tags=["openai"], response_model=schemas.ModelEntry, responses=some(401, 404))
+    @app.get("/v1/models/{name}", tags=["openai"], response_model=schemas.ModelEntry, responses=some(*GATE, 404, 503))
     async def show_model(name: str) -> Json:
         """One model of the server."""
         served = service.models.named(name)
@@ -208,7 +218,10 @@ def add_openai_addresses(app: FastAPI, service: Service) -> None:
         return Json(describe_model(served))
 
     @app.post(
-        "/v1/models/{name}/reload", tags=["openai"], response_model=schemas.ModelEntry, responses=some(401, 404, 422)
+        "/v1/models/{name}/reload",
+        tags=["openai"],
+        response_model=schemas.ModelEntry,
+        responses=some(*GATE, 404, 422),
     )
     async def reload_model(name: str) -> Json:
         """Opens the files of a model again. Requests that were accepted before are answered by the old version."""
@@ -221,18 +234,17 @@ def add_openai_addresses(app: FastAPI, service: Service) -> None:
         """The vectors of texts, of length 1: `model.encode(texts, normalize=True)`."""
         served = service.models.find(body.model, "encode")
         texts = as_list(body.input)
-        opened, encoding = await service.prepare(
+        asked = await service.prepare(
             request, served, texts, lambda opened: work.encode(opened, texts, "mean", True, None)
         )
-        vectors = await service.compute(request, served, opened, encoding)
-        if body.dimensions is not None and len(vectors) and body.dimensions != len(vectors[0]):
-            problem = f"dimensions is {body.dimensions}, but the vectors of {served.name!r} have {len(vectors[0])}"
-            raise OptionError(problem)
+        check_dimensions(body.dimensions, asked)
+        vectors = await service.compute(asked)
         values = [to_base64(one) for one in vectors] if body.encoding_format == "base64" else vectors
         data = [{"object": "embedding", "index": index, "embedding": value} for index, value in enumerate(values)]
-        usage = {"prompt_tokens": encoding.cost, "total_tokens": encoding.cost}
+        usage = {"prompt_tokens": asked.work.cost, "total_tokens": asked.work.cost}
         head = dump({"object": "list", "model": served.name, "usage": usage})
-        return Json(head[:-1] + b',"data":' + await write_list(data, size_of(vectors)) + b"}")
+        body_of_answer = await write_list(data, len(texts) * width_of(asked.opened))
+        return Json(head[:-1] + b',"data":' + body_of_answer + b"}", headers=headers_of(asked.work))
 
 
 def add_embedding_addresses(app: FastAPI, service: Service) -> None:
@@ -244,6 +256,7 @@ def add_embedding_addresses(app: FastAPI, service: Service) -> None:
         200: {"model": list[list[list[float]]] | list[list[list[list[float]]]], "description": "Vectors of words."}
     }
 
+    @app.post("/", tags=["embed"], responses={**ERRORS, **vectors}, summary="Embed, where a client has no path")
     @app.post("/embed", tags=["embed"], responses={**ERRORS, **vectors})
     async def embed(request: Request, body: schemas.EmbedRequest) -> Response:
         """The vector of each text; with the pooling `none`, its words and their vectors.
@@ -254,10 +267,11 @@ def add_embedding_addresses(app: FastAPI, service: Service) -> None:
             return await send_words(request, body, service, show_words)
         texts, layers, pooling = as_list(body.inputs), chosen_layers(body), body.pooling
         served = service.models.find(body.model, "encode")
-        opened, encoding = await service.prepare(
+        asked = await service.prepare(
             request, served, texts, lambda opened: work.encode(opened, texts, pooling, body.normalize, layers)
         )
-        return await send(request, service, served, opened, encoding, lambda vector: vector)
+        check_dimensions(body.dimensions, asked)
+        return await send(service, asked, lambda vector: vector, len(texts) * width_of(asked.opened))
 
     @app.post("/embed_all", tags=["embed"], responses={**ERRORS, **nested})
     async def embed_all(request: Request, body: schemas.EmbedAllRequest) -> Response:
@@ -271,11 +285,11 @@ def add_embedding_addresses(app: FastAPI, service: Service) -> None:
         """The cosine of a sentence with each of the other sentences."""
         texts = [body.inputs.source_sentence, *body.inputs.sentences]
         served = service.models.find(body.model, "encode")
-        opened, encoding = await service.prepare(
+        asked = await service.prepare(
             request, served, texts, lambda opened: work.encode(opened, texts, body.pooling, True, None)
         )
-        source, *others = await service.compute(request, served, opened, encoding)
-        return Json([float(np.dot(source, other)) for other in others])
+        source, *others = await service.compute(asked)
+        return Json([float(np.dot(source, other)) for other in others], headers=headers_of(asked.work))
 
 
 def add_word_addresses(app: FastAPI, service: Service) -> None:
@@ -288,18 +302,20 @@ def add_word_addresses(app: FastAPI, service: Service) -> None:
     async def neighbors(request: Request, body: schemas.NeighborsRequest) -> Json:
         """The words nearest to the mean of the words less the negative ones, with their cosines."""
         served = service.models.find(body.model, "neighbors")
-        asked = partial(work.neighbors, body.words, body.negative, body.top)
-        opened, searching = await service.prepare(request, served, body.words, lambda opened: asked())
-        near = (await service.compute(request, served, opened, searching))[0]
+        asked = await service.prepare(
+            request, served, body.words, lambda _: work.neighbors(body.words, body.negative, body.top)
+        )
+        near = (await service.compute(asked))[0]
         return Json(to_json([{"word": word, "score": value} for word, value in near]))
 
     @app.post("/analogy", tags=["words"], responses={**ERRORS, **words})
     async def analogy(request: Request, body: schemas.AnalogyRequest) -> Json:
         """The words that are to c as b is to a."""
         served = service.models.find(body.model, "neighbors")
-        asked = partial(work.analogy, body.a, body.b, body.c, body.top, body.method)
-        opened, searching = await service.prepare(request, served, [body.a], lambda opened: asked())
-        near = (await service.compute(request, served, opened, searching))[0]
+        asked = await service.prepare(
+            request, served, [body.a], lambda _: work.analogy(body.a, body.b, body.c, body.top, body.method)
+        )
+        near = (await service.compute(asked))[0]
         return Json(to_json([{"word": word, "score": value} for word, value in near]))
 
     scores: dict[int | str, dict[str, Any]] = {
@@ -310,8 +326,8 @@ def add_word_addresses(app: FastAPI, service: Service) -> None:
     async def score(request: Request, body: schemas.ScoreRequest) -> Json:
         """The probability of each sentence under an n-gram model or a biLM."""
         texts, served = as_list(body.inputs), service.models.find(body.model, "score")
-        opened, scoring = await service.prepare(request, served, texts, lambda opened: work.score(opened, texts))
-        return Json(to_json(await service.compute(request, served, opened, scoring)))
+        asked = await service.prepare(request, served, texts, lambda opened: work.score(opened, texts))
+        return Json(to_json(await service.compute(asked)))
 
 
 def add_task_addresses(app: FastAPI, service: Service) -> None:
@@ -328,12 +344,11 @@ def add_task_addresses(app: FastAPI, service: Service) -> None:
         """The labels of texts with their probabilities, from a classifier or a model of sentiment or entailment."""
         inputs, served = as_inputs(body.inputs), service.models.find(body.model, "labels")
         texts = [text for one in inputs for text in one]
-        opened, labeling = await service.prepare(
-            request, served, texts, lambda opened: work.labels(opened, inputs, body.top)
-        )
-        found = await service.compute(request, served, opened, labeling)
+        top = (body.parameters and body.parameters.top_k) or body.top
+        asked = await service.prepare(request, served, texts, lambda opened: work.labels(opened, inputs, top))
+        found = await service.compute(asked)
         answers = [[{"label": label, "score": value} for label, value in pairs] for pairs in found]
-        return Json(to_json(answers[0] if isinstance(body.inputs, str) else answers))
+        return Json(to_json(answers[0] if isinstance(body.inputs, str) else answers), headers=headers_of(asked.work))
 
     answers: dict[int | str, dict[str, Any]] = {
         200: {"model": list[list[dict[str, Any]]], "description": "For each input, a list of answers."}
@@ -349,8 +364,8 @@ def add_task_addresses(app: FastAPI, service: Service) -> None:
         inputs = as_inputs(body.inputs)
         served = service.models.find_task(task if body.model is None else body.model)
         texts = [text for one in inputs for text in one]
-        opened, asking = await service.prepare(request, served, texts, lambda opened: work.ask(opened, inputs))
-        return await send(request, service, served, opened, asking, to_json, numbers=0)
+        asked = await service.prepare(request, served, texts, lambda opened: work.ask(opened, inputs))
+        return await send(service, asked, to_json)
 
 
 def some(*statuses: int) -> dict[int | str, dict[str, Any]]:
@@ -377,8 +392,15 @@ def chosen_layers(body: schemas.EmbedRequest | schemas.EmbedAllRequest) -> work.
     return tuple(body.mix.weights), body.mix.gamma
 
 
-def width_of(opened: OpenModel, layers: work.Layer | None) -> int:
-    """The numbers of a word."""
+def check_dimensions(dimensions: int | None, asked: AskedWork) -> None:
+    """Refuses another length of vectors than the model has."""
+    there = width_of(asked.opened)
+    if dimensions is not None and dimensions != there:
+        raise OptionError(f"dimensions is {dimensions}, but the vectors of {asked.served.name!r} have {there}")
+
+
+def width_of(opened: OpenModel, layers: work.Layer | None = None) -> int:
+    """The numbers of a word, or of a text."""
     if opened.kind != BILM:
         return int(getattr(opened.model, "dim", 1))
     sizes = opened.model.architecture
@@ -400,22 +422,14 @@ async def send_words(
     """The vectors of the words of texts."""
     texts, layers = as_list(body.inputs), chosen_layers(body)
     served = service.models.find(body.model, "embed")
-    opened, embedding = await service.prepare(request, served, texts, lambda opened: work.embed(opened, texts, layers))
-    return await send(request, service, served, opened, embedding, show, numbers=width_of(opened, layers))
+    asked = await service.prepare(request, served, texts, lambda opened: work.embed(opened, texts, layers))
+    return await send(service, asked, show, asked.work.cost * width_of(asked.opened, layers))
 
 
-async def send(
-    request: Request,
-    service: Service,
-    served: ServedModel,
-    opened: OpenModel,
-    asked: Work,
-    show: Callable[[Any], Any],
-    numbers: int = 1,
-) -> Response:
-    """The results of a work as one list or, if the client accepts it, as a stream of lines."""
-    if STREAM in request.headers.get("accept", ""):
-        lines = stream_lines(request, service, served, opened, asked, show)
+async def send(service: Service, asked: AskedWork, show: Callable[[Any], Any], numbers: int = 0) -> Response:
+    """The results of a work, of so many numbers, as one list or, if the client accepts it, as a stream of lines."""
+    if STREAM in asked.request.headers.get("accept", ""):
+        lines = stream_lines(service, asked, show)
         first = await anext(lines, b"")  # an error before the first line has a status of its own
 
         async def all_lines() -> AsyncIterator[bytes]:
@@ -423,24 +437,22 @@ async def send(
             async for line in lines:
                 yield line
 
-        return StreamingResponse(all_lines(), media_type=STREAM)
-    service.check_numbers(asked, numbers)
-    results = [show(one) for one in await service.compute(request, served, opened, asked)]
-    return Json(await write_list(results, asked.cost * numbers))
+        return StreamingResponse(all_lines(), media_type=STREAM, headers=headers_of(asked.work))
+    service.check_numbers(numbers)
+    results = [show(one) for one in await service.compute(asked)]
+    return Json(await write_list(results, numbers), headers=headers_of(asked.work))
 
 
-async def stream_lines(
-    request: Request,
-    service: Service,
-    served: ServedModel,
-    opened: OpenModel,
-    asked: Work,
-    show: Callable[[Any], Any],
-) -> AsyncIterator[bytes]:
+def headers_of(asked: Work) -> dict[str, str]:
+    """The header with the warning of a work, if it has one."""
+    return {} if asked.warning is None else {WARNING: asked.warning}
+
+
+async def stream_lines(service: Service, asked: AskedWork, show: Callable[[Any], Any]) -> AsyncIterator[bytes]:
     """A line of JSON for each item, with its number. An error after the first line is the last line."""
     has_begun = False
     try:
-        async for start, values in service.stream(request, served, opened, asked):
+        async for start, values in service.stream(asked):
             for index, value in enumerate(values, start):
                 yield dump({"index": index, "result": show(value)}) + b"\n"
                 has_begun = True
@@ -449,17 +461,13 @@ async def stream_lines(
     except FirthError as problem:
         if not has_begun:
             raise
-        yield dump(to_json({"error": {"message": str(problem), "type": "stream", "code": 424}})) + b"\n"
+        status, kind = status_of(problem)
+        yield dump(to_json({"error": {"message": str(problem), "type": kind, "code": status}})) + b"\n"
 
 
 async def write_list(values: Sequence[Any], numbers: int) -> bytes:
     """A list as JSON. A long one is written in a thread."""
     return await run_in_threadpool(dump_list, values) if numbers > MANY else dump_list(values)
-
-
-def size_of(vectors: Sequence[Any]) -> int:
-    """The number of numbers of vectors."""
-    return len(vectors) * len(vectors[0]) if len(vectors) else 0
 
 
 def to_base64(vector: Any) -> str:

@@ -1,7 +1,8 @@
 """Micro-batching: concurrent requests of one model run together.
 
-A worker takes whatever has arrived while the batch before ran, up to a number of tokens: no request waits for a batch
-to fill. Jobs take turns within a batch, so that a large job does not hold up small ones.
+A worker takes whatever has arrived while the batch before ran, up to a number of tokens. After a batch of several jobs
+it waits for a fraction of its time, since clients often ask again at once; an idle worker never waits. Jobs take turns
+within a batch, so that a large job does not hold up small ones. The results of a batch are handed over together.
 """
 
 from __future__ import annotations
@@ -10,14 +11,17 @@ import math
 import threading
 import time
 from collections import deque
-from collections.abc import Callable, Hashable, Sequence
+from collections.abc import Callable, Collection, Hashable, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
+from itertools import islice
 from typing import Any
 
 from firth.errors import FirthError
 
 Deliver = Callable[[int, "Sequence[Any] | Exception"], None]
 TURN = 8  # jobs that share a full batch before one of them gets a second turn
+GATHER = 0.1  # of the time of a batch: so long a worker waits for the clients that it has answered
 LONGEST_WAIT = 60  # seconds that a refused client is asked to wait at most
 
 
@@ -27,6 +31,10 @@ class Overloaded(FirthError):
     def __init__(self, retry_after: int) -> None:
         self.retry_after = retry_after
         super().__init__(f"too many texts are waiting. Try again in {retry_after} s")
+
+
+class Closing(FirthError):
+    """The server is stopping."""
 
 
 class Expired(FirthError):
@@ -46,8 +54,9 @@ class Work:
     items: Sequence[Any]
     costs: Sequence[int]
     divisible: bool = True
+    warning: str | None = None  # what the client should know about its texts
 
-    @property
+    @cached_property
     def cost(self) -> int:
         """The cost of all items."""
         return sum(self.costs)
@@ -55,7 +64,7 @@ class Work:
 
 @dataclass(eq=False)
 class BatchJob:
-    """A work that was accepted. `deliver(start, results)` is called in the thread of the worker, or with an error.
+    """A work that was accepted. `deliver(start, results)` is called with its results, or once with an error.
 
     `window` is the cost of results that may wait for a slow reader; the job pauses beyond it (see `Batcher.read`).
     """
@@ -96,6 +105,22 @@ class Piece:
 
 
 @dataclass(frozen=True)
+class Delivery:
+    """Results of a job, from item `start` on, or the error that ends it."""
+
+    job: BatchJob
+    start: int
+    values: Sequence[Any] | Exception
+
+    def __call__(self) -> None:
+        """Delivers them, unless the job is over."""
+        if self.job.is_over:
+            return
+        self.job.is_over = isinstance(self.values, Exception)
+        self.job.deliver(self.start, self.values)
+
+
+@dataclass(frozen=True)
 class Computed:
     """What is known of a batch afterwards: its requests, items and tokens, and the time that it took."""
 
@@ -105,9 +130,18 @@ class Computed:
     seconds: float
 
 
+def deliver_all(deliveries: Sequence[Delivery]) -> None:
+    """Delivers the results of a batch."""
+    for deliver in deliveries:
+        deliver()
+
+
 @dataclass
 class Batcher:
     """The queue of one model and the threads that compute.
+
+    `hand_over` gets the results of a batch: by default it delivers them in the thread of the worker. When it returns,
+    the next batch is taken.
 
     >>> batcher, results = Batcher(batch_tokens=100), []
     >>> work = Work("upper", lambda model, items: [model(item) for item in items], ["tea", "rain"], [1, 1])
@@ -121,10 +155,12 @@ class Batcher:
     queue_tokens: int = 1 << 18
     workers: int = 1
     observe: Callable[[Computed], None] = lambda computed: None
+    hand_over: Callable[[Sequence[Delivery]], None] = deliver_all
     waiting: int = 0  # cost of the items in the queue
     speed: float = 0.0  # tokens per second of recent batches
     queue: deque[BatchJob] = field(default_factory=deque)
     condition: threading.Condition = field(default_factory=threading.Condition)
+    wanted: int = 1  # jobs for which a worker is woken
     is_closing: bool = False
 
     def __post_init__(self) -> None:
@@ -136,7 +172,7 @@ class Batcher:
         """Puts a job into the queue. One that fits no more is refused; into an empty queue every job fits."""
         with self.condition:
             if self.is_closing:
-                raise Overloaded(1)
+                raise Closing("the server is stopping, and accepts no more requests")
             if self.queue and self.waiting + job.work.cost > self.queue_tokens:
                 raise Overloaded(self.expected_wait())
             if not job.work.items:
@@ -148,7 +184,8 @@ class Batcher:
         """Puts what is left of a job at the end of the queue."""
         self.queue.append(job)
         self.waiting += job.left
-        self.condition.notify()
+        if len(self.queue) >= self.wanted or self.waiting >= self.batch_tokens:
+            self.condition.notify()
 
     def expected_wait(self) -> int:
         """The time in seconds, from 1 to 60, that the queue will take at the speed of the last batches."""
@@ -159,9 +196,8 @@ class Batcher:
         """Ends a job whose client is gone: what has not begun is not computed."""
         with self.condition:
             job.is_over = True
-            if job in self.queue:
-                self.queue.remove(job)
-                self.waiting -= job.left
+            if not job.is_complete:
+                self.remove([job])
 
     def read(self, job: BatchJob, cost: int) -> None:
         """Says that results of this cost have been read; a job that paused goes on when there is room."""
@@ -181,34 +217,64 @@ class Batcher:
 
     def run(self) -> None:
         """The loop of a worker."""
-        while pieces := self.take():
-            start = time.monotonic()
-            self.compute(pieces)
-            cost, seconds = sum(piece.cost for piece in pieces), time.monotonic() - start
-            if seconds > 0:
-                speed = cost / seconds
-                self.speed = 0.8 * self.speed + 0.2 * speed if self.speed else speed
-            items = sum(piece.end - piece.start for piece in pieces)
-            self.observe(Computed(len(pieces), items, cost, seconds))
+        while True:
+            expired, pieces = self.take()
+            if expired:
+                self.hand_over(expired)
+            elif not pieces:
+                return
+            if pieces:
+                start = time.monotonic()
+                deliveries = self.compute(pieces)
+                seconds = time.monotonic() - start
+                self.note(pieces, seconds)
+                waiting = len(self.queue)
+                self.hand_over(deliveries)
+                if len(pieces) > 1:
+                    self.gather(waiting + len(pieces), GATHER * seconds)
 
-    def take(self) -> list[Piece]:
-        """The next batch; waits for one, and is empty when the batcher has closed."""
+    def gather(self, jobs: int, seconds: float) -> None:
+        """Waits until so many jobs or the tokens of a batch are in the queue, but not longer than this time."""
+        end = time.monotonic() + seconds
         with self.condition:
-            while True:
-                self.drop_expired()
-                if self.queue:
-                    return self.next_batch()
-                if self.is_closing:
-                    return []
-                self.condition.wait()
+            self.wanted = jobs
+            while len(self.queue) < jobs and self.waiting < self.batch_tokens and not self.is_closing:
+                left = end - time.monotonic()
+                if left <= 0:
+                    break
+                self.condition.wait(left)
+            self.wanted = 1
+            self.condition.notify()  # another worker, which was not woken meanwhile
 
-    def drop_expired(self) -> None:
+    def note(self, pieces: Sequence[Piece], seconds: float) -> None:
+        """Reports a batch, and keeps the speed."""
+        tokens = sum(piece.cost for piece in pieces)
+        if seconds > 0:
+            speed = tokens / seconds
+            self.speed = 0.8 * self.speed + 0.2 * speed if self.speed else speed
+        self.observe(Computed(len(pieces), sum(piece.end - piece.start for piece in pieces), tokens, seconds))
+
+    def take(self) -> tuple[list[Delivery], list[Piece]]:
+        """The errors of jobs whose time is over, and the next batch; waits for either. Both are empty at the end."""
+        with self.condition:
+            while not self.queue and not self.is_closing:
+                self.condition.wait()
+            return self.drop_expired(), self.next_batch() if self.queue else []
+
+    def drop_expired(self) -> list[Delivery]:
         """Removes jobs whose time is over: their clients do not wait any more."""
         now = time.monotonic()
-        for job in [job for job in self.queue if job.deadline <= now]:
-            self.queue.remove(job)
-            self.waiting -= job.left
-            self.fail(job, Expired("the time of the request was over before it was computed"))
+        expired = [job for job in self.queue if job.deadline <= now]
+        if expired:
+            self.remove(expired)
+        problem = "the time of the request was over before it was computed"
+        return [Delivery(job, job.taken, Expired(problem)) for job in expired]
+
+    def remove(self, jobs: Collection[BatchJob]) -> None:
+        """Removes jobs from the queue."""
+        gone = set(jobs)
+        self.waiting -= sum(job.left for job in self.queue if job in gone)
+        self.queue = deque(job for job in self.queue if job not in gone)
 
     def next_batch(self) -> list[Piece]:
         """Pieces of the first job and of all that can run with it. Jobs that are not complete go to the end."""
@@ -217,21 +283,16 @@ class Batcher:
         if first.work.divisible:
             jobs = [job for job in self.queue if can_run_together(job, first)]
         pieces = fill_batch(jobs, self.batch_tokens)
-        self.waiting -= sum(piece.cost for piece in pieces)
+        self.remove([piece.job for piece in pieces])
         for piece in pieces:
             job = piece.job
             job.taken, job.unread = piece.end, job.unread + piece.cost
-            self.queue.remove(job)
-            if job.is_complete:
-                continue
-            if job.unread < job.window:
-                self.queue.append(job)
-            else:
-                job.is_paused = True
-                self.waiting -= job.left
+            job.is_paused = not job.is_complete and job.unread >= job.window
+            if not job.is_complete and not job.is_paused:
+                self.append(job)
         return pieces
 
-    def compute(self, pieces: list[Piece]) -> None:
+    def compute(self, pieces: list[Piece]) -> list[Delivery]:
         """Runs a batch. If it fails, each piece runs alone, so that only the job that fails has the error."""
         work, model = pieces[0].job.work, pieces[0].job.model
         items = [item for piece in pieces for item in piece.job.work.items[piece.start : piece.end]]
@@ -240,29 +301,13 @@ class Batcher:
             if len(results) != len(items):
                 raise RuntimeError(f"{len(items)} items have {len(results)} results")
         except Exception as error:
-            if len(pieces) == 1:
-                self.fail(pieces[0].job, error)
-                return
-            for piece in pieces:
-                self.compute([piece])
-            return
-        first = 0
-        for piece in pieces:
-            count = piece.end - piece.start
-            if not piece.job.is_over:
-                piece.job.deliver(piece.start, results[first : first + count])
-            first += count
-
-    def fail(self, job: BatchJob, error: Exception) -> None:
-        """Ends a job with an error."""
-        with self.condition:
-            if job.is_over:
-                return
-            job.is_over = True
-            if job in self.queue:
-                self.queue.remove(job)
-                self.waiting -= job.left
-        job.deliver(job.taken, error)
+            if len(pieces) > 1:
+                return [delivery for piece in pieces for delivery in self.compute([piece])]
+            with self.condition:
+                self.remove([pieces[0].job])
+            return [Delivery(pieces[0].job, pieces[0].start, error)]
+        rest = iter(results)
+        return [Delivery(piece.job, piece.start, list(islice(rest, piece.end - piece.start))) for piece in pieces]
 
 
 def can_run_together(job: BatchJob, first: BatchJob) -> bool:

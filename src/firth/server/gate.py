@@ -10,10 +10,10 @@ import json
 import secrets
 import time
 from collections.abc import Awaitable, Callable, MutableMapping
-from datetime import UTC, datetime
-from typing import Any, TextIO
+from typing import Any
 
 from firth.server.limits import Limits
+from firth.server.log import EventLog
 from firth.server.metrics import Metrics
 from firth.server.service import MARK, Details
 
@@ -25,6 +25,7 @@ Application = Callable[[Scope, Receive, Send], Awaitable[None]]
 
 LOOPBACK = ("127.0.0.1", "localhost", "[::1]")
 FREE = frozenset(("/health", "/ready"))  # need no token, so that a supervisor can ask
+PART = 1 << 18  # bytes of an answer that are sent at once: the rest waits for the reader here, not in a buffer
 GONE = 499  # in the log: the client closed the connection first
 
 
@@ -48,10 +49,10 @@ class Gate:
         token: str = "",
         local: bool = True,
         origins: frozenset[str] = frozenset(),
-        log: TextIO | None = None,
+        log: EventLog | None = None,
     ) -> None:
         self.app, self.limits, self.metrics = app, limits, metrics
-        self.token, self.local, self.origins, self.log = token, local, origins, log
+        self.token, self.local, self.origins, self.log = token, local, origins, log or EventLog()
         self.open = 0  # requests in progress
         metrics.open.set_function(lambda: self.open)
 
@@ -72,7 +73,8 @@ class Gate:
         self.open += 1
         try:
             self.check(scope)
-            body = await asyncio.wait_for(self.read_body(scope, receive), self.limits.seconds)
+            async with asyncio.timeout(self.limits.seconds):
+                body = await self.read_body(receive)
             await self.app(scope, replay(body, receive), answer.send)
         except Refusal as refusal:
             await answer.refuse(refusal)
@@ -114,7 +116,7 @@ class Gate:
         """The refusal of a body beyond the limit."""
         return Refusal(413, "body", f"a request may have {self.limits.body_bytes:,} bytes")
 
-    async def read_body(self, scope: Scope, receive: Receive) -> bytes:
+    async def read_body(self, receive: Receive) -> bytes:
         """The body of a request."""
         body = bytearray()
         while True:
@@ -128,24 +130,20 @@ class Gate:
                 return bytes(body)
 
     def note(self, scope: Scope, details: Details, answer: Answer, seconds: float) -> None:
-        """Counts a request and logs it: a line of JSON without any text of the request."""
+        """Counts a request and logs it."""
         route = str(getattr(scope.get("route"), "path", "other"))
         self.metrics.note_request(route, answer.status, seconds)
-        if self.log is None:
-            return
-        line = {
-            "time": datetime.now(UTC).isoformat(timespec="milliseconds"),
-            "request": answer.name,
-            "method": scope["method"] if scope["method"] in ("GET", "POST", "HEAD", "OPTIONS") else "other",
-            "route": route,
-            "status": answer.status,
-            "ms": round(1000 * seconds, 1),
-            "model": details.model,
-            "texts": details.texts,
-            "tokens": details.tokens,
-        }
-        self.log.write(json.dumps(line) + "\n")
-        self.log.flush()
+        self.log.write(
+            event="request",
+            request=answer.name,
+            method=scope["method"] if scope["method"] in ("GET", "POST", "HEAD", "OPTIONS") else "other",
+            route=route,
+            status=answer.status,
+            ms=round(1000 * seconds, 1),
+            model=details.model,
+            texts=details.texts,
+            tokens=details.tokens,
+        )
 
 
 class Answer:
@@ -161,7 +159,14 @@ class Answer:
             self.status = message["status"]
             own = ((b"x-request-id", self.name.encode()), (b"x-content-type-options", b"nosniff"))
             message["headers"] = [*message.get("headers", ()), *own]
-        await asyncio.wait_for(self.pass_on(message), max(1.0, self.deadline - time.monotonic()))
+            await self.pass_on(message)  # never waits for the reader
+            return
+        body, has_more = message.get("body", b""), message.get("more_body", False)
+        async with asyncio.timeout(max(1.0, self.deadline - time.monotonic())):
+            for start in range(0, max(1, len(body)), PART):
+                end = start + PART
+                part = {"type": message["type"], "body": body[start:end], "more_body": has_more or end < len(body)}
+                await self.pass_on(part)
 
     async def refuse(self, refusal: Refusal) -> None:
         """Sends a refusal, unless an answer has begun: then the connection ends without the rest."""

@@ -81,7 +81,7 @@ def show_address(path: str, method: str, entry: Mapping[str, Any], openapi: Mapp
         f"<details><summary><b>{method.upper()}</b> <code>{escape(path)}</code> "
         f"{escape(entry.get('description', '').partition(chr(10))[0])}</summary>"
         f"{show_fields(schema, openapi)}<table><tr><th>status</th><th></th></tr>{rows}</table>"
-        f'<form data-path="{escape(path.lstrip("/"))}" data-method="{method.upper()}">{inputs}{body}'
+        f'<form data-path=".{escape(path)}" data-method="{method.upper()}">{inputs}{body}'
         "<p><button>Try it</button></p><pre hidden></pre></form></details>"
     )
 

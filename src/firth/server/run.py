@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import math
 import socket
 import threading
@@ -17,13 +18,17 @@ from firth.server.application import create_application
 from firth.server.batching import BatchJob, Work
 from firth.server.gate import Gate, host_name
 from firth.server.limits import Limits
+from firth.server.log import EventLog
 from firth.server.metrics import Metrics
+from firth.server.protocol import protocol
 from firth.server.served import ServedModel, ServedModels
 from firth.server.service import Service
 
 PORT = 8080
 LOCAL = {"127.0.0.1", "localhost", "::1"}
 SHORTEST = 16  # characters of a token
+SAMPLES = ["tea", "Isn't a cup of hot tea, at 5 o'clock, too much to ask of ztrblk.com?"]  # reach every kernel
+NEW_OBJECTS = 20_000  # after which Python looks for cyclic garbage; at its 700 that is a third of the work of requests
 
 
 def serve(
@@ -58,20 +63,22 @@ def serve(
             server.should_exit = True
 
     start = threading.Thread(target=open_models, name="opening", daemon=True)
-    app = create_application(Service(models, limits), metrics, start.start)
-    gate = Gate(
-        app, limits, metrics, token=token, local=host in LOCAL, origins=frozenset(map(check_origin, origins)), log=log
-    )
+    events, allowed = EventLog(log), frozenset(map(check_origin, origins))
+    app = create_application(Service(models, limits), metrics, events, start.start)
+    gate = Gate(app, limits, metrics, token=token, local=host in LOCAL, origins=allowed, log=events)
     config = uvicorn.Config(
         gate,
+        http=protocol(limits),
         log_level="critical",
         access_log=False,
         server_header=False,
+        proxy_headers=False,
         lifespan="on",
         timeout_graceful_shutdown=math.ceil(limits.seconds),
         ws="none",
     )
     server = uvicorn.Server(config)
+    gc.set_threshold(NEW_OBJECTS)
     with listening, suppress(KeyboardInterrupt):  # Ctrl+C is a way to stop it
         server.run(sockets=[listening])
     if problems:
@@ -121,11 +128,11 @@ def warm_up(served: ServedModel) -> None:
     """Asks a model once for everything that it can, so that the first client does not wait for compilers."""
     opened = served.ready()
     if "encode" in opened.abilities:
-        wait_for(served, work.encode(opened, ["tea"], "mean", True, None))
+        wait_for(served, work.encode(opened, SAMPLES, "mean", True, None))
     if "neighbors" in opened.abilities and len(opened.model.vocabulary):
         wait_for(served, work.neighbors([opened.model.vocabulary[0]], [], 1))
     if "score" in opened.abilities:
-        wait_for(served, work.score(opened, ["tea"]))
+        wait_for(served, work.score(opened, SAMPLES))
     if "task" in opened.abilities:
         wait_for(served, work.ask(opened, [opened.model.task.sample]))
 

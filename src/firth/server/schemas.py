@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Field, field_validator
+from pydantic_core import PydanticCustomError
 
 from firth.pooling import TextPooling
 from firth.vectors.neighbors import AnalogyMethod
@@ -14,6 +15,7 @@ Top = Annotated[int, Field(ge=1, le=MOST)]
 Word = Annotated[str, Field(min_length=1, max_length=1000)]
 ModelName = Annotated[str | None, Field(description="Name of a model; the first that can answer if absent.")]
 Inputs = Annotated[str | list[str], Field(description="A text, or a list of texts.")]
+Dimensions = Annotated[int | None, Field(ge=1, description="Must be the length of the model's vectors.")]
 LayerName = Annotated[
     Literal["mix", "all", "top"] | Annotated[int, Field(ge=0, le=64)] | None,
     Field(description="biLMs only: mean of the layers, all layers, the top layer, or the number of a layer."),
@@ -24,6 +26,19 @@ class Body(BaseModel):
     """A request. A field that does not exist is an error, so that a misspelled one does not pass for a default."""
 
     model_config = ConfigDict(extra="forbid", allow_inf_nan=False)
+
+
+class TextFields(Body):
+    """Fields of text-embeddings-inference that clients send, though there is nothing here that they could change."""
+
+    truncate: Annotated[bool | None, Field(description="Has no effect: texts are never cut.")] = None
+    truncation_direction: Annotated[str | None, Field(description="Has no effect.")] = None
+
+
+class PromptFields(TextFields):
+    """The same where a model could have prompts."""
+
+    prompt_name: Annotated[None, Field(description="Must be null: these models have no prompts.")] = None
 
 
 class MixWeights(Body):
@@ -41,11 +56,21 @@ class OpenAiRequest(BaseModel):
     input: Inputs
     model: ModelName = None
     encoding_format: Literal["float", "base64"] = "float"
-    dimensions: Annotated[int | None, Field(ge=1, description="Must be the length of the model's vectors.")] = None
+    dimensions: Dimensions = None
     user: str | None = None
 
+    @field_validator("input", mode="before")
+    @classmethod
+    def refuse_token_ids(cls, given: Any) -> Any:
+        """Token ids, which some clients send by default, are those of OpenAI's tokenizers."""
+        first = given[0] if isinstance(given, list) and given else None
+        if isinstance(first, (int, list)):
+            problem = "has token ids, which belong to models of OpenAI. Send texts"
+            raise PydanticCustomError("token_ids", f"{problem}; in LangChain: check_embedding_ctx_length=False")
+        return given
 
-class EmbedRequest(Body):
+
+class EmbedRequest(PromptFields):
     """Texts to embed, with the fields of text-embeddings-inference and, beyond them, pooling, layers and mix."""
 
     model_config = ConfigDict(
@@ -63,12 +88,10 @@ class EmbedRequest(Body):
     ] = "mean"
     layers: LayerName = None
     mix: MixWeights | None = None
-    truncate: Annotated[bool, Field(description="Has no effect: texts are never cut.")] = False
-    truncation_direction: Annotated[str | None, Field(description="Has no effect.")] = None
-    prompt_name: Annotated[None, Field(description="Must be null: these models have no prompts.")] = None
+    dimensions: Dimensions = None
 
 
-class EmbedAllRequest(Body):
+class EmbedAllRequest(PromptFields):
     """Texts whose words are embedded."""
 
     model_config = ConfigDict(
@@ -81,7 +104,6 @@ class EmbedAllRequest(Body):
     model: ModelName = None
     layers: LayerName = None
     mix: MixWeights | None = None
-    truncate: Annotated[bool, Field(description="Has no effect: texts are never cut.")] = False
 
 
 class SimilarityInputs(Body):
@@ -102,9 +124,17 @@ class SimilarityRequest(Body):
     inputs: SimilarityInputs
     model: ModelName = None
     pooling: TextPooling = "mean"
+    parameters: PromptFields | None = None
 
 
-class PredictRequest(Body):
+class PredictParameters(Body):
+    """What the client of huggingface_hub sends beside the inputs of a classifier."""
+
+    top_k: Annotated[Top | None, Field(description="Another name of top.")] = None
+    function_to_apply: Annotated[None, Field(description="Must be null: scores are probabilities.")] = None
+
+
+class PredictRequest(TextFields):
     """Inputs of a task or a classifier. An input is a text, or a list of texts where a task needs several."""
 
     model_config = ConfigDict(
@@ -117,6 +147,8 @@ class PredictRequest(Body):
     ]
     model: ModelName = None
     top: Annotated[Top, Field(description="Number of labels of /predict.")] = 5
+    raw_scores: Annotated[Literal[False], Field(description="Must be false: scores are probabilities.")] = False
+    parameters: PredictParameters | None = None
 
 
 class NeighborsRequest(Body):

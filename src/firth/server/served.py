@@ -16,6 +16,7 @@ from firth.formats.native import BILM, TASK
 from firth.formats.registry import load
 from firth.models.classifier_model import Classifier
 from firth.models.ngram_model import NgramModel
+from firth.remote.addresses import base_name, looks_like_address
 from firth.server.batching import Batcher, Computed
 from firth.server.limits import Limits
 from firth.text.model_tokenizer import ModelTokenizer
@@ -35,7 +36,11 @@ PURPOSES: dict[Ability, str] = {
 
 
 class UnknownModel(OptionError):
-    """A request names a model that the server does not have, or that it has not opened yet."""
+    """A request names a model that the server does not have."""
+
+
+class NotReady(FirthError):
+    """A model is being opened."""
 
 
 @dataclass(frozen=True)
@@ -117,7 +122,7 @@ class ServedModel:
     def ready(self) -> OpenModel:
         """The current version."""
         if self.current is None:
-            raise UnknownModel(f"the model {self.name!r} is not open yet. Try again soon")
+            raise NotReady(f"the model {self.name!r} is being opened. Try again soon")
         return self.current
 
 
@@ -208,6 +213,9 @@ def name_model(specification: str) -> tuple[str, str]:
     (('vectors', 'models/a.bin'), ('cc.en.300', 'models/cc.en.300.bin'), ('elmo-en', 'elmo-en'))
     """
     name, mark, path = specification.partition("=")
+    if looks_like_address(specification):
+        specification, path = base_name(specification), specification
+        return name_model(specification)[0], path
     if mark and name and path and not os.path.exists(specification):
         return name, path
     parts = Path(specification)

@@ -4,23 +4,29 @@ from __future__ import annotations
 
 import asyncio
 import math
+import threading
 import time
-from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 from starlette.concurrency import run_in_threadpool
 from starlette.requests import Request
 
 from firth.errors import FirthError
-from firth.server.batching import BatchJob, Expired, Work
+from firth.server.batching import BatchJob, Delivery, Expired, Work, deliver_all
 from firth.server.limits import Limits
 from firth.server.served import OpenModel, ServedModel, ServedModels
 
 LONG = 20_000  # characters that are tokenized outside the event loop
 WINDOW = 4  # batches that a stream computes ahead of its reader
+PASSES = 4  # of the event loop: results go to requests, answers to sockets, sockets are read, requests submitted
+LONGEST = 0.1  # seconds that a worker waits for them at most
 MARK = "firth"  # the key in the scope of a request under which `Details` are
+
+Arrivals = asyncio.Queue[tuple[int, "Sequence[Any] | Exception"]]  # of results, each with the number of its first item
 
 
 class TooLarge(FirthError):
@@ -51,15 +57,30 @@ class Details:
         return details
 
 
+@dataclass(frozen=True)
+class AskedWork:
+    """The work of a request, on the version of the model that was current when it came."""
+
+    request: Request
+    served: ServedModel
+    opened: OpenModel
+    work: Work
+
+
 class Service:
     """The models of a server and its limits."""
 
     def __init__(self, models: ServedModels, limits: Limits) -> None:
         self.models, self.limits = models, limits
 
+    def deliver_in(self, loop: asyncio.AbstractEventLoop) -> None:
+        """Has the results of all models delivered in the thread of an event loop, once a batch."""
+        for served in self.models.models.values():
+            served.batcher.hand_over = partial(hand_over, loop)
+
     async def prepare(
         self, request: Request, served: ServedModel, texts: Sequence[str], make: Callable[[OpenModel], Work]
-    ) -> tuple[OpenModel, Work]:
+    ) -> AskedWork:
         """The work of a request on the current version of a model, checked against the limits."""
         details, opened = Details.of(request), served.ready()
         details.model, details.texts = served.name, len(texts)
@@ -71,77 +92,78 @@ class Service:
         if work.cost > self.limits.tokens:
             problem = f"{work.cost:,} tokens, but a request may have {self.limits.tokens:,}"
             raise TooLarge(f"{problem}. Send several requests")
-        return opened, work
+        return AskedWork(request, served, opened, work)
 
-    def check_numbers(self, work: Work, width: int) -> None:
+    def check_numbers(self, numbers: int) -> None:
         """Refuses an answer of more numbers than the limits allow."""
-        if work.cost * width > self.limits.numbers:
-            problem = f"the answer has {work.cost * width:,} numbers, but may have {self.limits.numbers:,}"
+        if numbers > self.limits.numbers:
+            problem = f"the answer has {numbers:,} numbers, but may have {self.limits.numbers:,}"
             raise TooLarge(f"{problem}. Ask for a stream: Accept: application/x-ndjson")
 
-    async def compute(self, request: Request, served: ServedModel, opened: OpenModel, work: Work) -> list[Any]:
+    async def compute(self, asked: AskedWork) -> list[Any]:
         """The results of all items."""
-        results: list[Any] = [None] * len(work.items)
-        async for start, values in self.stream(request, served, opened, work, pauses=False):
+        results: list[Any] = [None] * len(asked.work.items)
+        async for start, values in self.stream(asked, pauses=False):
             results[start : start + len(values)] = values
         return results
 
-    async def stream(
-        self, request: Request, served: ServedModel, opened: OpenModel, work: Work, *, pauses: bool = True
-    ) -> AsyncIterator[tuple[int, Sequence[Any]]]:
+    async def stream(self, asked: AskedWork, *, pauses: bool = True) -> AsyncIterator[tuple[int, Sequence[Any]]]:
         """Results as they are computed, with the number of the first; a slow reader makes the job pause."""
-        loop, arrived = asyncio.get_running_loop(), asyncio.Queue[tuple[int, Any]]()
-        details = Details.of(request)
-
-        def deliver(start: int, values: Sequence[Any] | Exception) -> None:
-            with suppress(RuntimeError):  # the event loop has ended, and with it the request
-                loop.call_soon_threadsafe(arrived.put_nowait, (start, values))
-
-        job = BatchJob(
-            work,
-            opened.model,
-            deliver,
-            details.deadline,
-            WINDOW * self.limits.batch_tokens if pauses else math.inf,
-        )
-        watch: asyncio.Future[Any] = asyncio.ensure_future(wait_for_end(request))
+        work, batcher = asked.work, asked.served.batcher
+        loop, arrived = asyncio.get_running_loop(), Arrivals()
+        deadline = Details.of(asked.request).deadline
+        window = WINDOW * self.limits.batch_tokens if pauses else math.inf
+        job = BatchJob(work, asked.opened.model, lambda *results: arrived.put_nowait(results), deadline, window)
+        late = Expired(f"the answer took longer than {self.limits.seconds:g} s. Send fewer texts at a time")
+        clock = loop.call_later(max(0.0, deadline - time.monotonic()), arrived.put_nowait, (0, late))
+        watch = loop.create_task(wait_for_end(asked.request, arrived))
         try:
-            served.batcher.submit(job)
+            batcher.submit(job)
             left = len(work.items)
             while left:
-                start, values = await self.next(arrived, watch, details.deadline)
-                if isinstance(values, FirthError):
+                start, values = await arrived.get()
+                if isinstance(values, (FirthError, ClientGone)):
                     raise values
                 if isinstance(values, Exception):
                     raise ModelFailed(f"the model failed on this input: {type(values).__name__}") from values
                 left -= len(values)
                 yield start, values
-                served.batcher.read(job, sum(work.costs[start : start + len(values)]))
+                if pauses:
+                    batcher.read(job, sum(work.costs[start : start + len(values)]))
         finally:
+            clock.cancel()
             watch.cancel()
-            served.batcher.cancel(job)
-
-    async def next(
-        self, arrived: asyncio.Queue[tuple[int, Any]], watch: asyncio.Future[Any], deadline: float
-    ) -> tuple[int, Any]:
-        """The next results; an error if the client is gone or the time is over."""
-        getting: asyncio.Future[Any] = asyncio.ensure_future(arrived.get())
-        try:
-            await asyncio.wait(
-                {getting, watch}, timeout=max(0.0, deadline - time.monotonic()), return_when=asyncio.FIRST_COMPLETED
-            )
-            if getting.done():
-                start, values = getting.result()
-                return start, values
-            if watch.done():
-                raise ClientGone
-            raise Expired(f"the answer took longer than {self.limits.seconds:g} s. Send fewer texts at a time")
-        finally:
-            getting.cancel()
+            batcher.cancel(job)
 
 
-async def wait_for_end(request: Request) -> None:
-    """Returns when the client closes the connection."""
-    receive: Callable[[], Awaitable[Any]] = request.receive
-    while (await receive())["type"] != "http.disconnect":
+async def wait_for_end(request: Request, arrived: Arrivals) -> None:
+    """Puts an error behind the results that arrived when the client closes the connection."""
+    while (await request.receive())["type"] != "http.disconnect":
         pass
+    arrived.put_nowait((0, ClientGone()))
+
+
+def hand_over(loop: asyncio.AbstractEventLoop, deliveries: Sequence[Delivery]) -> None:
+    """Delivers the results of a batch in the thread of an event loop.
+
+    After several results it waits until the loop has sent the answers and read the requests that came meanwhile. So
+    clients that ask again at once are in the next batch together, and do not compete with it for Python's lock.
+    """
+    settled = threading.Event()
+
+    def pass_on(passes: int) -> None:
+        if passes:
+            loop.call_soon(pass_on, passes - 1)
+        else:
+            settled.set()
+
+    def deliver() -> None:
+        deliver_all(deliveries)
+        pass_on(PASSES)
+
+    with suppress(RuntimeError):  # the loop has ended, and with it all requests
+        if len(deliveries) == 1:
+            loop.call_soon_threadsafe(deliveries[0])
+        else:
+            loop.call_soon_threadsafe(deliver)
+            settled.wait(LONGEST)

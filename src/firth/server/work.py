@@ -13,6 +13,8 @@ from firth.formats.native import BILM
 from firth.pooling import TextPooling
 from firth.server.batching import Work
 from firth.server.served import OpenModel
+from firth.text.coverage import collect_coverage, join_warnings
+from firth.text.tokenize import Tokenizer
 from firth.vectors.neighbors import AnalogyMethod
 
 Mix = tuple[tuple[float, ...], float]  # the weights of the layers before the softmax, and γ
@@ -32,17 +34,20 @@ def encode(
     if hasattr(opened.model, "infer"):  # a document vector is inferred: texts of one call share their random numbers
 
         def infer(model: Any, items: Sequence[str]) -> Sequence[Any]:
-            return list(model.encode(list(items), normalize=normalize))
+            with collect_coverage(warns=False):
+                return list(model.encode(list(items), normalize=normalize))
 
-        return Work(("infer", normalize), infer, texts, rough_costs_of([[text] for text in texts]), divisible=False)
+        costs, warning = rough_costs_of([[text] for text in texts]), warn_of(opened, texts)
+        return Work(("infer", normalize), infer, texts, costs, divisible=False, warning=warning)
     check_layers(opened, layers)
     items = tokenize(opened, texts)
 
     def run(model: Any, items: Sequence[list[str]]) -> Sequence[Any]:
         chosen = {} if layers is None else {"layers": as_layers(model, layers)}
-        return list(model.encode(list(items), pooling=pooling, normalize=normalize, **chosen))
+        with collect_coverage(warns=False):
+            return list(model.encode(list(items), pooling=pooling, normalize=normalize, **chosen))
 
-    return Work(("encode", pooling, normalize, layers), run, items, costs_of(items))
+    return Work(("encode", pooling, normalize, layers), run, items, costs_of(items), warning=warn_of(opened, items))
 
 
 def embed(opened: OpenModel, texts: Sequence[str], layers: Layer | None) -> Work:
@@ -52,9 +57,10 @@ def embed(opened: OpenModel, texts: Sequence[str], layers: Layer | None) -> Work
 
     def run(model: Any, items: Sequence[list[str]]) -> Sequence[tuple[list[str], NDArray[np.float32]]]:
         chosen = {} if layers is None else {"layers": as_layers(model, layers)}
-        return list(zip(items, model.embed(list(items), **chosen)))
+        with collect_coverage(warns=False):
+            return list(zip(items, model.embed(list(items), **chosen)))
 
-    return Work(("embed", layers), run, items, costs_of(items))
+    return Work(("embed", layers), run, items, costs_of(items), warning=warn_of(opened, items))
 
 
 def neighbors(words: Sequence[str], negative: Sequence[str], top: int) -> Work:
@@ -80,11 +86,12 @@ def score(opened: OpenModel, texts: Sequence[str]) -> Work:
     items = tokenize(opened, texts)
 
     def run(model: Any, items: Sequence[list[str]]) -> Sequence[Any]:
-        if opened.kind == BILM:
-            return [model.score([item])[0].as_dict() for item in items]
-        return [model.score(item).as_dict() for item in items]
+        with collect_coverage(warns=False):
+            if opened.kind == BILM:
+                return [model.score([item])[0].as_dict() for item in items]
+            return [model.score(item).as_dict() for item in items]
 
-    return Work(("score",), run, items, costs_of(items))
+    return Work(("score",), run, items, costs_of(items), warning=warn_of(opened, items))
 
 
 def ask(opened: OpenModel, inputs: Sequence[Sequence[str]]) -> Work:
@@ -93,7 +100,7 @@ def ask(opened: OpenModel, inputs: Sequence[Sequence[str]]) -> Work:
     def run(model: Any, items: Sequence[Sequence[str]]) -> Sequence[Any]:
         return [model.ask(*texts) for texts in items]
 
-    return Work(("ask",), run, inputs, rough_costs_of(inputs))
+    return Work(("ask",), run, inputs, rough_costs_of(inputs), warning=warn_of_task(opened, inputs))
 
 
 def labels(opened: OpenModel, inputs: Sequence[Sequence[str]], top: int) -> Work:
@@ -104,13 +111,30 @@ def labels(opened: OpenModel, inputs: Sequence[Sequence[str]], top: int) -> Work
         if any(len(texts) != 1 for texts in items):
             raise OptionError("a classifier labels single texts, but an input has several")
         assert classifier is not None
-        return [classifier.predict(texts[0], top) if texts[0].strip() else [] for texts in items]
+        with collect_coverage(warns=False):
+            return [classifier.predict(texts[0], top) if texts[0].strip() else [] for texts in items]
 
     def answer(model: Any, items: Sequence[Sequence[str]]) -> Sequence[Any]:
         answers = [model.ask(*texts)[0] for texts in items]
         return [sorted(one["labels"].items(), key=lambda pair: -pair[1])[:top] for one in answers]
 
-    return Work(("labels", top), answer if classifier is None else classify, inputs, rough_costs_of(inputs))
+    if classifier is None:
+        return Work(("labels", top), answer, inputs, rough_costs_of(inputs), warning=warn_of_task(opened, inputs))
+    warning = join_warnings(classifier.coverage([text for texts in inputs for text in texts]).warnings())
+    return Work(("labels", top), classify, inputs, rough_costs_of(inputs), warning=warning)
+
+
+def warn_of(opened: OpenModel, texts: Sequence[str | list[str]]) -> str | None:
+    """What the library would warn of: most words are unknown to the model, or some are cut."""
+    coverage = getattr(opened.model, "coverage", None)
+    return None if coverage is None else join_warnings(coverage(texts).warnings())
+
+
+def warn_of_task(opened: OpenModel, inputs: Sequence[Sequence[str]]) -> str | None:
+    """The same of the texts of a task model, whose answers also have a warning each."""
+    tokenizer = Tokenizer()
+    warning: str | None = opened.model.warn_of([tokenizer.words(text) for texts in inputs for text in texts])
+    return warning
 
 
 def costs_of(lists: Sequence[Sequence[str]]) -> list[int]:

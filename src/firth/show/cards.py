@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from firth.files import atomic_file
+from firth.files import atomic_file, is_file, is_folder, read_bytes
 from firth.show.markdown import markdown_table
 
 RUNNING_LOSS = (
@@ -30,7 +30,7 @@ def model_card(name: str, words: int, dim: int | None, metadata: Mapping[str, An
     | name | `"word2vec"` |
     | dim | `2` |
     """
-    recipe = dict(metadata.get("recipe", {}))
+    recipe = dict(metadata.get("recipe") or {})
     kind = str(recipe.get("name", "vectors"))
     unit = "tags" if kind == "doc2vec" else "words"
     parts = [
@@ -45,13 +45,15 @@ def model_card(name: str, words: int, dim: int | None, metadata: Mapping[str, An
     corpus |= {name: metadata[name] for name in ("tokens", "tokenizer") if name in metadata}
     if corpus:
         parts += ["## Text it was made from", _table(corpus, "what")]
-    if metadata.get("loss"):
-        parts += ["## Loss", _losses(metadata["loss"], metadata.get("held_out_loss"))]
+    if _are_numbers(metadata.get("loss")):
+        held_out = metadata.get("held_out_loss")
+        parts += ["## Loss", _losses(metadata["loss"], held_out if _are_numbers(held_out) else None)]
         if kind in ("word2vec", "fasttext"):
             parts.append(RUNNING_LOSS)
-    if metadata.get("perplexity"):
+    perplexity = metadata.get("perplexity")
+    if perplexity and isinstance(perplexity, Mapping) and all(isinstance(one, Mapping) for one in perplexity.values()):
         names = "forward", "backward", "average"
-        shown = {when: {name: values[name] for name in names} for when, values in metadata["perplexity"].items()}
+        shown = {when: {name: values.get(name) for name in names} for when, values in perplexity.items()}
         parts += ["## Perplexity on held-out text", _table(shown, "training")]
     use = f'import firth\n\nmodel = firth.load("{name}")'
     if kind == "doc2vec":
@@ -68,7 +70,7 @@ def card_of(path: Path) -> Path:
     >>> card_of(Path("vectors.bin")).as_posix()
     'vectors.bin.md'
     """
-    return path / "README.md" if path.is_dir() else path.with_name(path.name + ".md")
+    return path / "README.md" if is_folder(path) else path.with_name(path.name + ".md")
 
 
 def is_card(path: Path) -> bool:
@@ -77,7 +79,7 @@ def is_card(path: Path) -> bool:
     >>> is_card(Path("README.md"))
     False
     """
-    return path.is_file() and LIBRARY in path.read_text(encoding="utf-8", errors="replace")
+    return is_file(path) and LIBRARY in read_bytes(path).decode("utf-8", "replace")
 
 
 def write_card(path: Path, page: str) -> Path:
@@ -86,6 +88,11 @@ def write_card(path: Path, page: str) -> Path:
     with atomic_file(card) as draft:
         draft.write_text(page, encoding="utf-8", errors="backslashreplace")  # file names need not be UTF-8
     return card
+
+
+def _are_numbers(values: Any) -> bool:
+    """Whether values are a list of numbers with at least one."""
+    return isinstance(values, (list, tuple)) and bool(values) and all(isinstance(one, (int, float)) for one in values)
 
 
 def _losses(trained: Sequence[float], held_out: Sequence[float] | None) -> str:

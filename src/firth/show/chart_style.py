@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import textwrap
 from collections.abc import Sequence
+from functools import cache
+from io import BytesIO
 from typing import TYPE_CHECKING, Any
 
 from firth.show.curves import HELD_OUT, INK, PALE, TRAINED
@@ -14,6 +16,7 @@ if TYPE_CHECKING:
 
 COLORS = TRAINED, HELD_OUT, "#efc35a", INK, "#94d2d9", "#6b3322", "#c9d59a"  # distinct for color-blind readers, too
 MARKERS = "osD^vPX"
+RESOLUTION = 110  # dots per inch of a figure in a notebook
 SMALL = 8.0  # points, the size of labels at bars and lines
 STYLE: dict[str, Any] = {
     "axes.axisbelow": True,
@@ -38,13 +41,30 @@ STYLE: dict[str, Any] = {
 }
 
 
-def new_figure(title: str, label: str, width: float, height: float) -> tuple[Figure, Axes]:
-    """A figure with a title and a label above its y axis; width and height are in inches."""
+@cache
+def figure_class() -> Any:
+    """The class of figures, made when it is first needed, because matplotlib is an extra."""
     from matplotlib.backends.backend_agg import FigureCanvasAgg
     from matplotlib.figure import Figure
 
-    figure = Figure(figsize=(width, height), layout="constrained")
-    FigureCanvasAgg(figure)  # measures text
+    class PlotFigure(Figure):
+        """A figure of matplotlib that a notebook shows by itself, also where pyplot was never imported."""
+
+        def __init__(self, *values: Any, **options: Any) -> None:
+            super().__init__(*values, **options)
+            FigureCanvasAgg(self)  # measures text
+
+        def _repr_png_(self) -> bytes:
+            buffer = BytesIO()
+            self.savefig(buffer, format="png", dpi=RESOLUTION, facecolor="white")
+            return buffer.getvalue()
+
+    return PlotFigure
+
+
+def new_figure(title: str, label: str, width: float, height: float) -> tuple[Figure, Axes]:
+    """A figure with a title and a label above its y axis; width and height are in inches."""
+    figure = figure_class()(figsize=(width, height), layout="constrained")
     axes = figure.add_subplot()
     axes.spines[["top", "right", "left"]].set_visible(False)
     axes.tick_params(length=0)

@@ -8,7 +8,8 @@ from __future__ import annotations
 import itertools
 import math
 import textwrap
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from os import PathLike
 from pathlib import Path
@@ -96,19 +97,29 @@ def draw(chart: Chart, path: str | PathLike[str]) -> None:
     suffix = Path(path).suffix.lower()
     if suffix not in SUFFIXES:
         raise OptionError(f"{path}: a chart is written as {' or '.join(SUFFIXES)}, not as {suffix or 'this'!r}")
-    matplotlib = import_name("matplotlib", "drawing charts", "study")
-    style: Any = {**matplotlib.rcParamsDefault, **STYLE}  # the user's own style would change the bytes
     no_metadata: Any = {"Date": None} if suffix == ".svg" else {"Software": None}
-    with matplotlib.rc_context(style):
-        figure = _draw_figure(chart)
+    with plot_style():
+        figure = make_figure(chart)
         with atomic_file(path) as draft:
             figure.savefig(draft, format=suffix[1:], dpi=160, metadata=no_metadata)
 
 
-def _draw_figure(chart: Chart) -> Figure:
-    if isinstance(chart, BarChart):
-        return _draw_bars(chart)
-    return _draw_lines(chart) if isinstance(chart, LineChart) else _draw_stacked_bars(chart)
+@contextmanager
+def plot_style() -> Iterator[None]:
+    """The style of charts; the user's own style, which would change the bytes of files, is back afterwards."""
+    matplotlib = import_name("matplotlib", "drawing charts", "study")
+    style: Any = {**matplotlib.rcParamsDefault, **STYLE}
+    style.pop("backend", None)
+    with matplotlib.rc_context(style):
+        yield
+
+
+def make_figure(chart: Chart) -> Figure:
+    """The chart as a figure of matplotlib."""
+    with plot_style():
+        if isinstance(chart, BarChart):
+            return _draw_bars(chart)
+        return _draw_lines(chart) if isinstance(chart, LineChart) else _draw_stacked_bars(chart)
 
 
 def _draw_bars(chart: BarChart) -> Figure:

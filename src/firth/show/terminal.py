@@ -22,7 +22,7 @@ from rich.table import Table
 from rich.text import Text
 
 from firth.progress import Progress, Report, silent
-from firth.show.bidi import isolate
+from firth.show.bidi import Cell, isolate
 from firth.show.numbers import abbreviate
 
 LOG_SECONDS = 15.0
@@ -43,16 +43,17 @@ def bar(share: float, width: int = 24, *, ascii: bool = False) -> str:
 
 @dataclass(frozen=True)
 class Bar:
-    """A bar that rich prints: in blocks, or in # if the terminal has only ASCII."""
+    """A bar that rich prints: in blocks, or in # if the terminal has only ASCII. In a narrow terminal it is shorter."""
 
     share: float
     width: int = 24
 
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
-        yield Text(bar(self.share, self.width, ascii=options.ascii_only), style="cyan")
+        width = min(self.width, options.max_width)
+        yield Text(bar(self.share, width, ascii=options.ascii_only), style="cyan")
 
     def __rich_measure__(self, console: Console, options: ConsoleOptions) -> Measurement:
-        return Measurement(self.width, self.width)
+        return Measurement(1, self.width)
 
 
 class DataTable(Table):
@@ -67,15 +68,15 @@ def table(title: str, columns: Sequence[str], rows: Sequence[Sequence[object]]) 
     grid.records = [tuple(value for value in row if not isinstance(value, Bar)) for row in rows]
     for i, name in enumerate(columns):
         numeric = bool(rows) and all(isinstance(row[i], (int, float, np.number)) for row in rows)
-        grid.add_column(Text(isolate(name)), justify="right" if numeric else "left", overflow="fold")
+        grid.add_column(Cell(name), justify="right" if numeric else "left", overflow="fold")
     for row in rows:
-        grid.add_row(*[value if isinstance(value, Bar) else Text(isolate(cell_text(value))) for value in row])
+        grid.add_row(*[value if isinstance(value, Bar) else Cell(cell_text(value)) for value in row])
     return grid
 
 
 def _new_table(title: str) -> DataTable:
     return DataTable(
-        title=Text(isolate(title)) if title else None, box=box.SIMPLE_HEAD, title_justify="left", title_style="bold"
+        title=Cell(title) if title else None, box=box.SIMPLE_HEAD, title_justify="left", title_style="bold"
     )
 
 
@@ -126,9 +127,9 @@ def heat(title: str, matrix: NDArray[np.floating], rows: Sequence[str], columns:
     grid.records = [(name, *line.tolist()) for name, line in zip(rows, matrix)]
     grid.add_column("")
     for name in columns:
-        grid.add_column(Text(isolate(name)), justify="right")
+        grid.add_column(Cell(name), justify="right")
     for name, line in zip(rows, matrix):
-        cells = [Text(isolate(name), style="bold")]
+        cells: list[Text] = [Cell(name, style="bold")]
         for value in line:
             number = f"{value:g}" if float(value).is_integer() else f"{value:.2f}"
             depth = abs(value) / largest

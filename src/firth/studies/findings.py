@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from firth.files import Name, atomic_file
+from firth.remote.addresses import address_of
 from firth.show.charts import Chart, draw
 from firth.show.json import to_json
 from firth.show.markdown import markdown_table
@@ -76,7 +77,8 @@ class Findings:
     def write(self, folder: Name) -> list[Path]:
         """Writes the page, the values and the charts into a folder; returns the paths of the files."""
         out = Path(folder)
-        out.mkdir(parents=True, exist_ok=True)
+        if address_of(out) is None:
+            out.mkdir(parents=True, exist_ok=True)
         data = json.dumps(to_json(self.as_json()), ensure_ascii=False, indent=1, allow_nan=False)
         texts = {out / f"{self.name}.md": self.as_markdown(), out / f"{self.name}.json": data + "\n"}
         for path, text in texts.items():

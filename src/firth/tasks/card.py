@@ -20,22 +20,29 @@ def task_card(name: str, model: TaskModel) -> str:
         *([f"{metadata['about']}."] if "about" in metadata else []),
         f"A model of the task {model.task.name}: {model.learnt_numbers:,} numbers "
         "that were learnt, on top of the models that `embedding` names.",
-        *("## Use", format_usage(name, metadata.get("asked", ["..."]))),
+        *("## Use", format_usage(name, metadata.get("asked") or ["..."])),
     ]
     if metadata.get("dev") or metadata.get("test"):
         parts += ["## How good it is", *format_scores(metadata)]
+    if metadata.get("outside"):
+        rows = [
+            (f"{name} {metric}", format_cell(value))
+            for name, one in metadata["outside"].items()
+            for metric, value in one.items()
+        ]
+        parts += ["## On other sets", markdown_table(["measure", "here"], rows)]
     if metadata.get("layer_shares"):
         parts += ["## What each layer of the biLM counts", format_table(metadata["layer_shares"])]
-    if "data" in metadata:
+    if metadata.get("data"):
         rows = [tuple(one.values()) for one in metadata["data"]]
         parts += ["## Data", markdown_table(["set", "licence"], rows)]
     parts += ["## Network", format_table(model.task.as_dict()), "## Words", format_table(model.embedding.as_dict())]
-    if "training" in metadata:
-        counts = {f"{part} examples": count for part, count in metadata["examples"].items()}
+    if metadata.get("training"):
+        counts = {f"{part} examples": count for part, count in (metadata.get("examples") or {}).items()}
         more = {one: metadata[one] for one in ("seconds",) if one in metadata}
         parts += ["## Training", format_table({**metadata["training"], **counts, **more})]
     if "licence" in metadata:
-        parts += ["## Licence", LICENCE]
+        parts += ["## Licence", NONCOMMERCIAL_LICENCE if "-nc-" in metadata["licence"] else LICENCE]
     if "command" in metadata:
         parts += ["## Make it again", f"```sh\n{metadata['command']}\n```"]
     return "\n\n".join(parts) + "\n"
@@ -45,6 +52,11 @@ LICENCE = (
     "The numbers are given under CC BY-SA 4.0, as those of the models that they stand on: use them for anything, say "
     "where they come from, and share models that you make by changing them alike. What they answer is yours. The sets "
     "that they were learnt from are named above with their licences; none of their text is here."
+)
+NONCOMMERCIAL_LICENCE = (
+    "The numbers are given under CC BY-NC-SA 4.0, because one of the sets that they were learnt from is not for "
+    "commercial use: say where they come from, and share models that you make by changing them alike. The sets are "
+    "named above with their licences; none of their text is here."
 )
 
 
@@ -58,8 +70,10 @@ def format_usage(name: str, samples: Sequence[str]) -> str:
 
 def format_scores(metadata: Mapping[str, Any]) -> list[str]:
     """The scores; of a quantized model, also those before quantization."""
-    scores = {f"{part} {metric}": value for part in ("dev", "test") for metric, value in metadata.get(part, {}).items()}
-    if "trained" not in metadata:
+    scores = {
+        f"{part} {metric}": value for part in ("dev", "test") for metric, value in (metadata.get(part) or {}).items()
+    }
+    if not metadata.get("trained"):
         return [format_table(scores)]
     before = {f"{part} {metric}": value for part, one in metadata["trained"].items() for metric, value in one.items()}
     rows = [(name, format_cell(before.get(name)), format_cell(value)) for name, value in scores.items()]

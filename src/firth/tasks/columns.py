@@ -3,8 +3,9 @@
 Columns are separated by tabs or, in lines without tabs, by spaces. Lines that mark documents (`-DOCSTART-`,
 `#begin document`) end a sentence and are left out. So are comments of CoNLL-U (`# sent_id = 1`, `# newdoc`), which
 stand before a sentence. A line that begins with # and could be both, such as `#a=b O`, is a word if it has as many
-columns as the other lines of its sentence (the sentence before it, where it stands alone), and a comment otherwise. A
-comment with a blank after # or around =, and without tabs, is never a word.
+columns as the other lines of its sentence, and a comment otherwise. Where it stands alone, the sentence before it
+decides, or the next one if there is none; in a file without any other sentence it is a word if it has two columns or
+more. A comment with a blank after # or around =, and without tabs, is never a word.
 """
 
 from __future__ import annotations
@@ -44,6 +45,7 @@ def read_sentences(path: Name) -> Iterator[list[ColumnRow]]:
     """
     rows: list[ColumnRow] = []
     unsure: list[ColumnRow] = []  # lines before the sentence that may be its first words, or comments
+    waiting: list[list[ColumnRow]] = []  # such lines before the first sentence, of which they may be others
     columns = 0  # of the sentence before
     for number, line in read_lines(path):
         row = ColumnRow(number, split_fields(line))
@@ -52,12 +54,20 @@ def read_sentences(path: Name) -> Iterator[list[ColumnRow]]:
             if rows:
                 yield rows
                 columns = len(rows[0].fields)
+            elif unsure and not columns:
+                waiting.append(unsure)
             rows, unsure = [], []
             continue
         if COMMENT.match(line) and not rows:
             unsure.append(row)
+            if len(unsure) + len(waiting) > LONGEST_SENTENCE:
+                problem = f"more than {LONGEST_SENTENCE:,} lines before a sentence may be comments or words"
+                raise FormatError(path, problem, line=number, cure="Write comments with a blank after #")
             continue
         if not rows:
+            columns = columns or len(row.fields)
+            yield from _select_sentences(waiting, columns)
+            waiting = []
             rows = [one for one in unsure if len(one.fields) == len(row.fields)]
         if rows and len(row.fields) != len(rows[0].fields):
             problem = f"expected {len(rows[0].fields)} columns as in line {rows[0].line}, found {len(row.fields)}"
@@ -66,9 +76,21 @@ def read_sentences(path: Name) -> Iterator[list[ColumnRow]]:
             problem = f"the sentence from line {rows[0].line} has more than {LONGEST_SENTENCE:,} words"
             raise FormatError(path, problem, line=number, cure="Separate sentences by an empty line")
         rows.append(row)
-    rows = rows or [one for one in unsure if len(one.fields) == columns]
     if rows:
         yield rows
+        return
+    waiting.append(unsure)
+    if not columns:  # there is no other sentence
+        columns = max([2, *(len(row.fields) for part in waiting for row in part)])
+    yield from _select_sentences(waiting, columns)
+
+
+def _select_sentences(parts: Sequence[Sequence[ColumnRow]], columns: int) -> Iterator[list[ColumnRow]]:
+    """Those of the parts that have lines of so many columns, with these lines."""
+    for part in parts:
+        rows = [row for row in part if len(row.fields) == columns]
+        if rows:
+            yield rows
 
 
 def split_fields(line: str) -> tuple[str, ...]:

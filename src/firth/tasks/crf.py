@@ -22,6 +22,7 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
+from firth.errors import OptionError
 from firth.tasks.tags import Scheme, Span, allowed_transitions, split_tag, tag_list
 
 TINY = 1e-300  # keeps a logarithm finite
@@ -191,6 +192,9 @@ def span_probabilities(
                 after_it = follow[path[-1]] + emitted[row, span.end] + log_beta[row, span.end]
                 score += np.logaddexp.reduce(after_it[begins_anew])
             total = np.logaddexp.reduce(log_alpha[row, lengths[row] - 1] + end)
-            shares.append(min(1.0, float(np.exp(score - total))))
+            share = float(np.exp(score - total))
+            if np.isnan(share):
+                raise OptionError("the probability of a span is NaN: the scores of its tags are beyond all sense")
+            shares.append(min(1.0, share))
         probabilities.append(shares)
     return probabilities

@@ -98,6 +98,10 @@ class ElmoEmbedding(nn.Module):
         )
         self.bilm.requires_grad_(requires_grad).train(requires_grad)
 
+    def _repr_html_(self) -> str:
+        tables = (mix._repr_html_() for mix in self.mixes if isinstance(mix, ScalarMix))
+        return self.bilm._repr_html_() + "".join(tables)
+
     def get_output_dim(self) -> int:
         """The size of a vector."""
         return 2 * self.bilm.architecture.dim

@@ -15,7 +15,6 @@ from typing import Any, Literal, Self
 import numpy as np
 import torch
 from torch import Tensor, nn
-from torch.nn import functional
 
 from firth.errors import OptionError
 from firth.neural.bilm import BiLM
@@ -184,7 +183,9 @@ class Inputs(nn.Module):
             parts = [torch.cat(parts, 1) + self.changes(distinct)]
         parts += [part(distinct) for part in (self.learnt, self.spelled) if part is not None]
         table = torch.cat(parts, 1) if parts else self.anchor.new_zeros(len(distinct), 0)
-        return functional.pad(table, (0, 0, 1, 0))[to_device(rows, table.device)]
+        padding = table.new_zeros(1, table.shape[1])  # `pad` of torch 2.4 refuses a table without columns
+        table = torch.cat([padding, table])
+        return table[to_device(rows, table.device)]
 
     def in_context(self, bilm: BiLM, sentences: Sentences, mask: Tensor) -> Tensor:
         """The layers of the biLM, (layers, batch, time, dim)."""

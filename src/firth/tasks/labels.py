@@ -14,6 +14,7 @@ from torch import Tensor, nn
 from torch.nn import functional
 
 from firth.tasks.inputs import Text
+from firth.tasks.layers import require_finite
 from firth.tasks.task import Answer, Example, Labels, Task
 
 
@@ -33,7 +34,7 @@ class LabelNetwork(nn.Module):
 
     def answers(self, texts: tuple[Text, ...], examples: Sequence[Example]) -> list[dict[str, float]]:
         """The probability of each label."""
-        return [dict(zip(self.labels, row)) for row in torch.softmax(self(*texts), 1).tolist()]
+        return [dict(zip(self.labels, row)) for row in torch.softmax(require_finite(self(*texts)), 1).tolist()]
 
 
 @dataclass(frozen=True)

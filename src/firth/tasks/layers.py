@@ -9,6 +9,7 @@ from torch import Tensor, nn
 from torch.func import functional_call
 from torch.nn.utils.rnn import pack_padded_sequence, pad_packed_sequence
 
+from firth.errors import OptionError
 from firth.neural.bilm import reverse_sentences
 from firth.neural.device import work_sizes
 from firth.neural.inference.transfer import to_device
@@ -184,3 +185,15 @@ def pool(vectors: Tensor, mask: Tensor, how: Pooling) -> Tensor:
     else:
         pooled = vectors.masked_fill(~inside, limits.max).amin(1)
     return pooled * mask.any(1)[:, None]
+
+
+def require_finite(numbers: Tensor) -> Tensor:
+    """The scores of a network, if none is NaN or infinite. Weights of absurd size make such scores.
+
+    >>> require_finite(torch.tensor([1.0, torch.nan]))
+    Traceback (most recent call last):
+    firth.errors.OptionError: the network gives numbers that are NaN or infinite: its weights are damaged
+    """
+    if not bool(torch.isfinite(numbers).all()):
+        raise OptionError("the network gives numbers that are NaN or infinite: its weights are damaged")
+    return numbers

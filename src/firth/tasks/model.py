@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from functools import cached_property
 from typing import Any, cast
 
@@ -23,14 +24,18 @@ from firth.formats import native
 from firth.neural.inference.sentence_arrays import Floats
 from firth.pretrained.shipped import locate_task
 from firth.progress import Progress, Report, silent
+from firth.remote.addresses import refuse_stored
 from firth.serialization import Parts
 from firth.show import notebook
+from firth.tasks.answers import TextAnswers
 from firth.tasks.inputs import Embedding, Inputs, Sizes, Text
 from firth.tasks.registry import find_task
 from firth.tasks.scripts import common_scripts, warn_of_script
 from firth.tasks.sources import Sources
+from firth.tasks.static_words import match_case
 from firth.tasks.task import Answer, Labels, Task, TaskNetwork
 from firth.tasks.truecase import Truecaser, has_case
+from firth.text.coverage import Coverage, join_warnings, measure
 from firth.text.model_tokenizer import Sentences, TextLike
 
 BATCH = 64  # examples of a batch in prediction
@@ -95,13 +100,14 @@ class TaskModel(nn.Module, notebook.FactSheet):
             raise OptionError("there are no examples to evaluate on")
         return self.task.score(examples, self.predict(examples, report=report))
 
-    def ask(self, *texts: TextLike) -> list[dict[str, Any]]:
-        """Answers to texts, ready for JSON, each with the number of its text (`input`).
+    def ask(self, *texts: TextLike) -> TextAnswers:
+        """Answers to texts, ready for JSON, each with the number of its text (`input`). A notebook draws them.
 
         A text is a string, a `Path`, or a list of the tokens of a sentence. Every text has at least one answer, also
         one without words.
         """
-        return [self.describe(example, answer) for example, answer in self.answer_texts(*texts)]
+        pairs = self.answer_texts(*texts)
+        return TextAnswers((self.describe(example, answer) for example, answer in pairs), self.task, pairs)
 
     def answer_texts(self, *texts: TextLike) -> list[tuple[Any, Answer]]:
         """The examples of texts with their answers."""
@@ -137,10 +143,36 @@ class TaskModel(nn.Module, notebook.FactSheet):
         return Truecaser(tuple(words for words in vocabularies if has_case(words[:FREQUENT])))
 
     def describe(self, example: Any, answer: Answer) -> dict[str, Any]:
-        """An answer ready for JSON, with a `warning` if most words are in a script the model was not made for."""
+        """An answer ready for JSON, with a `warning` if its words are not those the model was made for (`warn_of`)."""
         described = self.task.describe(example, answer)
-        warning = warn_of_script((word for words in example.sentences for word in words), self.scripts)
+        warning = self.warn_of(example.sentences)
         return described if warning is None else described | {"warning": warning}
+
+    def warn_of(self, sentences: Sequence[Sequence[str]]) -> str | None:
+        """A warning if most words are in another script or unknown, or if some are cut; None if all is well."""
+        warnings = self.coverage(sentences).warnings()
+        script = warn_of_script((word for words in sentences for word in words), self.scripts)
+        if script is not None:  # says more than that the words are unknown
+            warnings = [script, *(one for one in warnings if "unknown" not in one)]
+        return join_warnings(warnings)
+
+    def coverage(self, sentences: Sequence[Sequence[str]]) -> Coverage:
+        """How many words have no vector of their own among its word vectors, and how many its biLM cuts.
+
+        A model without word vectors knows the words of its biLM's vocabulary, if that has one.
+        """
+        bilm, sources = self.inputs.bilm, self.inputs.sources.static
+        learned = self.inputs.vocabulary
+        cut = Coverage() if bilm is None else bilm.measure(sentences)
+        if not sources and not len(learned):
+            return cut
+
+        def find(words: list[str]) -> NDArray[np.int64]:
+            ids = [vectors.ids(match_case(words, vectors.vocabulary)) for vectors in sources]
+            best: NDArray[np.int64] = np.max([*ids, learned.ids(words)], axis=0)
+            return best
+
+        return replace(measure(sentences, find), cut=cut.cut, longest=cut.longest, unit=cut.unit)
 
     @cached_property
     def scripts(self) -> frozenset[str]:
@@ -204,6 +236,9 @@ class TaskModel(nn.Module, notebook.FactSheet):
         embedding = Embedding.from_dict(parts.table("embedding"))
         labels = check_labels(parts.table("labels"))
         check_sizes(task, embedding, parts.arrays)
+        if sources is None:
+            refuse_stored(embedding.static)
+            refuse_stored(embedding.elmo)
         sources = sources or Sources.open(embedding.static, embedding.elmo)
         if sources.fingerprints() != config["fingerprints"]:
             names = " and ".join(name for name in (embedding.static, embedding.elmo) if name)
@@ -223,13 +258,25 @@ class TaskModel(nn.Module, notebook.FactSheet):
     def _facts(self) -> list[notebook.Fact]:
         embedding = self.embedding
         characters = f"{embedding.characters} filters over characters" if embedding.characters else ""
-        scores = self.metadata.get("dev", {})
+        scores = self.metadata.get("dev") or {}
         return [
             ("task", self.task.name),
             ("parameters", f"{self.learnt_numbers:,}"),
             ("words from", ", ".join(filter(None, (embedding.static, embedding.elmo, characters)))),
             ("dev", ", ".join(f"{name} {value:.4f}" for name, value in scores.items())),
         ]
+
+    def _repr_html_(self) -> str:
+        """The facts, the epochs of the training, and the weights of ELMo's layers."""
+        parts = [super()._repr_html_()]
+        epochs = self.metadata.get("epochs")
+        if isinstance(epochs, list) and epochs and all(isinstance(one, dict) and "loss" in one for one in epochs):
+            names = list(epochs[-1].get("dev", {}))
+            rows = [[n, one["loss"], *(one["dev"].get(name) for name in names)] for n, one in enumerate(epochs, 1)]
+            parts.append(notebook.html_training(["epoch", "loss", *names], rows))
+        for place, shares in self.inputs.shares.items():
+            parts.append(notebook.html_layers(f"ELMo at the {place}", shares))
+        return "".join(parts)
 
     def __repr__(self) -> str:
         return f"TaskModel({', '.join(f'{name}: {value}' for name, value in self.facts())})"

@@ -23,6 +23,7 @@ from rich.table import Table
 from rich.text import Text
 
 from firth.show import terminal
+from firth.show.bidi import isolate
 from firth.show.terminal import Bar
 from firth.tasks.labels import rank_labels
 from firth.tasks.located_text import AnswerSpan
@@ -56,7 +57,19 @@ def draw_entities(example: Any, answer: Mapping[str, Any]) -> Text:
         inside = " ".join(example.words[start:end])
         pieces.append(Text.assemble("[", (inside, "bold"), f" {label}]", style=color(label)))
         place = end
-    return Text(" ").join([*pieces, *(Text(word) for word in example.words[place:])])
+    return isolate_line(Text(" ").join([*pieces, *(Text(word) for word in example.words[place:])]))
+
+
+def isolate_line(line: Text) -> Text:
+    """A line whose right-to-left text is read from the right, also in a terminal that writes from the left.
+
+    >>> isolate_line(Text("tea")).plain, isolate_line(Text("چای tea")).plain == "\u2068چای tea\u2069"
+    ('tea', True)
+    """
+    if not line.plain:
+        return line
+    before, mark, after = isolate(line.plain).partition(line.plain)
+    return Text.assemble(before, line, after) if mark else line
 
 
 def color(label: str) -> str:
@@ -83,7 +96,7 @@ class AlignedLabels:
             style = color(label) if label else ""
             above.append(" " * gap)
             under.append(" " * gap)
-            above.append(text + " " * (size - cell_len(text)), style=f"bold {style}" if label else "")
+            above.append(isolate(text) + " " * (size - cell_len(text)), style=f"bold {style}" if label else "")
             under.append(label + " " * (size - cell_len(label)), style=style)
             before = label
         yield from nonempty_lines(above, under)
@@ -106,7 +119,7 @@ def nonempty_lines(*lines: Text) -> Iterator[Text]:
 def draw_roles(example: Any, answer: Mapping[str, Any]) -> RenderableType:
     """A sentence with the roles under its words, once for each predicate."""
     if not answer["frames"]:
-        return Text.assemble(" ".join(example.words), ("  no predicate was found", "dim"))
+        return Text.assemble(isolate(" ".join(example.words)), ("  no predicate was found", "dim"))
     shown: list[RenderableType] = []
     for frame in answer["frames"]:
         shown += [Text()] if shown else []
@@ -149,7 +162,7 @@ def draw_clusters(example: Any, answer: Mapping[str, Any]) -> Text:
         for _, end, number in reversed(inside):
             one.append(f"]{number + 1}" if end == place + 1 else "", style=cluster_color(number))
         parts.append(one)
-    return Text(" ").join(parts)
+    return isolate_line(Text(" ").join(parts))
 
 
 def cluster_color(number: int) -> str:
@@ -159,7 +172,7 @@ def cluster_color(number: int) -> str:
 
 def draw_span(example: Any, answer: Mapping[str, Any]) -> RenderableType:
     """The question, and the passage with its answer in brackets. A long passage is shortened around it."""
-    question = Text(" ".join(example.words), style="italic")
+    question = isolate_line(Text(" ".join(example.words), style="italic"))
     if answer["text"] is None:
         chance = "" if answer["probability"] is None else f" ({answer['probability']:.0%})"
         return Text.assemble(question, (f"  no answer{chance}", "dim"))
@@ -169,18 +182,19 @@ def draw_span(example: Any, answer: Mapping[str, Any]) -> RenderableType:
     shown.append(passage[first:start])
     shown.append(f"[{passage[start:end]}]", style="bold green")
     shown.append(passage[end:last] + (" …" if last < len(passage) else ""))
-    return Group(Text.assemble(question, (f"  {answer['probability']:.0%}", "dim")), shown)
+    return Group(Text.assemble(question, (f"  {answer['probability']:.0%}", "dim")), isolate_line(shown))
 
 
 def draw_pair(example: Any, answer: Mapping[str, float]) -> RenderableType:
     """Premise and hypothesis, and the probability of each label."""
-    texts = Text.assemble(" ".join(example.premise), (" => ", "dim"), " ".join(example.hypothesis))
+    premise, hypothesis = isolate(" ".join(example.premise)), isolate(" ".join(example.hypothesis))
+    texts = Text.assemble(premise, (" => ", "dim"), hypothesis)
     return Group(texts, draw_probabilities(rank_labels(answer)))
 
 
 def draw_sentiment(example: Any, answer: Mapping[str, float]) -> RenderableType:
     """A text, and the probability of each label."""
-    return Group(Text(" ".join(example.words)), draw_probabilities(answer))
+    return Group(Text(isolate(" ".join(example.words))), draw_probabilities(answer))
 
 
 def draw_places(task: Task, rows: Sequence[Sequence[Any]]) -> Table | None:

@@ -33,7 +33,7 @@ def warn_of_script(words: Iterable[str], known: Collection[str]) -> str | None:
     """A warning if more than half of the words are in scripts that are not known; None if no script is known.
 
     >>> warn_of_script("علی در تهران است .".split(), {"LATIN"})
-    'most words are in ARABIC script, but the model was made for LATIN: the answer is unreliable'
+    '100 % of the words (4 of 4) are in ARABIC script, but the model was made for LATIN: the answer is unreliable'
     >>> warn_of_script("Ali lives in تهران .".split(), {"LATIN"})
     """
     scripts = Counter(filter(None, map(find_script, words)))
@@ -41,4 +41,6 @@ def warn_of_script(words: Iterable[str], known: Collection[str]) -> str | None:
     if not known or foreign.total() <= scripts.total() / 2:
         return None
     script, made_for = foreign.most_common(1)[0][0], " and ".join(sorted(known))
-    return f"most words are in {script} script, but the model was made for {made_for}: the answer is unreliable"
+    total, share = foreign.total(), f"{100 * foreign.total() / scripts.total():.0f} %"
+    where = f"{share} of the words ({total:,} of {scripts.total():,}) are in {script} script"
+    return f"{where}, but the model was made for {made_for}: the answer is unreliable"

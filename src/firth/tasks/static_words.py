@@ -50,7 +50,7 @@ class VectorFile(nn.Module):
 
     def forward(self, words: Sequence[str]) -> Tensor:
         spelled = match_case(words, self.vectors.vocabulary)
-        vectors = torch.from_numpy(self.vectors.embed([spelled])[0]).to(self.anchor.device)
+        vectors = torch.from_numpy(self.vectors.of_or_zeros(spelled)).to(self.anchor.device)
         return vectors if self.factor == 1 else vectors * self.factor
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import cache
 from typing import Literal
 
@@ -12,16 +12,26 @@ from firth.text.tokenize import Tokenizer
 Letters = Literal["keep", "persian", "arabic"]
 
 
+LETTERS = "Normalize letters and digits for Persian or Arabic."
+SEGMENT = (
+    "Split running text without spaces, such as Chinese, into words: icu, jieba, sudachi, kiwi or pythainlp, or the "
+    "folder of a segmenter."
+)
+
+
 @cache
-def make_tokenizer(letters: Letters) -> Tokenizer:
-    """The tokenizer of running text, with the normalizer of a script.
+def make_tokenizer(letters: Letters, segment: str | None = None) -> Tokenizer:
+    """The tokenizer of running text, with the normalizer of a script and a segmenter.
 
     >>> make_tokenizer("persian").words("كتاب علي")
     ['کتاب', 'علی']
     """
-    if letters == "keep":
-        return Tokenizer()
-    return Tokenizer(normalizer=Normalizer.persian() if letters == "persian" else Normalizer.arabic())
+    normalizers: dict[Letters, Callable[[], Normalizer]] = {
+        "keep": Normalizer,
+        "persian": Normalizer.persian,
+        "arabic": Normalizer.arabic,
+    }
+    return Tokenizer(normalizer=normalizers[letters](), segment=segment)
 
 
 def normalize_words(words: Sequence[str], letters: Letters) -> list[str]:

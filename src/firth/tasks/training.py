@@ -16,6 +16,7 @@ from firth.files import Name
 from firth.options import Recipe, option
 from firth.progress import Report, silent
 from firth.runtime import Runtime
+from firth.show.bar import shows_progress
 from firth.tasks.inputs import Embedding, build_inputs
 from firth.tasks.model import TaskModel, seed_torch
 from firth.tasks.sources import Sources
@@ -24,7 +25,7 @@ from firth.tasks.training_loop import TaskTraining
 from firth.tasks.truecase import find_case
 from firth.training.monitor import Monitor
 
-NOT_IN_IDENTITY = ("epochs", "patience", "cache", "log_every", "save_every")  # they do not change a step
+NOT_IN_IDENTITY = ("epochs", "patience", "minutes", "cache", "log_every", "save_every")  # they do not change a step
 SAMPLE = 1000  # examples that show the case of a training text
 SOURCES = ("static", "elmo")  # identified by their contents, not by their paths
 
@@ -51,6 +52,9 @@ class Training(Recipe):
     patience: int | None = option(
         5, "Stop after this many epochs in a row without improvement on the dev set.", minimum=1
     )
+    minutes: float | None = option(
+        None, "Stop training after this many minutes, in the middle of an epoch if need be. Default: never.", minimum=0
+    )
     share: float = option(1.0, "Train on this fraction of the examples, drawn at random.", minimum=0, maximum=1)
     cache: float = option(2.0, "Gigabytes of memory for cached layers of a frozen biLM.", minimum=0)
     log_every: int = option(20, "Steps between lines of the log.", minimum=1)
@@ -64,6 +68,7 @@ def apply_defaults(task: type[Task], recipe: type[Recipe], options: dict[str, An
     return {name: value for name, value in task.defaults.items() if name in names} | options
 
 
+@shows_progress
 def fit(
     task: Task,
     embedding: Embedding,
@@ -77,12 +82,13 @@ def fit(
     resume: bool = True,
     log: Name | None = None,
     sources: Sources | None = None,
+    progress: bool = False,
 ) -> TaskModel:
     """Trains a model for a task. With `dev` examples, the model has the weights with the best score on them.
 
     `checkpoint` names a folder: a killed training continues from there, unless `resume` is False. `log` is a file of
     JSON lines; with a checkpoint, it defaults to log.jsonl in that folder. `sources` are the models that the embedding
-    names, if they are already open.
+    names, if they are already open. `progress` shows a bar, in a terminal or a notebook.
     """
     training, runtime = training or Training(), runtime or Runtime.from_env()
     sources = sources or Sources.open(embedding.static, embedding.elmo)

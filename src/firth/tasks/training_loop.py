@@ -1,7 +1,7 @@
 """The training loop of every task: batches, evaluation on the dev set after each epoch, best weights.
 
 All random numbers depend on the seed and the step alone. A training that was killed and resumed from its checkpoint
-makes, on a CPU, the same steps to the last bit as one that never stopped.
+makes, on a CPU, the same steps to the last bit as one that never stopped. Ranks share the examples of a batch.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ import torch
 from torch import nn
 
 from firth.errors import OptionError
+from firth.neural.training.buckets import GradientBuckets
 from firth.neural.training.loop import Tensors, TrainingLoop
 from firth.neural.training.optimizers import Optimizer, clip_gradients
 from firth.progress import Progress
@@ -43,7 +44,7 @@ class TaskTraining(TrainingLoop[TaskHistory]):
     ) -> None:
         super().__init__(TaskHistory(), runtime, monitor)
         self.model, self.train, self.dev, self.training = model, train, dev, training
-        self.learning_rate = training.learning_rate
+        self.learning_rate, self.is_late = training.learning_rate, False
         self.log_every, self.save_every = training.log_every, training.save_every
         self.parameters = {name: one for name, one in model.named_parameters() if one.requires_grad}
         self.device = next(iter(self.parameters.values())).device
@@ -52,6 +53,11 @@ class TaskTraining(TrainingLoop[TaskHistory]):
             {name: one.detach().clone() for name, one in self.parameters.items()} if training.average else {}
         )
         self.batch_size = 1 if model.task.documents else training.batch
+        if self.batch_size < runtime.size:
+            cure = "Start one process" if model.task.documents else "Use a larger batch, or fewer processes"
+            problem = f"a batch of {self.batch_size} cannot be split over {runtime.size} processes"
+            raise OptionError(f"{problem}. {cure}")
+        self.buckets = GradientBuckets(self.parameters, [], runtime)
         self.lengths = np.array([longest_sentence(example) for example in train])
 
     @property
@@ -72,7 +78,12 @@ class TaskTraining(TrainingLoop[TaskHistory]):
 
     def _is_over(self) -> bool:
         is_done = len(self.record.epochs) >= self.training.epochs
-        return is_done or self.record.is_out_of_patience(self.training.patience)
+        return is_done or self.is_late or self.record.is_out_of_patience(self.training.patience)
+
+    def _is_time_over(self) -> bool:
+        """Whether training and evaluation took as long as they may; what a resumed training took before counts."""
+        seconds = self.record.seconds + self.record.dev_seconds + time.monotonic() - self.mark
+        return self.training.minutes is not None and seconds >= 60 * self.training.minutes
 
     def _fill_cache(self, *, is_resumed: bool) -> None:
         """A frozen biLM runs over all sentences once; its layers are cached as far as the cache allows."""
@@ -89,31 +100,43 @@ class TaskTraining(TrainingLoop[TaskHistory]):
 
     def _epoch(self, epoch: int) -> None:
         batches = make_batches(self.lengths, self.batch_size, self.training.seed, epoch)
-        done = self.record.step - epoch * self.steps_per_epoch
+        ended = self.record.epochs[-1]["step"] if self.record.epochs else 0  # an epoch that ran out of time is short
+        done = self.record.step - ended
         self.mark = time.monotonic()
         for batch in batches[done:]:
             self._step([self.train[index] for index in batch])
             if self.record.step % self.log_every == 0:
                 self._write_log()
-            self.stopped = self.monitor.is_interrupted()
+            if self.runtime.size == 1 or self.record.step % self.log_every == 0:
+                self.stopped = bool(self.runtime.from_main(float(self.monitor.is_interrupted())))
+                self.is_late = bool(self.runtime.from_main(float(self._is_time_over())))
             if self.is_time_to_save() or self.stopped:
                 self.save()
             if self.stopped:
                 return
+            if self.is_late:
+                break
         self.fetch_losses()
         self._count_time()
         self._end_epoch()
 
     def _step(self, batch: list[Any]) -> None:
-        """One batch. Dropout is seeded by the step."""
-        training = self.training
-        torch.manual_seed(step_seed(training.seed, self.record.step))
+        """One batch, of which each rank has a part. Dropout is seeded by the step and the rank."""
+        training, runtime = self.training, self.runtime
+        torch.manual_seed(step_seed(training.seed, self.record.step, runtime.rank))
         self.model.train()
+        mine = batch[runtime.shard(len(batch))]
+        loss = torch.zeros((), device=self.device)
         try:
-            loss = self.model.loss(batch)
-            loss.backward()  # type: ignore[no-untyped-call]
+            self.buckets.begin()
+            if mine:  # a last batch may have fewer examples than there are ranks
+                loss = self.model.loss(mine)
+                loss = loss if runtime.size == 1 else loss * (len(mine) / len(batch))
+                loss.backward()  # type: ignore[no-untyped-call]
         except torch.OutOfMemoryError as error:
             raise self._out_of_memory() from error
+        loss = loss.detach().clone()
+        self.buckets.finish(also=[loss])
         norm = clip_gradients(self.parameters.values(), training.clip)
         self.optimizer.step(training.learning_rate * 0.5**self.record.halvings)
         if self.averaged:
@@ -159,6 +182,8 @@ class TaskTraining(TrainingLoop[TaskHistory]):
         shown: dict[str, float] = {"epoch": epoch, "loss": loss}
         if record.epochs and record.epochs[-1]["dev"]:
             shown |= dict([next(iter(record.epochs[-1]["dev"].items()))]) | {"best": record.best_value or 0.0}
+        if not self.runtime.is_main:
+            return
         words = record.tokens * total / max(1, record.step)
         self.monitor.report(Progress("training", record.tokens, words, "words", shown))
 
@@ -170,7 +195,7 @@ class TaskTraining(TrainingLoop[TaskHistory]):
         self._count_bilm_time()
         line = self.record.end_epoch(scores)
         if scores:
-            self.update_best(next(iter(scores.values())), higher_is_better=True)
+            self.update_best(self.runtime.from_main(next(iter(scores.values()))), higher_is_better=True)
         self._set_parameters(weights)
         after = self.training.halve_after
         if after is not None and self.record.stale and self.record.stale % after == 0:
@@ -238,6 +263,7 @@ def make_batches(lengths: np.ndarray[Any, Any], size: int, seed: int, epoch: int
     return [batches[index] for index in rng.permutation(len(batches))]
 
 
-def step_seed(seed: int, step: int) -> int:
-    """The seed of a step, independent of those of other steps and seeds."""
-    return int(np.random.SeedSequence([seed, step]).generate_state(1, np.uint64)[0])
+def step_seed(seed: int, step: int, rank: int = 0) -> int:
+    """The seed of a step, independent of those of other steps, seeds and ranks."""
+    entropy = [seed, step, rank] if rank else [seed, step]
+    return int(np.random.SeedSequence(entropy).generate_state(1, np.uint64)[0])

@@ -7,11 +7,14 @@ in the next chunk. If only an empty line ends a sentence, chunks end at empty li
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+import io
+import itertools
+import os
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from threading import Lock
-from typing import IO
+from typing import IO, Any, NamedTuple, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -68,11 +71,34 @@ class Scan:
     is_last: bool = True
 
 
-def chunks(path: Name, cuts: Cuts = AT_LINES, *, size: int = CHUNK, count_lines: bool = False) -> Iterator[Chunk]:
-    """Splits a file after the last separator within `size` bytes; the last chunk has `is_last` and may be empty."""
+class ByteRange(NamedTuple):
+    """Bytes `start` to `stop` of a file that is not compressed, which begin and end between two lines."""
+
+    start: int
+    stop: int
+
+
+def chunks(
+    path: Name,
+    cuts: Cuts = AT_LINES,
+    *,
+    size: int = CHUNK,
+    count_lines: bool = False,
+    part: ByteRange | None = None,
+) -> Iterator[Chunk]:
+    """Splits a file, or a part of it, after the last separator within `size` bytes.
+
+    The last chunk of the file has `is_last` and may be empty.
+    """
     offset, line, is_continued, read = 0, 0, False, 0
     rest = b""
-    with open_with_position(path) as (file, position):
+    with open_with_position(path) as (whole, position):
+        file, ends_file = whole, True
+        if part is not None:
+            whole.seek(part.start)
+            ends_file = part.stop >= os.fstat(whole.fileno()).st_size
+            file = cast(IO[bytes], io.BufferedReader(_Part(whole, part.stop - part.start)))
+            offset = read = part.start
         while True:
             data = bytearray(len(rest) + size + len(PADDING))
             data[: len(rest)] = rest
@@ -93,11 +119,52 @@ def chunks(path: Name, cuts: Cuts = AT_LINES, *, size: int = CHUNK, count_lines:
             data[:start] = b" " * start
             place = position()
             taken = cut if place is None else place - read
-            yield Chunk(str(path), data, start, cut, offset, line, is_continued, is_last, taken)
+            yield Chunk(str(path), data, start, cut, offset, line, is_continued, is_last and ends_file, taken)
             if is_last:
                 return
             line += data.count(b"\n", 0, cut) if count_lines else 0
             offset, is_continued, read = offset + cut, data[cut - 1] != ord("\n"), read + taken
+
+
+class _Part(io.RawIOBase):
+    """The next `size` bytes of a file."""
+
+    def __init__(self, file: IO[bytes], size: int) -> None:
+        self._file, self._left = file, size
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: Any) -> int:
+        data = self._file.read(min(len(buffer), self._left))
+        buffer[: len(data)] = data
+        self._left -= len(data)
+        return len(data)
+
+
+def split_file(path: Name, cuts: Cuts, size: int) -> list[ByteRange]:
+    """A file that is not compressed in parts of about `size` bytes; each ends after a separator of the first group.
+
+    Where a part would have no end within LONGEST_LINE bytes, it is the rest of the file.
+    """
+    total, starts = os.path.getsize(path), [0]
+    marks = cuts[0]
+    with open(path, "rb") as file:
+        while starts[-1] + size < total:
+            place = starts[-1] + max(0, size - max(map(len, marks)))
+            file.seek(place)
+            data, end = b"", -1
+            while end < 0 and len(data) < LONGEST_LINE:
+                piece = file.read(CHUNK)
+                if not piece:
+                    break
+                data += piece
+                ends = [found + len(mark) for mark in marks if (found := data.find(mark)) >= 0]
+                end = min(ends, default=-1)
+            if end < 0 or place + end >= total:
+                break
+            starts.append(place + end)
+    return [ByteRange(*edges) for edges in itertools.pairwise([*starts, total])]
 
 
 def _fill(file: IO[bytes], data: bytearray, filled: int) -> int:
@@ -190,6 +257,19 @@ class WordTable:
         kernel.merge_words(*theirs, self.slots, self.entries, self.starts, self.blob, self.state, new_ids)
         return new_ids
 
+    def to_arrays(self) -> dict[str, NDArray[Any]]:
+        """The words and counts of the table, as `from_arrays` takes them."""
+        words, used = len(self), int(self.state[kernel.USED])
+        return {"entries": self.entries[:words], "starts": self.starts[:words], "blob": self.blob[:used]}
+
+    @classmethod
+    def from_arrays(cls, arrays: Mapping[str, NDArray[Any]]) -> WordTable:
+        """A table to `absorb`: it has no slots, so that no word can be looked up or added."""
+        table = cls(0, 1)
+        table.entries, table.starts, table.blob = arrays["entries"], arrays["starts"], arrays["blob"]
+        table.state[kernel.WORDS], table.state[kernel.USED] = len(table.starts), len(table.blob)
+        return table
+
     def fold(self, change: Callable[[str], str]) -> tuple[WordTable, Ids]:
         """A table of the words after `change`, with the counts of equal words added, and the id there of each word.
 
@@ -256,3 +336,42 @@ class Tables:
             vocabulary, ranks = folded.rank_words()
             ranks = ranks[ids]
         return vocabulary, {base.number: ranks} | {number: ranks[ids] for number, ids in new_ids.items()}
+
+
+def pack_scans(scans: Sequence[Scan], table: WordTable) -> dict[str, NDArray[Any]]:
+    """Scans of one table and the table itself as arrays, for `unpack_scans` in another process."""
+    documents = [scan.documents for scan in scans]
+    return {
+        **table.to_arrays(),
+        "ids": np.concatenate([NO_IDS, *(scan.ids for scan in scans)]),
+        "ends": np.concatenate([NO_IDS, *(scan.ends for scan in scans)]),
+        "documents": np.concatenate([np.empty(0, np.int64), *(one for one in documents if one is not None)]),
+        # of each scan: ids, ends, documents (-1: none are counted), bytes, whether it ends a file
+        "scans": np.array(
+            [
+                (len(scan.ids), len(scan.ends), -1 if one is None else len(one), scan.size, scan.is_last)
+                for scan, one in zip(scans, documents)
+            ],
+            np.int64,
+        ).reshape(len(scans), 5),
+    }
+
+
+def unpack_scans(arrays: Mapping[str, NDArray[Any]], table: WordTable) -> Iterator[Scan]:
+    """The scans in arrays, with the ids of `table`, which absorbs the words.
+
+    >>> there, here = WordTable(0), WordTable(0)
+    >>> scans = [Scan(0, *there.scan(b"hot tea" + PADDING, 7), size=7)]
+    >>> _ = here.scan(b"tea" + PADDING, 3)
+    >>> [scan.ids.tolist() for scan in unpack_scans(pack_scans(scans, there), here)]
+    [[1, 0]]
+    """
+    ids = table.absorb(WordTable.from_arrays(arrays))[arrays["ids"]]
+    at = [0, 0, 0]
+    for numbers, ends, documents, size, is_last in arrays["scans"].tolist():
+        counted = None
+        if documents >= 0:
+            counted = arrays["documents"][at[2] : at[2] + documents]
+        part, edges = ids[at[0] : at[0] + numbers], arrays["ends"][at[1] : at[1] + ends]
+        yield Scan(table.number, part, edges, counted, size, bool(is_last))
+        at = [at[0] + numbers, at[1] + ends, at[2] + max(documents, 0)]

@@ -7,13 +7,16 @@ Memory holds a few chunks and the vocabulary, never the whole text.
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import itertools
 import json
 import os
+import platform
 import weakref
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from copy import copy
+from dataclasses import dataclass
 from functools import partial
 from importlib.metadata import version
 from os import PathLike
@@ -21,19 +24,48 @@ from pathlib import Path
 from typing import Any, Literal, get_args
 
 import numpy as np
+from numpy.typing import NDArray
 
 from firth.arguments import checked
-from firth.errors import FormatError, OptionError
-from firth.files import STDIN, Name, atomic_file, decode, expand, total_size
+from firth.errors import ClusterError, FormatError, OptionError
+from firth.files import (
+    STDIN,
+    Name,
+    atomic_file,
+    compression,
+    decode,
+    expand,
+    refuse_address,
+    total_size,
+    versions_of,
+)
 from firth.kernels import text_to_ids as kernel
+from firth.lazy import import_name
+from firth.locks import locked
 from firth.progress import Progress, Report, silent
+from firth.remote.addresses import looks_like_address
 from firth.runtime import Runtime
 from firth.temporary import TemporaryFolder
-from firth.text.chunks import AT_BLANKS, AT_LINES, AT_PARAGRAPHS, CHUNK, PADDING, Chunk, Cuts, Scan, Tables, chunks
+from firth.text.chunks import (
+    AT_BLANKS,
+    AT_LINES,
+    AT_PARAGRAPHS,
+    CHUNK,
+    PADDING,
+    ByteRange,
+    Chunk,
+    Cuts,
+    Scan,
+    Tables,
+    chunks,
+    pack_scans,
+    split_file,
+    unpack_scans,
+)
 from firth.text.extraction import Extraction
 from firth.text.segmentation import hint_at_segmenters
 from firth.text.tokenfile import VERSION, TokenFile, TokenWriter, vocabulary_path
-from firth.text.tokenize import EncodedTokens, Tokenizer
+from firth.text.tokenize import EncodedTokens, Tokenizer, TokenizerLike, as_tokenizer
 from firth.text.vocabulary import Vocabulary, to_bytes
 
 Errors = Literal["strict", "replace"]
@@ -41,12 +73,13 @@ Documents = Literal["file", "line", "tagged-line"]
 Document = str | tuple[str, ...]  # in memory: a text, or the tokens of one sentence
 PlacedDocument = tuple[Document, tuple[str, int | None]]  # with the name of its file and its line
 BLANKS = " \t\r\v\f"
+SHARD = 64 << 20  # bytes of a file that a worker of a cluster reads as one task
 TAG_END, TAG_SEPARATOR = "\t", ","  # in a tagged line
 
 
 @checked
 class Corpus:
-    """Text from files, folders, glob patterns or standard input ('-'), compressed or not.
+    """Text from files, folders, glob patterns, addresses or standard input ('-'), compressed or not.
 
     >>> corpus = Corpus.of(["The cat sat. The dog ran.", "The end."], tokenizer=Tokenizer(mode="whitespace"))
     >>> corpus.tokens()
@@ -54,20 +87,21 @@ class Corpus:
     >>> corpus.vocabulary
     Vocabulary(6 words, 8 tokens: The, cat, dog, …)
 
-    A document is a file, or a line with `documents="line"`; with `documents="tagged-line"`, the tags of the document,
-    separated by commas, and a tab stand before its text. With `field`, files are JSON lines and the text under that key
-    of each record is a document. With `column`, a name or a number from 1, files are tables (CSV or separated by tabs)
-    and each cell of that column is a document. With `html`, HTML pages are read as their visible text. Tables and pages
-    for which nothing is said are errors; see `Extraction`. Bytes that are not UTF-8 raise FormatError with their
-    offset, or become U+FFFD with `errors="replace"`. `cache` is a folder for the token file, which is used again until
-    a file or an option changes.
+    `tokenizer` is a `Tokenizer`, or any function from a sentence to its words, such as `jieba.cut`. A document is a
+    file, or a line with `documents="line"`; with `documents="tagged-line"`, the tags of the document, separated by
+    commas, and a tab stand before its text. With `field`, files are JSON lines and the text under that key of each
+    record is a document. With `column`, a name or a number from 1, files are tables (CSV or separated by tabs) and each
+    cell of that column is a document. With `html`, HTML pages are read as their visible text. Tables and pages for
+    which nothing is said are errors; see `Extraction`. Bytes that are not UTF-8 raise FormatError with their offset, or
+    become U+FFFD with `errors="replace"`. `cache` is a folder for the token file, which is used again until a file or
+    an option changes; that of an address changes with its fingerprint.
     """
 
     def __init__(
         self,
         paths: Name | Iterable[Name],
         *,
-        tokenizer: Tokenizer | None = None,
+        tokenizer: TokenizerLike | None = None,
         field: str | None = None,
         column: str | int | None = None,
         html: bool | None = None,
@@ -81,8 +115,10 @@ class Corpus:
                 raise OptionError(f"{name} is {value!r}, but must be one of {', '.join(map(repr, get_args(legal)))}")
         if field is not None and documents == "tagged-line":
             raise OptionError("a record of JSON lines is a document, so documents='tagged-line' cannot have a field")
-        self.tokenizer = Tokenizer() if tokenizer is None else tokenizer
+        self.tokenizer = as_tokenizer(tokenizer)
         self.field, self.errors, self.documents = field, errors, documents
+        if cache is not None:
+            refuse_address(cache, "the cache of token files")
         self.cache = None if cache is None else Path(cache)
         self.runtime = Runtime.from_env(threads)
         self.paths = expand(paths)
@@ -128,6 +164,16 @@ class Corpus:
         corpus.paths, corpus._texts = [], documents
         return corpus
 
+    @classmethod
+    def from_frame(cls, frame: Any, column: str = "text", *, tags: str | None = None, **options: Any) -> Corpus:
+        """A corpus of the texts in a column of a frame (pandas, polars, Arrow); `tags` is the column of their tags.
+
+        Needs the extra `arrow`. The options are those of `Corpus`.
+        """
+        read = import_name("firth.exchange.frames:corpus_from_frame", "a corpus from a frame", "arrow")
+        corpus: Corpus = read(frame, column, tags=tags, **options)
+        return corpus
+
     def __repr__(self) -> str:
         if self._texts is not None:
             where = f"{len(self._texts):,} text{'s' * (len(self._texts) != 1)} in memory"
@@ -145,13 +191,20 @@ class Corpus:
         """A hash of the words, sentences and documents."""
         return self.tokens().fingerprint
 
-    def tokens(self, report: Report = silent) -> TokenFile:
-        """The corpus as ids. The first call reads the text; later calls return the same file."""
+    def tokens(self, report: Report = silent, runtime: Runtime | None = None) -> TokenFile:
+        """The corpus as ids. The first call reads the text; later calls return the same file.
+
+        If `runtime` is a cluster, its workers read files; standard input and texts in memory are read here.
+        """
         if self._tokens is None:
+            reader = self
+            if runtime is not None and runtime.workers and self._texts is None and STDIN not in self.paths:
+                reader = copy(self)
+                reader.runtime = runtime
             if self.cache is None or STDIN in self.paths:
-                self._tokens = self._read_temporary(report)
+                self._tokens = reader._read_temporary(report)
             else:
-                self._tokens = self._read_cached(self.cache, report)
+                self._tokens = reader._read_cached(self.cache, report)
         return self._tokens
 
     def sentences(self) -> Iterator[list[str]]:
@@ -223,13 +276,17 @@ class Corpus:
         return tokens
 
     def _read_cached(self, folder: Path, report: Report) -> TokenFile:
-        path = folder / f"{self._key()}.tokens"
-        if path.exists():
-            try:
-                return TokenFile(path)
-            except (FormatError, OSError):
-                pass  # the cached file is damaged: read the text again
-        return self._read(path, report)
+        """The token file in the cache. Of several processes that need it, one reads the text and the others wait."""
+        key = self._key()
+        path = folder / f"{key}.tokens"
+        folder.mkdir(parents=True, exist_ok=True)
+        with locked(folder):
+            if path.exists():
+                try:
+                    return TokenFile(path)
+                except (FormatError, OSError):
+                    pass  # the cached file is damaged: read the text again
+            return self._read(path, report, key)
 
     def _key(self) -> str:
         """A hash of all that the token file depends on: files, options, versions."""
@@ -240,15 +297,15 @@ class Corpus:
             raise OptionError("a function that segments has no name, so its words cannot be cached. Leave out cache")
         if segment is not None and os.path.isdir(segment):
             digest.update(repr((os.path.abspath(segment), os.stat(segment).st_mtime_ns)).encode())
-        for path in self.paths:
-            status = os.stat(path)
-            digest.update(repr((os.path.abspath(path), status.st_size, status.st_mtime_ns)).encode())
+        for version_of_file in versions_of(self.paths):
+            digest.update(repr(version_of_file).encode())
         for text in self._texts or ():
             raw = text if isinstance(text, str) else repr(text)
             digest.update(f"{type(text).__name__[:1]}{len(raw)}:".encode() + raw.encode("utf-8", "surrogatepass"))
         return digest.hexdigest()[:24]
 
-    def _read(self, path: Path, report: Report) -> TokenFile:
+    def _read(self, path: Path, report: Report, key: str | None = None) -> TokenFile:
+        """Reads the text into a token file. One that changes in the meantime does not fit its key in the cache."""
         tables = Tables()
         total, unit = total_size(self.paths), "bytes"
         if any(map(self._is_extracted, self.paths)):
@@ -257,7 +314,7 @@ class Corpus:
             total, unit = sum(map(_count_characters, self._texts)), "characters"
         with atomic_file(path) as draft, TokenWriter(draft) as writer:
             done = 0
-            for scan in self._scans(tables):
+            for scan in self._scan_on_cluster(tables) if self.runtime.workers else self._scans(tables):
                 self._write(writer, scan)
                 done += scan.size
                 report(Progress("reading", done, total, unit, {"words": writer.tokens}))
@@ -266,9 +323,14 @@ class Corpus:
             writer.renumber(numbers, self.runtime)
             vocabulary.save(vocabulary_path(path))
             writer.finish(vocabulary_path(path), len(vocabulary))
+            if key is not None and self._key() != key:
+                raise self._changed()
         if self.hints_at_segmenters and self.tokenizer.mode == "running" and self.tokenizer.segment is None:
             hint_at_segmenters(vocabulary)
         return TokenFile(path, vocabulary)
+
+    def _changed(self) -> OptionError:
+        return OptionError(f"{self.paths[0]}: the text changed while it was read. Start again")
 
     def _write(self, writer: TokenWriter, scan: Scan) -> None:
         before = writer.sentences
@@ -293,6 +355,34 @@ class Corpus:
             places = ((text, (f"text {number}", None)) for number, text in enumerate(self._texts))
             return self.runtime.stream(partial(self._scan_texts, tables), _make_batches(places))
         self._check_unread()
+        return self._scan_files(tables, [FilePart(path) for path in self.paths])
+
+    def _scan_on_cluster(self, tables: Tables) -> Iterator[Scan]:
+        """The scans of all files in their order; workers read parts of them, each with a table of its own."""
+        reader = copy(self)
+        reader.runtime, reader.paths, reader.cache = Runtime(1), [], None
+        shared = ShardReader(reader, os.getcwd())
+        has_name = self.tokenizer.segment is None or isinstance(self.tokenizer.segment, str)
+        stage = f"reading {self._key()}" if has_name else ""
+        versions = versions_of(self.paths)
+        with tables.borrow() as table:
+            for shard in self.runtime.scatter(ShardReader.read, self._split_files(), shared=shared, stage=stage):
+                yield from unpack_scans(shard, table)
+        if versions_of(self.paths) != versions:  # workers may have read parts of different versions
+            raise self._changed()
+
+    def _split_files(self) -> Iterator[FilePart]:
+        """The files in parts for workers. A part of a file whose errors name lines, or that is packed, is the file."""
+        _, cuts = self._scanner()
+        for path in self.paths:
+            size = os.path.getsize(path) if os.path.isfile(path) else None
+            if size is None or self._is_extracted(path) or self._counts_lines or compression(path) is not None:
+                yield FilePart(path, size=size)
+            else:
+                yield from (FilePart(path, part, size) for part in split_file(path, cuts, SHARD))
+
+    def _scanner(self) -> tuple[Callable[[Tables, Chunk], Scan], Cuts]:
+        """The function that scans a chunk of plain text, and where chunks may end."""
         scan: Callable[[Tables, Chunk], Scan]
         if self.field is not None:
             scan = self._scan_documents
@@ -305,11 +395,18 @@ class Corpus:
             cuts = AT_BLANKS
         elif scan == self._scan_running and self.tokenizer.paragraphs:
             cuts = AT_PARAGRAPHS
-        counted = self._counts_lines
-        if any(map(self._is_extracted, self.paths)):
-            return self.runtime.stream(lambda job: job[0](tables, job[1]), self._jobs(scan, cuts))
-        cut = (chunk for path in self.paths for chunk in chunks(path, cuts, count_lines=counted))
+        return scan, cuts
+
+    def _scan_files(self, tables: Tables, parts: Sequence[FilePart]) -> Iterator[Scan]:
+        """The scans of files, or of parts of files."""
+        scan, cuts = self._scanner()
+        if any(self._is_extracted(part.path) for part in parts):
+            return self.runtime.stream(lambda job: job[0](tables, job[1]), self._jobs(parts, scan, cuts))
+        cut = (chunk for part in parts for chunk in self._chunks(part, cuts))
         return self.runtime.stream(partial(scan, tables), cut)
+
+    def _chunks(self, part: FilePart, cuts: Cuts) -> Iterator[Chunk]:
+        return chunks(part.path, cuts, count_lines=self._counts_lines, part=part.bytes)
 
     def _is_extracted(self, path: str) -> bool:
         """Whether a file is a table or a page, so that its text is not the file itself."""
@@ -323,14 +420,16 @@ class Corpus:
             else:
                 yield text, line
 
-    def _jobs(self, scan: Callable[[Tables, Chunk], Scan], cuts: Cuts) -> Iterator[tuple[Callable[..., Scan], Any]]:
-        """The functions and arguments that scan the files, some of which are tables or pages."""
-        for path in self.paths:
-            if self._is_extracted(path):
-                texts = ((text, (path, line)) for text, line in self._extract(path))
+    def _jobs(
+        self, parts: Sequence[FilePart], scan: Callable[[Tables, Chunk], Scan], cuts: Cuts
+    ) -> Iterator[tuple[Callable[..., Scan], Any]]:
+        """The functions and arguments that scan files, some of which are tables or pages."""
+        for part in parts:
+            if self._is_extracted(part.path):
+                texts = ((text, (part.path, line)) for text, line in self._extract(part.path))
                 yield from ((self._scan_texts, batch) for batch in _make_batches(texts))
             else:
-                yield from ((scan, chunk) for chunk in chunks(path, cuts, count_lines=self._counts_lines))
+                yield from ((scan, chunk) for chunk in self._chunks(part, cuts))
 
     @property
     def _counts_lines(self) -> bool:
@@ -424,6 +523,35 @@ class Corpus:
         raise FormatError(path, problem, line=number, cure=_list_fields(record))
 
 
+@dataclass(frozen=True)
+class FilePart:
+    """A file of a corpus, or some bytes of it. `size` is that of the whole file, if it is on disk."""
+
+    path: str
+    bytes: ByteRange | None = None
+    size: int | None = None
+
+
+@dataclass(frozen=True)
+class ShardReader:
+    """Reads parts of files in the process of a worker, in the folder to which relative paths belong."""
+
+    corpus: Corpus
+    folder: str
+
+    def read(self, part: FilePart) -> dict[str, NDArray[Any]]:
+        """The scans of a part and the words of its table, as arrays."""
+        tables = Tables()
+        with contextlib.chdir(self.folder) if os.path.isdir(self.folder) else contextlib.nullcontext():
+            if part.size is not None and os.path.isfile(part.path) and os.path.getsize(part.path) != part.size:
+                sizes = f"{os.path.getsize(part.path):,} bytes there, but {part.size:,} where the command runs"
+                cure = "Copy it there again, or use a disk that all nodes share"
+                raise ClusterError(f"node {platform.node()}", f"{part.path} has {sizes}", cure=cure)
+            scans = list(self.corpus._scan_files(tables, [part]))
+        with tables.borrow() as table:
+            return pack_scans(scans, table)
+
+
 Source = Corpus | str | PathLike[str] | Iterable[str | PathLike[str] | Sequence[str]]  # what `Corpus.of` accepts
 
 
@@ -482,7 +610,9 @@ def check_tokens(words: object, place: str) -> tuple[str, ...]:
 
 
 def check_not_a_file(text: str) -> None:
-    """Raises OptionError if a text is the name of a file: a string is text, a file is a `Path`."""
+    """Raises OptionError if a text is the name of a file or an address: a string is text, a file is a `Path`."""
+    if looks_like_address(text):
+        raise OptionError(f"{text!r} is a text here, but also an address. To read the file pass Corpus({text!r})")
     if len(text) < 1000 and "\n" not in text and (os.sep in text or Path(text).suffix) and os.path.isfile(text):
         raise OptionError(f"{text!r} is a text here, but also the name of a file. To read the file pass Path({text!r})")
 

@@ -10,6 +10,7 @@ from typing import Literal
 
 from firth.errors import OptionError
 from firth.files import LONGEST_LINE, STDIN, Name, decode, open_bytes, read_bytes
+from firth.remote.addresses import address_of
 from firth.text.html_text import is_html, visible_text
 from firth.text.tables import read_column, read_names
 
@@ -82,4 +83,4 @@ class Extraction:
 
 def is_regular(path: Name) -> bool:
     """Whether a file is no pipe; a named pipe is read as plain text."""
-    return str(path) == STDIN or os.path.isfile(path)
+    return str(path) == STDIN or address_of(path) is not None or os.path.isfile(path)

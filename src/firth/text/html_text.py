@@ -36,8 +36,12 @@ def visible_text(page: str, path: Name = "page") -> str:
     'Tea & milk\\nCake\\nRain'
     """
     parser = _TextParser()
-    parser.feed(page)
-    parser.close()
+    try:
+        parser.feed(page)
+        parser.close()
+    except AssertionError as error:  # Python's parser has no other error for a marked section that it does not know
+        problem = "a declaration that begins with <![ is malformed"
+        raise FormatError(path, problem, line=parser.getpos()[0], cure="Remove it") from error
     if parser.unseen is not None:
         tag, line = parser.unseen, parser.hidden_from
         raise FormatError(path, f"the element <{tag}> has no end", line=line, cure=f"Add </{tag}>")

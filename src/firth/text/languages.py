@@ -69,7 +69,7 @@ WORDS = {
         whole="""aujourd'hui aujourd’hui quelqu'un quelqu’un quelqu'une quelqu’une presqu'île presqu’île presqu'îles
             presqu’îles c'est-à-dire c’est-à-dire entr'acte entr’acte rendez-vous Rendez-vous Aujourd'hui Aujourd’hui
             rock'n'roll Quelqu'un Quelqu’un chez-moi chez-soi""",
-        rules=("ELISION", "CLITICS"),
+        rules=("ELISION", "CLITICS", "SMALL_STARTS"),
     ),
     "georgian": WordLists(
         titles="""ბერძნ ლათ ინგლ ფრანგ გერმ ესპ იტალ რუს სპარს არაბ თურქ ებრ სომხ ესტ პოლ ჰოლ პორტ იაპ ჩინ ძვ მაგ იხ
@@ -99,6 +99,7 @@ WORDS = {
         elided="απ σ ν γι κατ καθ μετ μεθ παρ υπ υφ επ εφ αντ ανθ δι μ τ θ κι άλλ τόσ όσ ούτ Α Β Γ Δ Ε ΣΤ Ζ Η Θ Ι",
         starters="""Ο Η Το Οι Τα Τον Την Της Του Των Στο Στη Στην Στον Στα Στις Στους Με Για Από Και Αλλά Όμως Ωστόσο
             Επίσης Αυτό Αυτή Αυτός Αν Όταν Όπως Σε Ένα Ένας Μια Μία Δεν Θα Να Είναι Ήταν Κατά Μετά Πριν""",
+        rules=("SMALL_STARTS",),
     ),
     "hebrew": WordLists(titles="גב פרופ"),
     "italian": WordLists(
@@ -111,7 +112,7 @@ WORDS = {
         starters="""Il Lo La I Gli Le L Un Una Uno Di Da In Con Su Per Tra Fra Nel Nella Nei Nelle Al Alla Ai Del
             Della Dei Dal Dalla E Ed Ma O Se Che Chi Non Si È Come Quando Dove Perché Questo Questa Quello Quella
             Anche Dopo Prima Sono Ha Hanno Era Erano Lui Lei Loro Noi Voi Io Tu""",
-        rules=("APOSTROPHES", "ELISION"),
+        rules=("APOSTROPHES", "ELISION", "SMALL_STARTS"),
     ),
     "persian": WordLists(continuers=PERSIAN_CONTINUERS),
     "thai": WordLists(),
@@ -135,7 +136,8 @@ def language_rules(language: str) -> int:
     >>> language_rules("german") & chars.ORDINALS > 0, language_rules("any") & chars.CONTRACTIONS > 0
     (True, True)
     """
-    names = WORDS[language].rules if language in WORDS else ("CONTRACTIONS",)
+    english = ("CONTRACTIONS", "SMALL_STARTS") if language == "english" else ("CONTRACTIONS",)
+    names = WORDS[language].rules if language in WORDS else english
     return sum(getattr(chars, name) for name in ("SCRIPTS", *names))
 
 

@@ -21,6 +21,8 @@ from firth.text.tokenize import Tokenizer
 from firth.text.vocabulary import Vocabulary
 
 Ids = NDArray[np.int64]
+REMEMBERED = 1 << 14  # pieces between blanks whose words are remembered
+LONGEST = 40  # characters of such a piece
 TextLike = str | PathLike[str] | Iterable[str]
 Sentences = Corpus | str | PathLike[str] | Iterable[TextLike]
 
@@ -107,13 +109,28 @@ class ModelTokenizer:
         if self.tokenizer.mode == "running" or self.vocabulary is None:
             return self.running.words(text)
         pieces = self.tokenizer.words(text)
-        known = (self.vocabulary.ids(pieces) >= 0).tolist()
-        if all(known):
-            return pieces
-        words: list[str] = []
-        for piece, is_known in zip(pieces, known):
-            words += [piece] if is_known else self.running.words(piece)
-        return words
+        words_of = self._split(pieces)
+        return [word for piece in pieces for word in words_of[piece]]
+
+    def _split(self, pieces: Sequence[str]) -> dict[str, Sequence[str]]:
+        """The words of pieces between blanks: a piece that is in the vocabulary is one word, others are tokenized."""
+        assert self.vocabulary is not None
+        remembered = self._remembered
+        words_of = {piece: remembered.get(piece, ()) for piece in pieces}
+        new = [piece for piece, words in words_of.items() if not words]
+        if new:
+            known = self.vocabulary.ids(new) >= 0
+            found = {piece: (piece,) if is_known else self.running.words(piece) for piece, is_known in zip(new, known)}
+            words_of |= found
+            if len(remembered) > REMEMBERED:
+                vars(self).pop("_remembered", None)
+            remembered.update({piece: words for piece, words in found.items() if len(piece) <= LONGEST})
+        return words_of
+
+    @cached_property
+    def _remembered(self) -> dict[str, Sequence[str]]:
+        """Pieces that were split before, since a text consists of few different ones. A full table is started again."""
+        return {}
 
     def sentences(self, source: Sentences) -> Iterator[list[str]]:
         """The words of each sentence of a corpus, a file, a text, or a list whose items are texts or lists of tokens.
@@ -133,3 +150,13 @@ class ModelTokenizer:
             for place, sentence in enumerate(source):
                 is_list = isinstance(sentence, (list, tuple)) or not isinstance(sentence, (str, PathLike))
                 yield self._tokens(sentence, "sentence", place) if is_list else self.words(sentence)
+
+
+def tokenizer_of(model: object) -> Tokenizer:
+    """The tokenizer of running text of a model, or the standard one if the model stores none.
+
+    >>> tokenizer_of(None) == Tokenizer()
+    True
+    """
+    stored = getattr(model, "tokenizer", None)
+    return stored.running if isinstance(stored, ModelTokenizer) and stored.is_stored else Tokenizer()

@@ -67,7 +67,8 @@ def find_segmenter(segment: Segment) -> SpanSegmenter:
         )
     if not os.path.isdir(segment):
         problem = f"no segmenter is called {segment!r}, and no folder is"
-        raise OptionError(f"{problem}. Names: {', '.join(LIBRARIES)}")
+        cure = "If a model names this folder, put it here or beside the model, or name another segmenter"
+        raise OptionError(f"{problem}. Names: {', '.join(LIBRARIES)}. {cure}")
     return _open_folder(os.path.abspath(segment), os.stat(segment).st_mtime_ns)
 
 
@@ -256,7 +257,8 @@ def align_words(text: str, words: Iterable[str]) -> list[tuple[int, int]]:
         found = text.find(word, at)
         if found < 0:
             problem = f"the segmenter returned {word!r:.40}, which is not in the rest of the text, {text[at:]!r:.40}"
-            raise OptionError(f"{problem}. Its words must be parts of the text")
+            cure = "Its words must be parts of the text. For other words pass lists: [split(text) for text in texts]"
+            raise OptionError(f"{problem}. {cure}")
         at = found + len(word)
         places.append((found, at))
     return places

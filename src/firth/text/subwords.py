@@ -15,6 +15,7 @@ from firth.kernels import subwords as kernel
 from firth.runtime import Runtime
 from firth.text.jamo import spell_jamo
 from firth.text.vocabulary import Vocabulary, to_bytes, to_word
+from firth.uncached import Uncached
 
 Ids = NDArray[np.int64]
 Units = Literal["characters", "jamo"]
@@ -24,7 +25,7 @@ MOST_PRUNED_BUCKETS = 1 << 24  # each has an entry in a table
 
 
 @dataclass(frozen=True)
-class Subwords:
+class Subwords(Uncached):
     """N-grams of minn to maxn characters, hashed into buckets.
 
     `pruned` maps the buckets that a pruned model keeps to their rows. The word `</s>` has no n-grams, except in the

@@ -70,7 +70,7 @@ class TokenFile:
         """Refuses ids without a word, offsets that fall, and a file that changed after it was written."""
         has_words = not len(self.ids) or int(self.ids.max()) < len(self.vocabulary)
         offsets = ((self.sentences, len(self.ids)), (self.documents, len(self.sentences) - 1))
-        rises = all(array[0] == 0 and array[-1] == end and np.all(array[1:] >= array[:-1]) for array, end in offsets)
+        rises = all(array[0] == 0 and array[-1] == end and _is_rising(array) for array, end in offsets)
         if not has_words or not rises or _sum_files(self.path) != checksums:
             raise FormatError(self.path, "the file is damaged", cure="Read the corpus again")
 
@@ -101,6 +101,12 @@ class TokenFile:
             for start in range(0, len(array), BLOCK):
                 digest.update(array[start : start + BLOCK].data)
         return digest.hexdigest()[:16]
+
+
+def _is_rising(array: NDArray[np.uint64]) -> bool:
+    """Whether no number is smaller than the one before. The array may be larger than memory: it is read in pieces."""
+    starts = range(0, len(array), BLOCK)
+    return all(bool(np.all(piece[1:] >= piece[:-1])) for piece in (array[at : at + BLOCK + 1] for at in starts))
 
 
 def vocabulary_path(path: Name) -> Path:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import itertools
 import unicodedata
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import Any, Literal, NamedTuple, Self
@@ -114,7 +114,8 @@ class Tokenizer(Recipe):
         """
         text = self._spell(text)
         starts, ends, _ = self._scan(code_points(text))
-        return [self._fold(text[start:end]) for start, end in zip(starts.tolist(), ends.tolist())]
+        words = [text[start:end] for start, end in zip(starts.tolist(), ends.tolist())]
+        return words if self.normalizer is None or not self.normalizer.fold_case else list(map(self._fold, words))
 
     def spans(self, text: str) -> list[Token]:
         """The words of a text with their spans in it, also if the normalizer changes it.
@@ -235,6 +236,24 @@ class Tokenizer(Recipe):
         starts[:count], ends[:count] = spans.starts, spans.ends
         last[:count], last[count:] = spans.last, 0
         return count
+
+
+TokenizerLike = (
+    Tokenizer | Callable[[str], Iterable[str]]
+)  # what takes the place of a tokenizer: any function to tokens
+
+
+def as_tokenizer(tokenizer: TokenizerLike | None) -> Tokenizer:
+    """The tokenizer, or one that splits each sentence by a function; the standard one for None.
+
+    >>> as_tokenizer(str.split).words("Well-known? Yes!")
+    ['Well-known?', 'Yes!']
+    >>> as_tokenizer(None) == Tokenizer()
+    True
+    """
+    if tokenizer is None:
+        return Tokenizer()
+    return tokenizer if isinstance(tokenizer, Tokenizer) else Tokenizer(segment=tokenizer)
 
 
 def _trim_ends(text: str, firsts: Ids, ends: Ids) -> Ids:

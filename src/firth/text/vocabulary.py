@@ -8,6 +8,7 @@ file: a million words open in milliseconds, and invalid UTF-8 is kept (as surrog
 from __future__ import annotations
 
 import hashlib
+import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
@@ -20,10 +21,12 @@ from firth.arguments import checked
 from firth.errors import FormatError, OptionError, UnknownWord
 from firth.files import COMPRESSIONS, Name, map_file, read_bytes, write_bytes
 from firth.kernels import words as kernel
+from firth.uncached import Uncached
 
 Bytes = NDArray[np.uint8]
 Ids = NDArray[np.int64]
 SMALL = 1 << 20  # bytes of a word list that is read without a compiled kernel
+ESCAPED = re.compile(rb"\\(.)", re.DOTALL)
 LONGEST_PACKED = 1 << 30  # largest decompressed word list, in bytes
 MOST_TOKENS = 1 << 60  # sums of counts must not overflow
 
@@ -69,7 +72,7 @@ def pack(words: Iterable[str]) -> tuple[Bytes, Ids, Ids]:
 
 
 @checked
-class Vocabulary(Sequence[str]):
+class Vocabulary(Uncached, Sequence[str]):
     """Words with ids and, if known, counts.
 
     >>> vocabulary = Vocabulary.from_counts({"cat": 1, "the": 9, "mat": 1})
@@ -290,6 +293,8 @@ class Vocabulary(Sequence[str]):
         known_counts = counts if counts.any() else None
         if raw.find(b"\\") < 0:
             return cls.from_arrays(blob, starts, ends, known_counts)
+        if len(raw) < SMALL:
+            return cls.from_arrays(*unescape_small(raw[:], starts, ends), known_counts)
         plain = np.empty(int((ends - starts).sum()), np.uint8)
         used = int(kernel.unescape(blob, starts, ends, plain))
         return cls.from_arrays(plain[:used], starts, ends, known_counts)
@@ -320,6 +325,19 @@ def scan_small(raw: bytes) -> tuple[int, Ids, Ids, Ids]:
         counts.append(int(count))
         start += len(line) + 1
     return invalid, np.array(starts, np.int64), np.array(ends, np.int64), np.array(counts, np.int64)
+
+
+def unescape_small(raw: bytes, starts: Ids, ends: Ids) -> tuple[Bytes, Ids, Ids]:
+    """As the kernel `unescape`, without a compiled kernel: the words one after another, their starts and ends.
+
+    >>> blob, starts, ends = unescape_small(rb"a\\nb c\\\\", np.array([0, 5]), np.array([4, 8]))
+    >>> blob.tobytes(), starts.tolist(), ends.tolist()
+    (b'a\\nbc\\\\', [0, 3], [3, 5])
+    """
+    words = [raw[start:end] for start, end in zip(starts.tolist(), ends.tolist())]
+    words = [ESCAPED.sub(lambda pair: b"\n" if pair[1] == b"n" else pair[1], word) for word in words]
+    stops = np.cumsum([len(word) for word in words], dtype=np.int64)
+    return np.frombuffer(b"".join(words), np.uint8), np.append(0, stops[:-1]), stops
 
 
 def check_counts(counts: Iterable[int]) -> Ids:
@@ -371,7 +389,7 @@ def rank(blob: Bytes, starts: Ids, ends: Ids, counts: Ids) -> Ids:
 
 def read_word_list(path: Name) -> list[str]:
     """The words of a file with one word per line; a count after a tab is ignored."""
-    lines = Path(path).read_bytes().split(b"\n")
+    lines = read_bytes(path).split(b"\n")
     return [to_word(line.rsplit(b"\t", 1)[0].rstrip(b"\r")) for line in lines if line.strip()]
 
 
@@ -384,7 +402,7 @@ def read_counts(path: Name) -> Vocabulary | list[str]:
     ...     read_counts(Path(folder, "words")).most_common(2)
     [('rain', 9), ('tea', 2)]
     """
-    lines = [line.rstrip(b"\r") for line in Path(path).read_bytes().split(b"\n") if line.strip()]
+    lines = [line.rstrip(b"\r") for line in read_bytes(path).split(b"\n") if line.strip()]
     pairs = [line.rsplit(b"\t", 1) for line in lines]
     if not all(len(pair) == 2 and pair[1].strip().isdigit() and len(pair[1]) <= 18 for pair in pairs):
         return read_word_list(path)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from rich.console import Group
-from rich.markup import escape
 from rich.text import Text
 
 from firth.bulk.embedder import embedder
@@ -56,7 +55,7 @@ def compare_contexts(materials: Materials) -> TourStep:
         title,
         "ELMo gives a word another vector in each sentence. Layer 0 depends on the spelling only, so its cosine is 1; "
         "the layers above it depend on the sentence.",
-        terminal.table(escape(f"cosine with {CONTEXTS[0]}"), [escape(name) for name in columns], rows),
+        terminal.table(f"cosine with {CONTEXTS[0]}", columns, rows),
         f"firth index {name} {materials.name} --out words.index && "
         f'firth neighbors {name} --context "{CONTEXTS[0]}" --index words.index',
         {"contexts": list(CONTEXTS), "same_use": same_use, "other_use": other_use},

@@ -27,7 +27,7 @@ from safetensors import SafetensorError, safe_open
 from safetensors.numpy import save_file
 
 from firth.errors import FormatError, OptionError
-from firth.files import Name, atomic_file, read_json, remove_drafts
+from firth.files import Name, atomic_file, read_json, refuse_address, remove_drafts
 
 CONFIG, LOG, KIND = "config.json", "log.jsonl", "checkpoint"
 KEYS = {"arrays": str, "identity": dict, "state": dict}
@@ -47,6 +47,7 @@ class Checkpoints:
     """
 
     def __init__(self, folder: Name, identity: Mapping[str, Any], *, resume: bool = True) -> None:
+        refuse_address(folder, "checkpoints")
         self.folder, self.resume = Path(folder), resume
         self.identity: dict[str, Any] = json.loads(json.dumps(identity))
         if self.folder.exists() and not self.folder.is_dir():

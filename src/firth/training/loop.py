@@ -20,6 +20,7 @@ from numpy.typing import NDArray
 from firth.errors import Diverged, OptionError
 from firth.progress import Progress
 from firth.runtime import Runtime
+from firth.training.averaging import BlockTrainer, average, blocks_per_round
 from firth.training.checkpoints import SAVE_SECONDS, pause_before_next
 from firth.training.monitor import Monitor
 from firth.training.record import EpochRecord
@@ -101,7 +102,8 @@ def train(
         held_out.loss(runtime)  # an unusable text is an error now, not after the first epoch
     pause = save_seconds
     while record.step < schedule.steps:
-        _train_until_save(learner, schedule, record, runtime, monitor, held_out, pause, on_epoch is not None)
+        until_save = _train_rounds if runtime.workers else _train_until_save
+        until_save(learner, schedule, record, runtime, monitor, held_out, pause, on_epoch is not None)
         epoch, rest = divmod(record.step, schedule.blocks_per_epoch)
         if on_epoch is not None and rest == 0 and epoch > record.epochs_done:
             record.epochs_done = epoch
@@ -147,17 +149,58 @@ def _train_until_save(
         return block.epoch, learner.train(block)
 
     for epoch, result in runtime.stream(train_block, due_blocks()):
-        record.step += 1
-        record.tokens = schedule.words_before(record.step)
-        record.losses[epoch] += result.loss
-        record.counts[epoch] += result.count
-        loss = result.loss / max(1, result.count)
-        if not math.isfinite(loss) or loss > RUNAWAY * learner.chance_loss:
-            raise Diverged(record.tokens, schedule.learning_rate, loss)
-        monitor.report(_progress(schedule, record))
+        _count_step(learner, schedule, record, monitor, epoch, result)
     if held_out is not None and record.step == last:
         record.held_out.append(held_out.loss(runtime))
         monitor.report(_progress(schedule, record))
+
+
+def _train_rounds(
+    learner: Learner,
+    schedule: BlockSchedule,
+    record: EpochRecord,
+    runtime: Runtime,
+    monitor: Monitor,
+    held_out: HeldOutBlocks | None,
+    pause: float,
+    stops: bool,
+) -> None:
+    """As `_train_until_save`, on a cluster: round after round, whose copies are averaged (see `averaging.py`).
+
+    A round may end early at the end of an epoch, so that a resumed training has the same rounds.
+    """
+    deadline = time.monotonic() + pause
+    share = blocks_per_round(runtime.average_every, schedule.size)
+    end = schedule.epoch_end(record.step)
+    while record.step < end and not monitor.is_interrupted():
+        last = min(end, record.step + share * runtime.workers)
+        shares = [range(first, min(last, first + share)) for first in range(record.step, last, share)]
+        blocks = ([schedule.block(step) for step in steps] for steps in shares)
+        results = list(runtime.scatter(BlockTrainer.train, blocks, shared=BlockTrainer(learner)))
+        average(learner.arrays, results)
+        for steps, result in zip(shares, results):
+            for step, loss, count in zip(steps, result["losses"].tolist(), result["counts"].tolist()):
+                epoch = step // schedule.blocks_per_epoch
+                _count_step(learner, schedule, record, monitor, epoch, BlockLoss(loss, count))
+        if time.monotonic() > deadline:
+            break
+    if held_out is not None and record.step == end:
+        record.held_out.append(held_out.loss(Runtime(runtime.threads)))
+        monitor.report(_progress(schedule, record))
+
+
+def _count_step(
+    learner: Learner, schedule: BlockSchedule, record: EpochRecord, monitor: Monitor, epoch: int, result: BlockLoss
+) -> None:
+    """Adds the loss of a block to the record, and reports it; a loss out of all proportion ends the training."""
+    record.step += 1
+    record.tokens = schedule.words_before(record.step)
+    record.losses[epoch] += result.loss
+    record.counts[epoch] += result.count
+    loss = result.loss / max(1, result.count)
+    if not math.isfinite(loss) or loss > RUNAWAY * learner.chance_loss:
+        raise Diverged(record.tokens, schedule.learning_rate, loss)
+    monitor.report(_progress(schedule, record))
 
 
 def _progress(schedule: BlockSchedule, record: EpochRecord) -> Progress:

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from firth.errors import FormatError
-from firth.files import Name, name_in_errors, parse_json, read_lines
+from firth.files import Name, name_in_errors, parse_json, read_lines, refuse_address
 from firth.locks import exclusive_folder
 from firth.progress import Report, silent
 from firth.training.checkpoints import CONFIG, LOG, Checkpoints
@@ -44,6 +44,8 @@ class Monitor:
 
         The main process locks the folder: a second training on it is an error, not a mixture of two.
         """
+        if log is not None:
+            refuse_address(log, "a log")
         checkpoints = None if checkpoint is None else Checkpoints(checkpoint, identity, resume=resume)
         lock = nullcontext() if checkpoints is None or not is_main else exclusive_folder(checkpoints.folder)
         if log is None and checkpoints is not None:

@@ -91,7 +91,7 @@ class FastTextNames(WordVectors):
 
     def get_word_vector(self, word: str) -> Floats:
         """The vector of a word; zeros for an unseen word without n-grams."""
-        return np.asarray(self.embed([[word]])[0][0])
+        return np.asarray(self.of_or_zeros([word])[0])
 
     def get_input_vector(self, index: int) -> Floats:
         """A row of the input matrix: that of a word, or after these of an n-gram."""
@@ -134,7 +134,7 @@ class FastTextNames(WordVectors):
     def get_sentence_vector(self, text: str) -> Floats:
         """The mean of the unit vectors of the words; in a supervised model, of the rows of the line."""
         check_line(text)
-        vectors = self.embed([text.split()])[0]
+        vectors = self.of_or_zeros(text.split())
         vectors = unit_rows(vectors[vectors.any(axis=1)])
         return vectors.mean(axis=0) if len(vectors) else np.zeros(self.dim, np.float32)
 

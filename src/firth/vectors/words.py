@@ -23,10 +23,13 @@ from firth.serialization import Parts
 from firth.show import notebook
 from firth.show.numbers import format_bytes
 from firth.text.corpus import check_words
+from firth.text.coverage import Coverage, measure, report_coverage
 from firth.text.model_tokenizer import ModelTokenizer, Sentences, TextLike
 from firth.text.normalize import Normalizer
-from firth.text.tokenize import Tokenizer
+from firth.text.tokenize import TokenizerLike, as_tokenizer
 from firth.text.vocabulary import Vocabulary, check_ids, make_printable
+from firth.uncached import Uncached
+from firth.vectors.conversions import Conversions
 from firth.vectors.neighbors import Neighbors, unit_rows
 from firth.vectors.rows import DenseRows, Floats, Ids, Int8Rows, Rows, rows_from, rows_of, rows_to
 
@@ -35,7 +38,7 @@ BLOCK = 4096  # words per block
 
 
 @checked
-class WordVectors(Neighbors, notebook.FactSheet):
+class WordVectors(Uncached, Neighbors, Conversions, notebook.FactSheet):
     """A vector for each word of a vocabulary.
 
     >>> vectors = WordVectors(["tea", "coffee", "rain"], [[1, 0.1], [1, 0.2], [0, 1]])
@@ -146,6 +149,14 @@ class WordVectors(Neighbors, notebook.FactSheet):
             raise UnknownWord(word, self.vocabulary.near(word))
         return vectors
 
+    def of_or_zeros(self, words: Sequence[str]) -> Floats:
+        """The vectors of words, one row each; a word that has none has a row of zeros.
+
+        >>> WordVectors(["tea", "rain"], [[1, 0], [0, 1]]).of_or_zeros(["tea", "milk"]).tolist()
+        [[1.0, 0.0], [0.0, 0.0]]
+        """
+        return self._look_up(words)[0]
+
     @cached_property
     def tokenizer(self) -> ModelTokenizer:
         """Splits texts as the training text was split. Vectors of other tools have the standard tokenizer."""
@@ -162,6 +173,7 @@ class WordVectors(Neighbors, notebook.FactSheet):
         A word that is not found is looked up again as the training text was normalized: with its case folded, with
         Persian letters.
 
+        >>> from firth.text.tokenize import Tokenizer
         >>> fold = Tokenizer(normalizer=Normalizer(fold_case=True))
         >>> vectors = WordVectors(["london"], [[1, 0]]).with_tokenizer(fold)
         >>> vectors.ids(["london", "London", "Paris"]), vectors["LONDON"], "London" in vectors
@@ -177,14 +189,15 @@ class WordVectors(Neighbors, notebook.FactSheet):
             check_words(words, "the query")  # names what is not a word
             raise
 
-    def with_tokenizer(self, tokenizer: Tokenizer) -> Self:
+    def with_tokenizer(self, tokenizer: TokenizerLike) -> Self:
         """The same vectors with the tokenizer of their training text, for files that do not name it.
 
-        Texts are split by it, and words are normalized as it does.
+        It is a `Tokenizer`, or any function from a sentence to its words. Texts are split by it, and words are
+        normalized as it does.
         """
         vectors = copy(self)
         vectors.__dict__.pop("tokenizer", None)
-        vectors.metadata = {**self.metadata, "tokenizer": tokenizer.as_dict()}
+        vectors.metadata = {**self.metadata, "tokenizer": as_tokenizer(tokenizer).as_dict()}
         return vectors
 
     def _look_up(self, words: Sequence[str]) -> tuple[Floats, NDArray[np.bool_]]:
@@ -237,6 +250,7 @@ class WordVectors(Neighbors, notebook.FactSheet):
             vectors, is_known = self.of(words), np.ones(len(words), bool)
         else:
             vectors, is_known = self._look_up(words)
+            report_coverage(measure(lists, self.ids))
         edges = np.cumsum([len(sentence) for sentence in lists])[:-1]
         arrays = np.split(vectors, edges)
         if unknown == "skip":
@@ -244,6 +258,14 @@ class WordVectors(Neighbors, notebook.FactSheet):
         return arrays
 
     encode = encode_texts
+
+    def coverage(self, sentences: Sentences) -> Coverage:
+        """How many words of sentences are outside the vocabulary; subword vectors know those only by their n-grams.
+
+        >>> WordVectors(["tea", "rain"], [[1, 0], [0, 1]]).coverage(["More tea!"])
+        Coverage(words=2, unknown=1, cut=0, longest=0, unit='bytes')
+        """
+        return measure(self.tokenizer.sentences(sentences), self.ids)
 
     def restrict(self, words: Iterable[str]) -> WordVectors:
         """The vectors of these words only, in the order of their ids; unknown words are skipped.
@@ -367,6 +389,10 @@ class WordVectors(Neighbors, notebook.FactSheet):
             ("from", notebook.describe_origin(self.metadata)),
             ("first", first),
         ]
+
+    def _repr_html_(self) -> str:
+        """The facts and, of a model that was trained, the loss of each epoch."""
+        return super()._repr_html_() + notebook.html_losses(self.metadata)
 
     def __repr__(self) -> str:
         facts = dict(self.facts())

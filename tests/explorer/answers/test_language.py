@@ -31,4 +31,5 @@ def test_what_cannot_be_read_is_an_error() -> None:
 def test_surprisal_is_in_bits_and_small_probabilities_keep_two_digits() -> None:
     assert surprisal(np.log(1 / 8)) == pytest.approx(3)
     assert format_probability(1.0) == "100 %"
-    assert format_probability(0.0995) == "10 %"
+    assert format_probability(0.0994) == "9.9 %"
+    assert format_probability(3e-7) == "0.00003 %"  # never an exponent beside percents

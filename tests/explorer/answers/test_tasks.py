@@ -23,4 +23,6 @@ def test_the_spans_of_a_model_are_its_entities() -> None:
     assert set(task_models(Models())) == {"ner", "srl", "coref", "qa", "entailment", "sentiment"}
     [described] = firth.load("ner").ask("Marie Curie worked in Paris.")
     answer = TaskAnswer.of(described)
-    assert [" ".join(answer.words[span.start : span.end]) for span in answer.layers[0]] == ["Marie Curie", "Paris"]
+    shown = [" ".join(answer.words[span.start : span.end]) for span in answer.layers[0]]
+    assert shown == [entity["text"] for entity in described["entities"]]
+    assert shown

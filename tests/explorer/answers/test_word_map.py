@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+from collections.abc import Iterator
 from types import SimpleNamespace
 from typing import Any
 
@@ -12,6 +13,7 @@ import pytest
 from firth.errors import OptionError, UnknownWord
 from firth.explorer.answers import word_map
 from firth.maps.cache import cached_map
+from firth.maps.layout import Frame, Layout, PointMap
 from firth.maps.scatter import unpack
 from firth.vectors.words import WordVectors
 
@@ -90,3 +92,44 @@ def test_what_has_no_map_is_an_error(models: Any) -> None:
         word_map.MAPS.job(models, "none")
     with pytest.raises(OptionError, match="no layout is called 'pca'"):
         word_map.MAPS.job(models, "first", "pca")
+
+
+def test_words_beyond_the_landmarks_are_on_the_map_too(models: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    layout = Layout(landmarks=40, neighbors=5, epochs=20)
+    monkeypatch.setitem(word_map.METHODS, "umap", layout)
+    maps = word_map.Maps()
+    monkeypatch.setattr(word_map, "MAPS", maps)
+    job = maps.job(models, "first", count=55)
+    job.done.wait()
+    assert (job.step, job.share, len(job.words)) == ("placing", 1.0, 55)
+    head, arrays = unpack(word_map.pack_map(models, {"model": "first", "words": "55"}))
+    assert head["size"] == 55
+    expected = layout.fit(models.load("first").unit[:55])
+    np.testing.assert_array_equal(arrays[0].reshape(-1, 2), expected.positions)
+    assert len(word_map.pack_direction(models, {"model": "first", "words": "55", "low": "w1", "high": "w2"})) == 4 * 55
+
+
+def test_a_map_is_stopped_and_made_again_on_demand(models: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    shown = threading.Event()
+
+    def frames(unit: np.ndarray, layout: Layout) -> Iterator[Frame | PointMap]:
+        none = np.zeros((0, 0), np.int64)
+        yield Frame("pca", 1, 1, unit[:, :2], none)
+        shown.wait(20)
+        yield Frame("layout", 1, 2, unit[:, 1:3], none)
+        yield PointMap(unit[:, :2], np.ones(len(unit), np.float32))
+
+    monkeypatch.setattr(word_map, "frames_or_map", frames)
+    maps = word_map.Maps()
+    job = maps.job(models, "first")
+    job.stop()
+    shown.set()
+    assert job.done.wait(20)
+    assert (job.stopped, job.result, job.step) == (True, None, "layout")
+    assert maps.job(models, "first") is job
+    again = maps.job(models, "first", again=True)
+    assert again is not job
+    assert again.done.wait(20)
+    assert again.result is not None
+    again.stop()
+    assert not again.stopped

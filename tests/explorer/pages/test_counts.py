@@ -6,7 +6,15 @@ from tests.explorer.conftest import OpenTab, Tab, run_copied
 
 from firth.explorer.answers.counts import count_text
 from firth.explorer.models import Models
-from firth.explorer.pages.counts import draw_plane, draw_table, draw_value
+from firth.explorer.pages.counts import (
+    LETTER,
+    count_covered,
+    draw_plane,
+    draw_table,
+    draw_value,
+    frame_name,
+    place_names,
+)
 from firth.explorer.visit import Visit
 
 
@@ -23,7 +31,14 @@ def test_zeros_are_quiet_and_large_values_dark() -> None:
 
 def test_words_of_one_place_in_the_plane_share_a_label() -> None:
     table = count_text("he drinks tea\nhe drinks coffee\nwe see rain", "svd")
-    assert "tea, coffee" in draw_plane(table) or "coffee, tea" in draw_plane(table)
+    assert "tea · coffee" in draw_plane(table) or "coffee · tea" in draw_plane(table)
+
+
+def test_names_in_the_plane_do_not_cover_each_other() -> None:
+    dots = [(300.0, 100.0), (304.0, 106.0), (310.0, 98.0), (620.0, 100.0), (70.0, 12.0), (70.0, 20.0)]
+    names = ["drinks", "falls · snows", "tea", "a long name", "one", "two"]
+    boxes = [frame_name(place, LETTER * len(name)) for place, name in zip(place_names(dots, names), names)]
+    assert [count_covered(box, boxes[:row] + boxes[row + 1 :]) for row, box in enumerate(boxes)] == [0] * 6
 
 
 def test_typing_changes_the_matrix_and_the_address(tab: Tab) -> None:

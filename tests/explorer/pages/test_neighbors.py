@@ -27,6 +27,15 @@ def test_the_question_follows_the_address() -> None:
     assert 'class="shared">&lt;queen&gt;</a>' in shown
 
 
+def test_a_half_space_that_is_typed_as_a_blank_joins_a_word_if_the_model_restores_it() -> None:
+    persian = firth.WordVectors(["کتاب"], [[1.0]]).with_tokenizer(firth.Tokenizer(language="persian"))
+    for opener, expected in ((lambda name: persian, ["کتاب\u200cها"]), (firth.load, ["كتاب", "ها"])):
+        visit = Visit(Models(opener=opener), "en", "/neighbors", {"word": "كتاب ها", "minus": "كتاب ها"})
+        question = make_question(visit, "fasttext-fa")
+        assert question.options["negative"] == expected
+        assert question.arguments == (expected if len(expected) > 1 else expected[0],)
+
+
 def test_a_typed_word_shows_the_neighbors_that_the_copied_line_gives(tab: Tab) -> None:
     page = tab.open("/neighbors?model=svd-en&word=tea&topn=5")
     field = page.get_by_label("Word or words")

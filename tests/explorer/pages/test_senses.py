@@ -10,6 +10,7 @@ from tests.explorer.conftest import OpenTab, Tab, run_copied
 import firth
 from firth.explorer.models import Models
 from firth.explorer.pages.senses import data_address, list_sentences, python_lines
+from firth.explorer.translations import translate
 from firth.explorer.visit import Visit
 from firth.maps.senses import SenseMap, example_sentences
 
@@ -85,7 +86,7 @@ def test_points_are_the_vectors_of_the_library_and_sliders_stay_in_the_browser(t
 def test_pasted_sentences_and_a_word_that_they_do_not_have(open_tab: OpenTab) -> None:
     tab = open_tab("fa", "dark", 400, 800)
     page = open_senses(tab, "/senses?word=bank")
-    assert page.locator(".scatter").bounding_box()["y"] < 150
+    assert page.locator(".scatter").bounding_box()["y"] < 180  # below the bar and, while a model opens, its notice
     page.get_by_role("button", name="تنظیم‌ها").click()
     text = "the river bank\na green bank\nthe bank lends money\nanother bank"
     page.get_by_label("جمله‌های خودتان، هر سطر یکی").fill(text)
@@ -99,3 +100,28 @@ def test_pasted_sentences_and_a_word_that_they_do_not_have(open_tab: OpenTab) ->
     page.locator(".state.error").wait_for()
     assert "river" in page.locator(".state.error").inner_text()
     assert page.evaluate("document.documentElement.scrollWidth") <= 400
+
+
+def test_a_word_without_sentences_asks_for_some(tab: Tab) -> None:
+    page = tab.open("/senses?word=run")
+    state = page.locator(".state.error").inner_text()
+    assert "No sentence here has “run”" in state
+    assert "Paste sentences" in state
+    page.get_by_label(translate("senses-paste", "en")).fill("They run fast .\nWe run a shop .\nI run home .")
+    page.get_by_role("button", name=translate("senses-use", "en")).click()
+    page.wait_for_function("document.querySelector('.scatter')?.scatter.size === 4")  # three points and their mean
+    assert page.locator(".state.error").count() == 0
+
+
+def test_a_persian_visitor_gets_persian_sentences_and_the_persian_model(open_tab: OpenTab) -> None:
+    tab = open_tab("fa")
+    for path in ("/senses", "/inside", "/language-model"):
+        page = tab.open(path)
+        assert page.locator(".warning").count() == 0, path
+        assert "elmo-fa" in page.locator(".python code").first.text_content()
+        hrefs = page.locator(".chips a").evaluate_all("all => all.map((one) => [one.textContent, one.search])")
+        assert hrefs
+        for text, search in hrefs:
+            language = "fa" if "\u0600" <= text[0] <= "\u06ff" else "en"
+            assert f"model=elmo-{language}" in search, (path, text)
+    assert tab.open("/language-model?text=She+made+tea&model=elmo-fa").locator(".warning").count() == 1

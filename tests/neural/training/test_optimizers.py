@@ -8,9 +8,19 @@ import pytest
 import torch
 from torch import nn
 
+from firth.errors import OptionError
 from firth.neural.softmax import sparse_rows
-from firth.neural.training.optimizers import Kind, Optimizer, WarmupSchedule, all_reduce_gradients, clip_gradients
+from firth.neural.training.buckets import GradientBuckets
+from firth.neural.training.optimizers import Kind, Optimizer, WarmupSchedule, clip_gradients
 from firth.runtime import Runtime
+
+needs_muon = pytest.mark.skipif(not hasattr(torch.optim, "Muon"), reason="Muon came with torch 2.9")
+
+
+def test_muon_is_refused_where_torch_has_none(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delattr(torch.optim, "Muon", raising=False)
+    with pytest.raises(OptionError, match=r"needs torch 2\.9 or newer.*optimizer='modern'"):
+        Optimizer("muon", {"forward_layers.0.input": nn.Parameter(torch.zeros(6, 4))}, [], 0.0)
 
 
 @pytest.mark.parametrize("kind", ["adam", "adagrad"])
@@ -48,6 +58,7 @@ def test_adagrad_is_that_of_the_original() -> None:
     assert one.tolist() == pytest.approx([1 - 0.2 * 3 / math.sqrt(1 + 9) - 0.2 * 3 / math.sqrt(1 + 18), 2.0])
 
 
+@needs_muon
 def test_muon_updates_the_matrices_of_the_lstms_and_adam_the_rest() -> None:
     matrix, table = nn.Parameter(torch.zeros(6, 4)), nn.Parameter(torch.zeros(6, 4))
     optimizer = Optimizer("muon", {"forward_layers.0.input": matrix, "encoder.table": table}, [], 0.0)
@@ -59,7 +70,7 @@ def test_muon_updates_the_matrices_of_the_lstms_and_adam_the_rest() -> None:
     assert torch.allclose(table.abs(), torch.tensor(0.1), atol=1e-4)  # the first step of Adam
 
 
-@pytest.mark.parametrize("kind", ["adam", "adagrad", "muon"])
+@pytest.mark.parametrize("kind", ["adam", "adagrad", pytest.param("muon", marks=needs_muon)])
 def test_the_optimizer_state_can_be_saved_and_loaded(kind: Kind) -> None:
     def make() -> tuple[dict[str, nn.Parameter], Optimizer]:
         torch.manual_seed(1)
@@ -93,7 +104,7 @@ def test_clipping_includes_sparse_rows_and_adds_repeated_rows_first() -> None:
     table.grad = sparse_rows(torch.tensor([1]), torch.tensor([[2.0]]), (4, 1))
     table.grad = table.grad + sparse_rows(torch.tensor([1]), torch.tensor([[1.0]]), (4, 1))
     bias.grad = torch.tensor([4.0, 0.0])
-    all_reduce_gradients([table, bias], Runtime(1))
+    GradientBuckets({"table": table, "bias": bias}, ["table"], Runtime(1)).finish()
     assert clip_gradients([table, bias], 1.0).item() == pytest.approx(5)
     assert table.grad.to_dense()[1].item() == pytest.approx(0.6)
     assert bias.grad.tolist() == pytest.approx([0.8, 0])

@@ -262,7 +262,7 @@ for name, more in MODELS.items():
 MODELS: dict[str, dict[str, Any]] = {
     "characters": {},
     "words": {"encoder": "words", "softmax": "sampled", "negatives": 5, "optimizer": "paper"},
-    "averaged": {"averaging": 7, "cooldown": 0.3, "optimizer": "muon"},
+    "averaged": {"averaging": 7, "cooldown": 0.3, "optimizer": "muon" if hasattr(torch.optim, "Muon") else "modern"},
 }
 
 

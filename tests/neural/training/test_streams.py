@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from firth.errors import OptionError
+from firth.neural.training import streams as streams_module
 from firth.neural.training.streams import LONGEST, StreamBatch, Streams, cut_long
 from firth.text.corpus import Corpus
 from firth.text.tokenfile import TokenFile
@@ -141,7 +143,7 @@ def test_distinct_words_come_by_the_length_of_their_spelling() -> None:
 def test_one_endless_line_is_cut() -> None:
     tokens = tokenize([" ".join(f"w{i % 7}" for i in range(10 * LONGEST))])
     streams = Streams(tokens, np.arange(9), rows=4, steps=20)
-    assert len(streams.edges) == 11
+    assert len(streams.edges_of(0)) == 11
     assert streams.batches == (10 * LONGEST + 10) // 80
     assert np.diff(cut_long(np.array([0, 5, 5, 2500]), 1000)).tolist() == [5, 0, 1000, 1000, 495]
 
@@ -149,3 +151,42 @@ def test_one_endless_line_is_cut() -> None:
 def test_a_text_that_is_smaller_than_a_batch_is_an_error() -> None:
     with pytest.raises(OptionError, match="smaller than one batch: 4 words and sentence ends do not fill 8 rows of 5"):
         Streams(tokenize(["a b c"]), np.arange(5), rows=8, steps=5)
+
+
+def test_a_large_text_is_shuffled_window_by_window(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(streams_module, "WINDOW", 50)
+    tokens = tokenize([f"w{number} x{number}" for number in range(240)])
+    count = len(tokens.vocabulary)
+    streams = Streams(tokens, np.arange(count + 2), rows=4, steps=3, seed=1, shuffled=True)
+    assert len(streams.windows) == 6
+    assert streams.batches == int((streams.places_of // 12).sum()) == 60
+    numbers = {word: int(word[1:]) for word in tokens.vocabulary.words}
+    seen: list[set[int]] = []
+    for number in range(streams.batches):
+        batch = streams.batch(number)
+        words = [tokens.vocabulary.words[id] for id in batch.words.tolist() if id < count]
+        seen.append({numbers[word] // 48 for word in words})
+        assert len(streams.layout(*streams.find_window(number)[:2]).edges) == 49  # memory holds one window
+    assert all(len(windows) == 1 for windows in seen)  # a batch is of one window
+    order = [next(iter(windows)) for windows in seen]
+    turns = [window for place, window in enumerate(order) if place == 0 or window != order[place - 1]]
+    assert sorted(turns) == [0, 1, 2, 3, 4]  # every window once
+    assert turns != [0, 1, 2, 3, 4]
+    parts = [
+        Streams(tokens, np.arange(count + 2), rows=4, steps=3, seed=1, shuffled=True, mine=rows)
+        for rows in (slice(0, 2), slice(2, 4))
+    ]
+    for number in (0, 13, 59, 60, 100):  # two processes read the rows of one, also in the second epoch
+        whole, halves = streams.batch(number), [one.batch(number) for one in parts]
+        joined = torch.cat([half.words[half.forward] for half in halves], 1)
+        assert torch.equal(whole.words[whole.forward], joined)
+
+
+def test_every_sentence_of_a_window_is_read_in_each_epoch(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(streams_module, "WINDOW", 6)
+    tokens = tokenize([f"w{number}" for number in range(24)])
+    streams = Streams(tokens, np.arange(26), rows=2, steps=2, seed=3, shuffled=True)
+    for epoch in range(2):
+        batches = [streams.batch(epoch * streams.batches + number) for number in range(streams.batches)]
+        words = {int(word) for batch in batches for word in batch.words if word < 24}
+        assert words == set(range(24))

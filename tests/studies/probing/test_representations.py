@@ -18,8 +18,9 @@ def test_layers_combinations_and_bags_are_judged_on_three_tests(
     assert set(scores["biLM layer 2"]) == set(COLUMNS)
     assert scores["WordNet first sense"]["wic"] is None
     assert scores["biLM layer 0"]["passed"] == 0
-    assert list(scores)[-2:] == ["glove-en, bag of context", "biLM neighbor states 2 + glove-en, bag of context"]
-    assert "bag of context" in found.about.splitlines()[0]
+    assert list(scores)[-2:] == ["biLM neighbor states 2 + glove-en, bag of context", "glove-en, bag of context"]
+    assert "WSD, ambiguous, layers: the biLM" in found.about.splitlines()[0]
+    assert "WSD, ambiguous, all representations: the biLM" in found.about.splitlines()[0]
     assert "Models: tiny, glove-en." in found.about
 
 

@@ -20,6 +20,14 @@ def test_sentences_are_found_whatever_their_case_and_punctuation(tmp_path):
     assert found == {"one": {"sentences": 2, "found": 1}, "none": {"sentences": 1, "found": 0}}
 
 
+def test_persian_sentences_are_found_whatever_their_letters(tmp_path):
+    text = tmp_path / "text.txt"
+    text.write_text("علي كتاب را در سال 1399 خواند .\n", encoding="utf-8")
+    tests = {"one": {hash_sentence("علی کتاب را در سال ۱۳۹۹ خواند.", persian=True)}}
+    assert count_overlap(tests, [text], persian=True)["one"]["found"] == 1
+    assert count_overlap(tests, [text])["one"]["found"] == 0
+
+
 def test_the_sentences_of_a_test_part_are_hashed(data):
     assert len(hash_test_part("sentiment")) > 2000
 

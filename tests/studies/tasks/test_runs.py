@@ -1,7 +1,7 @@
 """Trainings of tasks: finished ones are loaded, missing ones are trained, in turn or in parallel."""
 
 import json
-from dataclasses import replace
+import subprocess
 
 import pytest
 
@@ -10,7 +10,6 @@ from firth.errors import FormatError, OptionError
 from firth.runtime import Runtime
 from firth.studies.tasks import runs as module
 from firth.studies.tasks.runs import TaskRun, append_result, gather, main_score, train_and_evaluate
-from firth.studies.tasks.settings import SETTINGS
 
 
 def test_a_run_is_known_by_what_it_trains_and_not_by_where_the_models_lie():
@@ -65,6 +64,30 @@ def test_processes_side_by_side_give_what_one_gives(data, tmp_path):
     assert list(found) == runs
     assert found[runs[1]]["test"] == alone["test"]
     assert [line["loss"] for line in found[runs[1]]["epochs"]] == [line["loss"] for line in alone["epochs"]]
+
+
+class Backwards(Runtime):
+    """A cluster of two workers, the last of whose tasks is finished first."""
+
+    @property
+    def workers(self):
+        return 2
+
+    def scatter(self, function, items, *, shared=None, stage="", in_order=True):
+        assert not in_order
+        return (function(shared, item) for item in reversed(items))
+
+
+def test_the_runs_of_a_study_are_tasks_of_a_cluster_and_each_is_written_once(tmp_path, monkeypatch, make_result):
+    monkeypatch.setattr(module, "train_and_evaluate", lambda run, *_, **__: make_result(run, run.seed / 10))
+    runs = [TaskRun("ner", seed=seed) for seed in (1, 2, 3)]
+    done = []
+    found = gather(runs, tmp_path, Backwards(1), lambda progress: done.append(progress.done))
+    assert {run.seed: main_score(result) for run, result in found.items()} == {1: 10.0, 2: 20.0, 3: 30.0}
+    assert done == [0, 1, 2, 3]
+    assert len((tmp_path / module.FILE).read_text().splitlines()) == 3
+    monkeypatch.setattr(module, "train_and_evaluate", None)  # nothing is trained again
+    assert list(gather(runs, tmp_path, Backwards(1))) == runs
 
 
 def test_a_training_that_fails_says_why(data, tmp_path):
@@ -122,12 +145,61 @@ def test_a_last_line_that_is_whole_needs_no_end(tmp_path, make_result):
     assert len(gather([TaskRun("ner"), TaskRun("srl")], tmp_path, Runtime(1), start=False)) == 2
 
 
-def test_a_long_training_has_a_checkpoint_until_its_result_is_written(data, tmp_path, monkeypatch):
-    setting = replace(SETTINGS["ner"], long=True)
-    monkeypatch.setitem(SETTINGS, "ner", setting)
+def test_a_training_has_a_checkpoint_until_its_result_is_written(data, tmp_path):
     run = TaskRun("ner", quick=True)
     result = train_and_evaluate(run, Runtime(1), work=tmp_path)
     folder = tmp_path / "checkpoints" / run.key
     assert any(folder.iterdir())
+    again = train_and_evaluate(run, Runtime(1), work=tmp_path)  # as after a kill: nothing is left to train
+    assert again["test"] == result["test"]
+    assert again["seconds"] < result["seconds"]
     append_result(run, result, tmp_path)
     assert not folder.exists()
+
+
+WAITING = """
+trap 'echo saved > {folder}/{name}; exit 130' INT
+echo ready
+while :; do sleep 0.05; done
+"""
+
+
+def test_when_the_time_is_over_no_training_starts_and_those_that_run_may_save(tmp_path, monkeypatch):
+    started = []
+
+    def start(run, work, runtime):
+        script = WAITING.format(folder=tmp_path, name=run.seed)
+        process = subprocess.Popen(["sh", "-c", script], stdout=subprocess.PIPE)
+        process.stdout.readline()  # the trap is set
+        started.append(process)
+        return process
+
+    monkeypatch.setattr(module, "_start", start)
+    runs = [TaskRun("ner", seed=seed) for seed in (1, 2, 3)]
+    assert gather(runs, tmp_path, Runtime(1), jobs=2, minutes=0.02) == {}
+    assert 1 <= len(started) <= 2
+    assert [process.returncode for process in started] == [130] * len(started)
+    assert (tmp_path / "1").read_text() == "saved\n"
+    assert gather(runs, tmp_path, Runtime(1), jobs=2, minutes=0) == {}
+    assert len(started) <= 2
+
+
+def test_a_training_that_fails_does_not_end_the_others(tmp_path, monkeypatch, make_result):
+    def start(run, work, runtime):
+        (work / f"{run.key}.log").write_text("no memory\n")
+        if run.seed == 1:
+            return subprocess.Popen(["false"])
+        append_result(run, make_result(run, 0.5), work)
+        return subprocess.Popen(["true"])
+
+    monkeypatch.setattr(module, "_start", start)
+    runs = [TaskRun("ner", seed=seed) for seed in (1, 2, 3)]
+    with pytest.raises(OptionError, match=f"the training {runs[0].key} failed: no memory"):
+        gather(runs, tmp_path, Runtime(1), jobs=1, minutes=1)
+    assert list(gather(runs, tmp_path, Runtime(1), start=False)) == runs[1:]
+    assert [path.name for path in tmp_path.glob("*.log")] == [f"{runs[0].key}.log"]
+
+
+def test_a_cluster_has_no_limit_of_minutes(tmp_path):
+    with pytest.raises(OptionError, match="a cluster has no limit of minutes"):
+        gather([TaskRun("ner")], tmp_path, Backwards(1), minutes=1)

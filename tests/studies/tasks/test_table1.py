@@ -81,3 +81,17 @@ def test_one_row_with_one_seed_is_trained_alone(tmp_path, monkeypatch, make_resu
     assert (tmp_path / "elmo-en-untrained").is_dir()
     with pytest.raises(OptionError, match="no row is called 'bert'"):
         Table1(rows=("bert",))
+
+
+def test_persian_tasks_have_no_row_of_english_vectors_and_the_page_counts_what_is_missing(tmp_path, make_result):
+    study = Table1(tasks=("farstail",), static="fasttext-fa", elmo="elmo-fa", seeds=2, start=False)
+    assert [(run.static, run.elmo) for run in study.runs() if run.seed == 1] == [
+        ("fasttext-fa", None),
+        ("fasttext-fa", "elmo-fa-untrained"),
+        ("fasttext-fa", "elmo-fa"),
+    ]
+    append_result(study.runs()[0], make_result(study.runs()[0], 0.5), tmp_path)
+    found = study.run(tmp_path, Runtime(1))
+    assert [row[2] for row in found.tables[0].rows] == ["no ELMo", "untrained biLM", "ELMo"]
+    assert "Trainings that are not finished yet: 5." in found.about
+    assert "GloVe 6B" not in found.about.split("\n\n")[-3]

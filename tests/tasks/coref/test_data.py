@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from pathlib import Path
 
 import pytest
@@ -66,6 +67,13 @@ def test_three_columns_are_cut_into_sentences(tmp_path: Path) -> None:
     assert [len(sentence) for sentence in document.sentences] == [5, 6]
     assert document.clusters == (((0, 1),), ((0, 3), (5, 6)), ((7, 10),))
     assert (document.name, document.genre) == ("GUM_news_nasa", "news")
+
+
+def test_a_long_field_of_mentions_is_refused_in_linear_time(tmp_path: Path) -> None:
+    began = time.process_time()
+    with pytest.raises(FormatError, match="invalid mentions"):
+        read_documents(write_file(tmp_path, gum("a " + "x" * 200_000)))
+    assert time.process_time() - began < 10
 
 
 def test_a_mention_within_one_of_its_own_cluster_closes_first(tmp_path: Path) -> None:

@@ -195,6 +195,16 @@ def test_clusters_follow_the_links() -> None:
     assert all(len(cluster) == 1 for cluster in alone)
 
 
+def test_widths_beyond_the_longest_sentence_change_nothing() -> None:
+    wide = network(replace(SMALL, widest=400))
+    narrow = network(replace(SMALL, widest=5))
+    narrow.load_state_dict({**wide.state_dict(), "widths.weight": wide.widths.weight[:5]})
+    with torch.no_grad():
+        assert wide.eval().answers((text(),), [GOLD]) == narrow.eval().answers((text(),), [GOLD])
+        found, _ = wide.mentions(text())
+    assert int((found.lasts - found.starts).max()) < 5
+
+
 def test_a_text_without_words_has_no_clusters() -> None:
     task = Coref()
     (empty,) = task.ask("")

@@ -81,3 +81,9 @@ def test_the_texts_of_a_beam_come_with_falling_scores() -> None:
     scores = found.scores[0].tolist()
     assert scores == sorted(scores, reverse=True)
     assert len({tuple(row) for row in found.words[0].tolist()}) == 4
+
+
+def test_a_long_limit_costs_nothing_where_texts_end_early() -> None:
+    begin = PrefixState(torch.zeros(4, 1, dtype=torch.int64))
+    found = search(step, begin, torch.tensor([9]), end=END, width=4, longest=10**9, penalty=0.0)
+    assert found.words.shape[2] < 200  # the steps that were taken

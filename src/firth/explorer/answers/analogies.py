@@ -5,18 +5,19 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from firth.explorer.models import Models
-from firth.maps.analogies import RELATIONS, RelationPlot, draw_parallelogram, find_relation, solve
+from firth.explorer.translations import LANGUAGES, Language
+from firth.maps.analogies import RelationPlot, draw_parallelogram, find_relation, solve
 
 SHOWN = 4  # answers in the plot
 
 
-def guess_language(model: str) -> str:
-    """The language of the relations for a model, by its name.
+def guess_language(model: str) -> Language:
+    """The language of relations and examples for a model, by its name.
 
     >>> guess_language("fasttext-fa"), guess_language("vectors/")
     ('fa', 'en')
     """
-    return next((language for language in RELATIONS if model.rstrip("/").endswith(f"-{language}")), "en")
+    return next((language for language in LANGUAGES if model.rstrip("/").endswith(f"-{language}")), "en")
 
 
 def pack_analogy(models: Models, parameters: Mapping[str, str]) -> bytes:
@@ -24,8 +25,8 @@ def pack_analogy(models: Models, parameters: Mapping[str, str]) -> bytes:
 
     >>> from firth.maps.scatter import unpack
     >>> head, _ = unpack(pack_analogy(Models(), {"model": "word2vec-en", "a": "man", "b": "king", "c": "woman"}))
-    >>> head["names"][:4]
-    ['man', 'king', 'woman', 'queen']
+    >>> head["names"][:3]
+    ['man', 'king', 'woman']
     """
     vectors = models.load(parameters.get("model", ""))
     a, b, c = (parameters.get(name, "") for name in "abc")

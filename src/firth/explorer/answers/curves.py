@@ -16,6 +16,7 @@ from firth.training.record import EpochRecord
 
 AXES = ("tokens", "words", "step", "epoch")  # what a curve may run over, the best first
 FIRST = ("loss", "perplexity", "average")  # what is drawn before other curves
+LAST = ("words_per_second", "norm")  # and after them
 HIDDEN = frozenset((*AXES, "seconds", "bilm_seconds", "dev_seconds", "memory", "bilm_share"))
 Points = tuple[tuple[float, float], ...]
 
@@ -103,7 +104,7 @@ def collect(lines: Sequence[Mapping[str, Any]], seconds: float | None = None) ->
         for name, value in flatten(line).items():
             curves.setdefault(name, []).append((where, value))
     last = max((float(line["seconds"]) for line in lines if "seconds" in line), default=seconds)
-    ordered = sorted(curves, key=lambda name: not any(one in name for one in FIRST))
+    ordered = sorted(curves, key=lambda name: (name in LAST, not any(one in name for one in FIRST)))
     return TrainingCurves(axis, {name: tuple(curves[name]) for name in ordered}, last)
 
 

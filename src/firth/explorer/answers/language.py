@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 
 import numpy as np
@@ -59,13 +60,14 @@ def surprisal(log_prob: float) -> float:
 
 
 def format_probability(probability: float) -> str:
-    """A probability in two digits.
+    """A probability in percent, with two digits; one digit below a thousandth of a percent.
 
-    >>> [format_probability(one) for one in (0.345, 0.0123, 0.000456, 0.0000001)]
-    ['34 %', '1.2 %', '0.046 %', '1e-07']
+    >>> [format_probability(one) for one in (0.345, 0.0123, 0.000456, 0.0000083, 0.0000000001)]
+    ['34 %', '1.2 %', '0.046 %', '0.0008 %', '< 0.00001 %']
     """
-    if probability >= 0.0995:
-        return f"{probability:.0%}".replace("%", " %")
-    if probability >= 0.00995:
-        return f"{probability * 100:.1f} %"
-    return f"{probability * 100:.2g} %" if probability >= 1e-5 else f"{probability:.0e}"
+    percent = 100 * probability
+    if percent < 1e-5:
+        return "< 0.00001 %"
+    digits = 2 if percent >= 1e-3 else 1
+    places = max(0, digits - 1 - math.floor(math.log10(percent)))
+    return f"{percent:.{places}f} %"

@@ -172,8 +172,8 @@ def logistic_step(
     gradient, loss, predictions = np.zeros_like(hidden), 0.0, []
     for column, label in wanted:
         score = float(hidden @ lesson.second[column])
-        found = 1 / (1 + np.exp(-score))
-        loss += float(np.log1p(np.exp(-score if label else score)))
+        found = 0.5 + 0.5 * np.tanh(score / 2)
+        loss += float(np.logaddexp(0, -score if label else score))
         gradient += (found - label) * lesson.second[column]
         lesson.second[column] -= rate * (found - label) * hidden
         predictions.append(StepScore(lesson.outputs[column], label, score, float(found)))

@@ -12,6 +12,7 @@ from hashlib import sha256
 from firth.errors import UnknownWord
 from firth.explorer.models import Models
 from firth.explorer.problems import PageError
+from firth.explorer.translations import Language, check_language
 from firth.maps.senses import EQUAL, LANGUAGES, MOST, SenseMap, Weights, example_sentences
 from firth.vectors.occurrences import Occurrences
 
@@ -71,13 +72,13 @@ def find_text(key: str) -> str:
     return text if isinstance(text, str) else ""
 
 
-def example_words() -> dict[str, str]:
+def example_words() -> dict[str, Language]:
     """The words that have example sentences, with their language.
 
     >>> example_words()["bank"], example_words()["شیر"]
     ('en', 'fa')
     """
-    return {word: language for language in LANGUAGES for word in example_sentences(language)}
+    return {word: check_language(language) for language in LANGUAGES for word in example_sentences(language)}
 
 
 def find_sentences(

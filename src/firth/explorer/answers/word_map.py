@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from firth.errors import FirthError, OptionError
+from firth.errors import OptionError
 from firth.explorer.models import Models
 from firth.explorer.problems import PageError
 from firth.maps.alignment import Alignment
@@ -18,16 +18,18 @@ from firth.maps.cache import frames_or_map
 from firth.maps.clusters import Clusters
 from firth.maps.layout import Layout, PointMap
 from firth.maps.scatter import PlotField, ScatterData
+from firth.maps.table import NEIGHBORS, pack_parquet
 from firth.vectors.neighbors import unit_rows
 from firth.vectors.words import WordVectors
 
-MOST = 100_000  # words on a map: the most frequent ones
+FIRST = 100_000  # words on a map, the most frequent ones, unless others are asked for
+MOST = 1_000_000
 METHODS = {"umap": Layout(), "tsne": Layout(method="tsne")}
 
 
 @dataclass
 class MapJob:
-    """A map that is being made. `version` grows with every frame; `result` is there at the end."""
+    """A map that is being made. `version` grows when points move; at the end, `result` is there or it was stopped."""
 
     words: list[str]
     unit: NDArray[np.float32]
@@ -37,7 +39,8 @@ class MapJob:
     version: int = 0
     positions: NDArray[np.float32] | None = None
     result: PointMap | None = None
-    error: FirthError | None = None
+    error: Exception | None = None
+    stopped: bool = False
     first: threading.Event = field(default_factory=threading.Event)
     done: threading.Event = field(default_factory=threading.Event)
 
@@ -45,20 +48,28 @@ class MapJob:
         """Computes in a thread that does not keep the process alive."""
         threading.Thread(target=self.run, name="map", daemon=True).start()
 
+    def stop(self) -> None:
+        """Stops after the frame that is being computed; the points stay where they are."""
+        self.stopped = self.result is None
+
     def run(self) -> None:
         """Computes all frames."""
         try:
             for frame in frames_or_map(self.unit, self.layout):
+                moved = frame.positions is not self.positions
                 self.positions = frame.positions
                 if isinstance(frame, PointMap):
                     self.result = frame
                 else:
                     self.step, self.share = frame.step, frame.done / frame.total
-                self.version += 1
+                self.version += moved  # the progress of a search moves no point
                 self.first.set()
-        except FirthError as error:
+                if self.stopped:
+                    break
+        except Exception as error:  # the page that asks shows it
             self.error = error
         finally:
+            self.stopped = self.stopped and self.result is None  # the last frame may have come before the stop
             self.first.set()
             self.done.set()
 
@@ -68,18 +79,20 @@ class Maps:
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
-        self._jobs: dict[tuple[int, str, str], MapJob] = {}
-        self._clusters: dict[tuple[int, str], tuple[Clusters, list[str]]] = {}
+        self._jobs: dict[tuple[int, str, str, int], MapJob] = {}
+        self._clusters: dict[tuple[int, str, int], tuple[Clusters, list[str]]] = {}
 
-    def job(self, models: Models, name: str, method: str = "umap") -> MapJob:
-        """The map of a model, started on first use."""
+    def job(
+        self, models: Models, name: str, method: str = "umap", count: int = FIRST, *, again: bool = False
+    ) -> MapJob:
+        """The map of the first words of a model, started on first use; with `again` also if it was stopped."""
         if method not in METHODS:
             raise OptionError(f"no layout is called {method!r}. There are: {', '.join(METHODS)}")
-        words, unit = take_words(models, name)
+        words, unit = take_words(models, name, count)
         with self._lock:
-            key = id(models), name, method
+            key = id(models), name, method, len(words)
             job = self._jobs.get(key)
-            if job is None or job.error is not None:
+            if job is None or job.error is not None or (again and job.stopped):
                 job = self._jobs[key] = MapJob(words, unit, METHODS[method])
                 job.start()
         job.first.wait()
@@ -87,11 +100,11 @@ class Maps:
             raise job.error
         return job
 
-    def clusters(self, models: Models, name: str) -> tuple[Clusters, list[str]]:
-        """The clusters of a model and their names."""
-        words, unit = take_words(models, name)
+    def clusters(self, models: Models, name: str, count: int = FIRST) -> tuple[Clusters, list[str]]:
+        """The clusters of the first words of a model, and their names."""
+        words, unit = take_words(models, name, count)
         with self._lock:
-            key = id(models), name
+            key = id(models), name, len(words)
             if key not in self._clusters:
                 clusters = Clusters.of(unit)
                 self._clusters[key] = clusters, clusters.names(words)
@@ -101,7 +114,22 @@ class Maps:
 MAPS = Maps()
 
 
-def take_words(models: Models, name: str) -> tuple[list[str], NDArray[np.float32]]:
+def read_count(text: str) -> int:
+    """The number of words of a map, from an address.
+
+    >>> read_count(""), read_count("20000"), read_count("all"), read_count("1e9")
+    (100000, 20000, 100000, 100000)
+    """
+    return min(max(int(text), 1), MOST) if text.isdecimal() and len(text) < 12 else FIRST
+
+
+def find_job(models: Models, parameters: Mapping[str, str], name: str = "model") -> MapJob:
+    """The map that the parameters of a route ask for."""
+    count = read_count(parameters.get("words", ""))
+    return MAPS.job(models, parameters.get(name, ""), parameters.get("method", "umap"), count)
+
+
+def take_words(models: Models, name: str, count: int = FIRST) -> tuple[list[str], NDArray[np.float32]]:
     """The most frequent words of a model and their unit vectors.
 
     >>> words, unit = take_words(Models(), "fasttext-fa")
@@ -113,7 +141,7 @@ def take_words(models: Models, name: str) -> tuple[list[str], NDArray[np.float32
         raise PageError("no-vectors", name=name)
     if not len(vectors):
         raise PageError("empty-model", name=name)
-    return list(vectors.vocabulary[:MOST]), vectors.unit[:MOST]
+    return list(vectors.vocabulary[:count]), vectors.unit[:count]
 
 
 def pack_map(models: Models, parameters: Mapping[str, str]) -> bytes:
@@ -122,10 +150,10 @@ def pack_map(models: Models, parameters: Mapping[str, str]) -> bytes:
     With `other`, the positions are turned to match the map of that model.
     """
     name = parameters.get("model", "")
-    job = MAPS.job(models, name, parameters.get("method", "umap"))
-    clusters, names = MAPS.clusters(models, name)
+    job = find_job(models, parameters)
     size = len(job.words)
-    rank = 1 - np.log1p(np.arange(size)) / np.log1p(size)
+    clusters, names = MAPS.clusters(models, name, size)
+    rank = 1 - np.sqrt(np.arange(size) / size)  # most words are rare: shades for all of them
     labels = {key: parameters.get(key, key) for key in ("cluster", "frequency", "rare", "frequent")}
     fields = [
         PlotField("cluster", labels["cluster"], "category", clusters.labels, names),
@@ -147,7 +175,7 @@ def kept_field(result: PointMap, label: str) -> PlotField:
 
 def pack_frame(models: Models, parameters: Mapping[str, str]) -> bytes:
     """The latest positions of a map."""
-    job = MAPS.job(models, parameters.get("model", ""), parameters.get("method", "umap"))
+    job = find_job(models, parameters)
     return np.ascontiguousarray(turned(models, job, parameters), "<f4").tobytes()
 
 
@@ -157,7 +185,7 @@ def turned(models: Models, job: MapJob, parameters: Mapping[str, str]) -> NDArra
     assert positions is not None
     if not parameters.get("other"):
         return positions
-    target = MAPS.job(models, parameters["other"], parameters.get("method", "umap"))
+    target = find_job(models, parameters, "other")
     target.done.wait()
     if target.positions is None:
         return positions
@@ -170,11 +198,21 @@ def turned(models: Models, job: MapJob, parameters: Mapping[str, str]) -> NDArra
 
 def pack_kept(models: Models, parameters: Mapping[str, str]) -> bytes:
     """The share of kept neighbors of each point of a finished map."""
-    job = MAPS.job(models, parameters.get("model", ""), parameters.get("method", "umap"))
+    job = find_job(models, parameters)
     job.done.wait()
     if job.result is None:
         raise PageError("unfinished")
     return np.ascontiguousarray(job.result.kept, "<f4").tobytes()
+
+
+def pack_table(models: Models, parameters: Mapping[str, str]) -> bytes:
+    """A finished map as a Parquet file; with the neighbors of each word, unless there are very many words."""
+    job = find_job(models, parameters)
+    job.done.wait()
+    if job.result is None:
+        raise PageError("unfinished")
+    near = NEIGHBORS if len(job.words) <= FIRST else 0
+    return pack_parquet(models.load(parameters.get("model", "")), job.result, neighbors=near)
 
 
 def pack_direction(models: Models, parameters: Mapping[str, str]) -> bytes:
@@ -189,7 +227,7 @@ def pack_direction(models: Models, parameters: Mapping[str, str]) -> bytes:
     name = parameters.get("model", "")
     vectors = models.load(name)
     values = place_between(vectors, parameters.get("low", ""), parameters.get("high", ""))
-    return np.ascontiguousarray(values[:MOST], "<f4").tobytes()
+    return np.ascontiguousarray(values[: read_count(parameters.get("words", ""))], "<f4").tobytes()
 
 
 def place_between(vectors: WordVectors, low: str, high: str) -> NDArray[np.float32]:

@@ -152,7 +152,7 @@ def make_examples(visit: Visit) -> dict[str, dict[str, object]]:
     """
     english, persian = (visit.model_for(language, *WORDS) for language in LANGUAGES)
     return {
-        "Italy : Rome = France : ?": {"a": "Italy", "b": "Rome", "c": "France", "model": english},
+        "Germany : Berlin = France : ?": {"a": "Germany", "b": "Berlin", "c": "France", "model": english},
         visit.t("analogy-capitals"): {"relation": "capitals", "model": visit.get("model")},
         visit.t("analogy-gender"): {"relation": "gender", "model": visit.get("model")},
         visit.t("analogy-tense"): {"relation": "tense", "model": english},

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import partial
 
 import numpy as np
@@ -24,6 +25,9 @@ from firth.explorer.widgets import (
     text_area,
 )
 
+WIDTH, HEIGHT = 640, 320  # of the picture of the plane
+LETTER, LINE = 10, 22  # width of a letter and height of a line in it, at most
+Box = tuple[float, float, float, float]
 EXAMPLES = {
     "I like deep learning": "I like deep learning .\nI like NLP .\nI enjoy flying .",
     "tea and rain": "She drinks hot tea .\nHe drinks hot coffee .\nCold rain falls .\nCold snow falls .",
@@ -78,13 +82,61 @@ def draw_plane(table: CountTable) -> Markup:
     groups: dict[tuple[float, float], list[str]] = {}
     for word, (x, y) in zip(table.rows, placed.round(2).tolist()):
         groups.setdefault((x, y), []).append(word)
-    parts = []
-    for (x, y), words in groups.items():
-        left, top, word = 60 + 480 * x, 290 - 260 * y, ", ".join(words)
-        parts.append(tag("circle", cx=f"{left:.1f}", cy=f"{top:.1f}", r=4))
-        parts.append(tag("text", word, x=f"{left + 8:.1f}", y=f"{top + 4:.1f}"))
-    picture = tag("svg", *parts, viewBox="0 0 640 320", class_="plane", role="img", aria_label=" ".join(table.rows))
+    dots = [(70 + 460 * x, 290 - 260 * y) for x, y in groups]
+    names = [" · ".join(words) for words in groups.values()]
+    parts = [tag("circle", cx=f"{x:.1f}", cy=f"{y:.1f}", r=4) for x, y in dots]
+    for name, (x, y, anchor) in zip(names, place_names(dots, names)):
+        parts.append(tag("text", name, x=f"{x:.1f}", y=f"{y:.1f}", text_anchor=anchor))
+    picture = tag(
+        "svg", *parts, viewBox=f"0 0 {WIDTH} {HEIGHT}", class_="plane", role="img", aria_label=" ".join(table.rows)
+    )
     return tag("div", picture, class_="card")
+
+
+def place_names(dots: list[tuple[float, float]], names: list[str]) -> list[tuple[float, float, str]]:
+    """Where each name stands, x, y and its anchor: beside its dot, on other dots and names only if there is no room.
+
+    >>> place_names([(300, 100), (302, 104)], ["hot", "cold"])
+    [(309, 100, 'start'), (293, 104, 'end')]
+    """
+    taken = [(x - 5, y - 5, x + 5, y + 5) for x, y in dots]
+    found = []
+    for own, ((x, y), name) in enumerate(zip(dots, names)):
+        wide = LETTER * len(name)
+        shifts = [(across, down) for down in (-20, 20, -34, 34) for across in (0, 0.4 * wide, -0.4 * wide)]
+        places = [
+            (x + 9, y, "start"),
+            (x - 9, y, "end"),
+            *((x + across, y + down, "middle") for across, down in shifts),
+        ]
+        others = taken[:own] + taken[own + 1 :]
+        costs = [count_covered(frame_name(place, wide), others) for place in places]
+        best = places[costs.index(min(costs))]
+        taken.append(frame_name(best, wide))
+        found.append(best)
+    return found
+
+
+def frame_name(place: tuple[float, float, str], wide: float) -> Box:
+    """The box of a name at a place: left, top, right and bottom.
+
+    >>> frame_name((100, 50, "middle"), 40)
+    (80.0, 39.0, 120.0, 61.0)
+    """
+    x, y, anchor = place
+    left = x - {"start": 0, "middle": wide / 2, "end": wide}[anchor]
+    return left, y - LINE / 2, left + wide, y + LINE / 2
+
+
+def count_covered(box: Box, others: Sequence[Box]) -> int:
+    """How many boxes a box covers; beyond the edge of the picture counts most.
+
+    >>> count_covered((10, 10, 30, 20), [(20, 15, 40, 25), (50, 10, 60, 20)]), count_covered((-5, 10, 30, 20), [])
+    (1, 9)
+    """
+    left, top, right, bottom = box
+    covered = sum(left < one[2] and right > one[0] and top < one[3] and bottom > one[1] for one in others)
+    return covered + 9 * (left < 0 or top < 0 or right > WIDTH or bottom > HEIGHT)
 
 
 async def show(visit: Visit) -> None:

@@ -9,12 +9,12 @@ from pathlib import Path
 from nicegui import ui
 
 from firth.explorer.answers.curves import TrainingCurves, read_curves
-from firth.explorer.chart import draw_chart
+from firth.explorer.chart import draw_chart, format_level
 from firth.explorer.markup import Markup, tag
 from firth.explorer.models import TRAINING
 from firth.explorer.problems import NoModel, NoSuchModel
 from firth.explorer.visit import Visit
-from firth.explorer.widgets import Panel, html, model_choice, notice, python_line, remembering
+from firth.explorer.widgets import Panel, html, model_choice, notice, python_line, remembering, with_code
 from firth.pretrained import shipped
 
 EVERY = 2.0  # seconds between two looks at a folder
@@ -32,7 +32,10 @@ def draw_curves(visit: Visit, training: TrainingCurves) -> Markup:
         if len(points) < 2:
             continue
         head = tag(
-            "div", tag("h2", name, dir="ltr"), tag("code", f"{points[-1][1]:.4g}", class_="shape"), class_="step-head"
+            "div",
+            tag("h2", name.replace("_", " "), dir="ltr"),
+            tag("code", format_level(points[-1][1]), class_="shape"),
+            class_="step-head",
         )
         charts.append(tag("div", head, draw_chart(points, name, training.axis), class_="card"))
     if not charts:
@@ -56,11 +59,11 @@ def list_trainings(visit: Visit) -> tuple[str, ...]:
 
     >>> from firth.explorer.models import Models
     >>> list_trainings(Visit(Models(), "en", "/curves"))[0]
-    'word2vec-en'
+    'task-sentiment'
     """
     models = visit.models
-    others = [name for name in models.of("word-vectors", "subword-vectors", "task") if has_curves(name)]
-    return (*models.of(TRAINING), *others)
+    finished = [*models.of("task"), *models.of("word-vectors", "subword-vectors")]
+    return (*models.of(TRAINING), *filter(has_curves, finished))
 
 
 def has_curves(name: str) -> bool:
@@ -104,7 +107,7 @@ async def show(visit: Visit) -> None:
 
     with ui.element("div").classes("controls"):
         model_choice(visit, names, name, remembering(visit, "model", refresh), "curves-training")
-    html(tag("p", visit.t("curves-how"), class_="note"))
+    html(tag("p", with_code(visit.t("curves-how")), class_="note"))
     panel = Panel(visit)
     seen = [0.0]
 

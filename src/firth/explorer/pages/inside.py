@@ -4,16 +4,18 @@ from __future__ import annotations
 
 from nicegui import ui
 
+from firth.explorer.answers.analogies import guess_language
 from firth.explorer.answers.inside import Step, Trace, trace_word
 from firth.explorer.markup import Markup, tag
 from firth.explorer.question import Question
 from firth.explorer.spans import direction_of
 from firth.explorer.strips import draw_strip
+from firth.explorer.translations import Language
 from firth.explorer.visit import Visit, make_address
 from firth.explorer.widgets import (
     Panel,
-    example_links,
     html,
+    language_links,
     model_choice,
     notice,
     python_line,
@@ -21,14 +23,22 @@ from firth.explorer.widgets import (
     scrolling,
     slider,
     text_field,
+    warn_reader,
 )
 
-SENTENCE = "She will play the first scene of the play ."
-EXAMPLES = {
-    "play, the verb": {"text": SENTENCE, "place": "2"},
-    "play, the noun": {"text": SENTENCE, "place": "8"},
-    "bank": {"text": "They walked along the bank of the river .", "place": "4"},
-    "unexplorably": {"text": "An unexplorably strange place .", "place": "1"},
+SENTENCES = {"en": "She will play the first scene of the play .", "fa": "ماه از پشت کوه بالا آمد ."}
+EXAMPLES: dict[Language, dict[str, dict[str, object]]] = {
+    "en": {
+        "play, the verb": {"text": SENTENCES["en"], "place": 2},
+        "play, the noun": {"text": SENTENCES["en"], "place": 8},
+        "bank": {"text": "They walked along the bank of the river .", "place": 4},
+        "unexplorably": {"text": "An unexplorably strange place .", "place": 1},
+    },
+    "fa": {
+        "ماه آسمان": {"text": SENTENCES["fa"], "place": 0},
+        "ماه سال": {"text": "این ماه باران زیادی بارید .", "place": 1},
+        "کتابخانه‌هایشان": {"text": "کتابخانه‌هایشان بزرگ بود .", "place": 0},
+    },
 }
 
 
@@ -43,7 +53,7 @@ def draw_step(visit: Visit, number: int, step: Step, characters: tuple[str, ...]
     """
     kind = step.key.partition("-")[0]
     depth = step.key.partition("-")[2]
-    title = tag("h2", f"{number}  {visit.t(f'inside-{kind}', depth=depth)}")
+    title = tag("h2", tag("span", number, class_="step-number"), visit.t(f"inside-{kind}", depth=depth))
     shape = tag("code", step.shape, class_="shape", dir="ltr")
     height = 12 if len(step.values) > 3 else 22
     strip = draw_strip(step.values, visit.t(f"inside-{kind}", depth=depth), height=height)
@@ -88,7 +98,8 @@ async def show(visit: Visit) -> None:
     """Draws the page."""
     bilm = visit.choose_model("bilm")
     if "text" not in visit.state:
-        visit.state |= {"text": SENTENCE, "place": "2"}
+        language = guess_language(bilm)
+        visit.state |= {"text": SENTENCES[language], "place": "2" if language == "en" else "0"}
 
     async def refresh() -> None:
         await panel.fill(draw)
@@ -96,7 +107,7 @@ async def show(visit: Visit) -> None:
     with ui.element("div").classes("controls"):
         text_field(visit.t("lm-sentence"), visit.get("text"), remembering(visit, "text", refresh), "grow")
         model_choice(visit, visit.models.of("bilm"), bilm, remembering(visit, "model", refresh))
-    example_links(visit, EXAMPLES)
+    language_links(visit, EXAMPLES, "bilm")
     panel = Panel(visit)
 
     async def draw() -> None:
@@ -106,7 +117,9 @@ async def show(visit: Visit) -> None:
         model = visit.choose_model("bilm")
         place = int(visit.get_number("place", 0, 0, 10**6))
         trace: Trace = await visit.compute(trace_word, visit.models, model, visit.get("text"), place)
+        warn_reader(visit, trace.words, visit.models.load(model))
         html(draw_picture(visit, trace))
+        ui.run_javascript("firth.draw()")
         html(tag("h2", visit.t("inside-word", word=trace.words[trace.place]), class_="section"))
         html(
             tag(

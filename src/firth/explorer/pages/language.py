@@ -8,18 +8,20 @@ from functools import partial
 
 from nicegui import ui
 
+from firth.explorer.answers.analogies import guess_language
 from firth.explorer.answers.language import Reading, format_probability, read_sentence, surprisal
 from firth.explorer.markup import Markup, join, tag
 from firth.explorer.question import Question
 from firth.explorer.spans import direction_of
+from firth.explorer.translations import Language
 from firth.explorer.visit import Visit, make_address
 from firth.explorer.widgets import (
     Panel,
     bars,
     button,
     choice,
-    example_links,
     html,
+    language_links,
     model_choice,
     notice,
     python_line,
@@ -27,18 +29,31 @@ from firth.explorer.widgets import (
     scrolling,
     slider,
     text_field,
+    warn_reader,
 )
 
-FIRST, SECOND = "She made strong tea .", "She made powerful tea ."
-EXAMPLES = {
-    "strong tea | powerful tea": {"text": FIRST, "second": SECOND, "gap": "2"},
-    "The bank of the river | The river of the bank": {
-        "text": "They sat on the bank of the river .",
-        "second": "They sat on the river of the bank .",
-        "gap": "4",
+EXAMPLES: dict[Language, dict[str, dict[str, object]]] = {  # the first one of a language is shown first
+    "en": {
+        "strong tea | powerful tea": {"text": "She made strong tea .", "second": "She made powerful tea .", "gap": 2},
+        "The bank of the river | The river of the bank": {
+            "text": "They sat on the bank of the river .",
+            "second": "They sat on the river of the bank .",
+            "gap": 4,
+        },
+        "He was born in …": {"text": "He was born in London in 1845 .", "gap": 4},
     },
-    "He was born in …": {"text": "He was born in London in 1845 .", "gap": "4"},
+    "fa": {
+        "باران شدیدی | باران نیرومندی": {
+            "text": "باران شدیدی می‌بارد .",
+            "second": "باران نیرومندی می‌بارد .",
+            "gap": 1,
+        },
+        "کتاب را خواند | کتاب را خورد": {"text": "پدرم کتاب را خواند .", "second": "پدرم کتاب را خورد .", "gap": 3},
+        "او در سال …": {"text": "او در سال ۱۳۴۵ در تهران به دنیا آمد .", "gap": 3},
+    },
 }
+PROMPTS = {"en": "The river", "fa": "او در سال"}
+MARKS = {"<s>": "lm-begin", "</s>": "lm-end"}
 COMPLETIONS = 8
 SAMPLES, LENGTH = 4, 30
 DARKEST = 16.0  # bits of surprisal that have the full color
@@ -110,6 +125,17 @@ def compare_readings(visit: Visit, first: Reading, second: Reading) -> Markup:
     return tag("p", visit.t(key, times=f"{better.per_word / worse.per_word:.2f}"), class_="verdict")
 
 
+def draw_word(visit: Visit, word: str) -> Markup:
+    """A word that is predicted; the marks of the begin and the end of a sentence are written out.
+
+    >>> from firth.explorer.models import Models
+    >>> draw_word(Visit(Models(), "en", "/"), "tea"), draw_word(Visit(Models(), "en", "/"), "</S>")
+    ('<span>tea</span>', '<em>end</em>')
+    """
+    mark = MARKS.get(word.lower())
+    return tag("em", visit.t(mark)) if mark else tag("span", word)
+
+
 def draw_completions(visit: Visit, lists: Sequence[tuple[str, list[tuple[str, float]]]]) -> Markup:
     """Lists of words with their probabilities, side by side.
 
@@ -120,7 +146,7 @@ def draw_completions(visit: Visit, lists: Sequence[tuple[str, list[tuple[str, fl
     cards = []
     for key, words in lists:
         most = max((share for _, share in words), default=1.0)
-        rows = [(tag("span", word), share) for word, share in words]
+        rows = [(draw_word(visit, word), share) for word, share in words]
         table = bars(rows, (visit.t("word"), visit.t("probability")), most=most)
         cards.append(tag("div", tag("h2", visit.t(key)), table, class_="card"))
     return tag("div", *cards, class_="columns thirds")
@@ -129,8 +155,11 @@ def draw_completions(visit: Visit, lists: Sequence[tuple[str, list[tuple[str, fl
 async def show(visit: Visit) -> None:
     """Draws the page."""
     bilm = visit.choose_model("bilm")
+    language = guess_language(bilm)
     if "text" not in visit.state:
-        visit.state |= {"text": FIRST, "second": SECOND, "gap": "2"}
+        first = next(iter(EXAMPLES[language].values()))
+        visit.state |= {name: str(value) for name, value in first.items()}
+    visit.state.setdefault("prompt", PROMPTS[language])
 
     async def refresh() -> None:
         await panel.fill(draw)
@@ -148,7 +177,7 @@ async def show(visit: Visit) -> None:
         model_choice(visit, visit.models.of("bilm"), bilm, remembering(visit, "model", refresh))
         counted = {"": visit.t("none"), **{name: name for name in visit.models.of("ngram")}}
         choice(visit.t("lm-beside"), counted, visit.get("ngram"), remembering(visit, "ngram", refresh))
-    example_links(visit, EXAMPLES)
+    language_links(visit, EXAMPLES, "bilm")
     panel = Panel(visit)
 
     async def draw() -> None:
@@ -171,6 +200,7 @@ async def show(visit: Visit) -> None:
             counts = Question(ngram, "predict", (["<s>", *left],), {"topn": COMPLETIONS})
             lists.append(("lm-from-ngram", await visit.ask(counts)))
             questions.append(counts)
+        warn_reader(visit, [word for reading in readings for word in reading.words], visit.models.load(model))
         if len(readings) > 1:
             html(compare_readings(visit, *readings))
         for name, reading in zip(names, readings):
@@ -179,13 +209,12 @@ async def show(visit: Visit) -> None:
         title = tag("h2", visit.t("lm-gap"), class_="section")
         html(join(title, tag("p", shown, class_="running", dir="auto"), draw_completions(visit, lists)))
         python_line(visit, *(question.python() for question in questions))
+        ui.run_javascript("firth.draw()")
 
     await panel.fill(draw)
     html(tag("h2", visit.t("lm-sampling"), class_="section"))
     with ui.element("div").classes("controls"):
-        text_field(
-            visit.t("lm-prompt"), visit.get("prompt", "The river"), remembering(visit, "prompt", resample), "grow"
-        )
+        text_field(visit.t("lm-prompt"), visit.get("prompt"), remembering(visit, "prompt", resample), "grow")
         slider(
             visit.t("lm-temperature"), visit.get_number("temperature", 0.7, 0.1, 2), (0.1, 2, 0.05),
             remembering(visit, "temperature", resample),
@@ -203,7 +232,7 @@ async def show(visit: Visit) -> None:
             "temperature": visit.get_number("temperature", 0.7, 0.1, 2),
             "top_p": visit.get_number("top_p", 0.95, 0.05, 1),
         }
-        prompt = visit.get("prompt", "The river")
+        prompt = visit.get("prompt")
         model = visit.choose_model("bilm")
         questions = [Question(model, "generate", (prompt,), {**options, "seed": seed + one}) for one in range(SAMPLES)]
         texts = [await visit.ask(question) for question in questions]

@@ -43,15 +43,26 @@ def make_question(visit: Visit, model: str) -> Question:
     """
     options: dict[str, object] = {"topn": int(visit.get_number("topn", 10, 1, 100))}
     if visit.get("minus"):
-        options = {"negative": visit.get("minus").split(), **options}
+        options = {"negative": split_words(visit, model, visit.get("minus")), **options}
     if visit.get("limit"):
         options["restrict_vocab"] = int(visit.get_number("limit", 100_000, 1, 10**9))
     if visit.get("pattern"):
         options["allowed"] = read_pattern(visit.get("pattern")).search
     if visit.get("least"):
         options["min_count"] = int(visit.get_number("least", 1, 1, 10**9))
-    words = visit.get("word").split()
+    words = split_words(visit, model, visit.get("word"))
     return Question(model, "most_similar", (words if len(words) != 1 else words[0],), options)
+
+
+def split_words(visit: Visit, model: str, text: str) -> list[str]:
+    """The words between blanks. Half-spaces that are typed as blanks are restored first, if the model restores them.
+
+    >>> from firth.explorer.models import Models
+    >>> split_words(Visit(Models(), "en", "/neighbors"), "svd-en", "king woman")
+    ['king', 'woman']
+    """
+    normalizer = visit.models.load(model).normalizer
+    return (text if normalizer is None or not normalizer.half_spaces else normalizer(text)).split()
 
 
 def read_pattern(text: str) -> re.Pattern[str]:
@@ -123,6 +134,8 @@ async def show(visit: Visit) -> None:
             html(notice(visit.t("neighbors-empty"), kind="empty"))
             return
         models = [name for name in (visit.choose_model(*WORDS), visit.choose_other(*WORDS)) if name]
+        for model in models:
+            await visit.load(model)
         questions = [make_question(visit, model) for model in models]
         answers = [await visit.ask(question) for question in questions]
         words = [{word for word, _ in near} for near in answers]
@@ -145,6 +158,6 @@ async def note_unseen(visit: Visit, models: Sequence[str]) -> None:
     """Says which words have a vector only because they have n-grams."""
     for name in models:
         model = await visit.load(name)
-        for word in visit.get("word").split():
+        for word in split_words(visit, name, visit.get("word")):
             if word not in model.vocabulary and int(model.ids([word])[0]) < 0:
                 html(join(tag("p", visit.t("neighbors-unseen", word=word), class_="note")))

@@ -20,6 +20,7 @@ from firth.explorer.widgets import (
     remembering,
     scrolling,
     text_field,
+    with_code,
 )
 
 EXAMPLE = {"first": "tea", "second": "coffee", "probes": "morning sugar black cup awake the"}
@@ -62,8 +63,9 @@ def draw_ratios(visit: Visit, ratios: Any) -> Markup:
     >>> "P(k | tea)" in draw_ratios(Visit(Models(), "en", "/ratio"), ratios)
     True
     """
-    names = ("k", f"P(k | {ratios.first})", f"P(k | {ratios.second})", visit.t("ratio-ratio"), "")
-    rows = [tag("tr", *(tag("th", tag("bdi", name), scope="col") for name in names))]
+    names = ("k", f"P(k | {ratios.first})", f"P(k | {ratios.second})", visit.t("ratio-ratio"))
+    ends = tag("span", tag("bdi", ratios.first), tag("bdi", ratios.second), class_="ends")
+    rows = [tag("tr", *(tag("th", tag("bdi", name), scope="col") for name in names), tag("th", ends, scope="col"))]
     for line in ratios.lines:
         numbers = [
             tag("td", "–" if one is None else f"{one:.3g}", dir="ltr", class_="number")
@@ -108,7 +110,7 @@ async def show(visit: Visit) -> None:
         ratios = await visit.ask(question)
         html(draw_ratios(visit, ratios))
         if question.model == "tour-counts":
-            html(tag("p", visit.t("ratio-small"), class_="note"))
+            html(tag("p", with_code(visit.t("ratio-small")), class_="note"))
         python_line(visit, question.python())
 
     await panel.fill(draw)

@@ -7,6 +7,8 @@ from typing import Any
 
 from nicegui import ui
 
+from firth.errors import UnknownWord
+from firth.explorer.answers.analogies import guess_language
 from firth.explorer.answers.senses import (
     example_words,
     find_text,
@@ -17,7 +19,9 @@ from firth.explorer.answers.senses import (
 )
 from firth.explorer.markup import join, tag
 from firth.explorer.plot_pages import draw_sheet, read_view, write_view
+from firth.explorer.problems import NoOccurrence
 from firth.explorer.scatter_plot import ScatterPlot
+from firth.explorer.translations import check_language
 from firth.explorer.visit import ADDRESS, Visit, make_address
 from firth.explorer.widgets import (
     Panel,
@@ -29,11 +33,12 @@ from firth.explorer.widgets import (
     python_line,
     text_area,
     text_field,
+    warn_reader,
 )
 from firth.maps.senses import SenseMap, Weights
-from firth.tasks.scripts import common_scripts, warn_of_script
 
 SENSES = ("", "2", "3", "4", "5")
+WORDS = {"en": "bank", "fa": "ماه"}  # moon, and month
 SHOWN = 60  # sentences in the list
 
 
@@ -119,7 +124,7 @@ def list_sentences(visit: Visit, senses: SenseMap) -> str:
 async def show(visit: Visit) -> None:
     """Draws the page."""
     model = visit.choose_model("bilm")
-    visit.state.setdefault("word", "bank")
+    visit.state.setdefault("word", WORDS[guess_language(model)])
 
     def setter(name: str) -> Callable[[str], Awaitable[None]]:
         async def change(value: str) -> None:
@@ -136,20 +141,22 @@ async def show(visit: Visit) -> None:
 
     async def draw() -> None:
         bilm = await visit.load(visit.choose_model("bilm"))
-        senses = await visit.compute(make_senses, visit.models, read_request(visit))
-        warning = warn_of_script(
-            [word for one in senses.occurrences for word in one.words], common_scripts(bilm.vocabulary)
-        )
-        if warning:
-            html(tag("p", visit.t("problem-script"), class_="note warning", title=warning))
+        try:
+            senses = await visit.compute(make_senses, visit.models, read_request(visit))
+        except UnknownWord as error:
+            raise NoOccurrence(error) from None
+        warn_reader(visit, [word for one in senses.occurrences for word in one.words], bilm)
         with ui.element("figure").classes("plot-frame"):
             label = visit.t("senses-of", word=visit.get("word"), count=len(senses))
+            found = visit.t("senses-predicted" if senses.predicted else "senses-context")
             unit = visit.get("unit", "1") == "1"
             plot = ScatterPlot(
                 visit, data_address(visit), label, unit=unit, point_size=11, view=read_view(visit), mixer="#mixer"
             )
             html(
-                join(tag("b", visit.get("model"), dir="ltr"), " · ", label, " ", visit.t("senses-mean-note")),
+                join(
+                    tag("b", visit.get("model"), dir="ltr"), " · ", label, " ", found, " ", visit.t("senses-mean-note")
+                ),
                 "figcaption",
             )
         html(join(list_sentences(visit, senses))).classes("senses-list")
@@ -178,7 +185,11 @@ async def show(visit: Visit) -> None:
                     sources = {"": visit.t("senses-examples"), **{name: name for name in indexes}}
                     choice(visit.t("senses-source"), sources, visit.get("source"), setter("source"))
             html(join(), "div").props("id=mixer").classes("mixer-box")
-            example_links(visit, {word: {"word": word, "model": model} for word in [*example_words(), "bank bat"]})
+            languages = {**example_words(), "bank bat": check_language("en")}
+            example_links(
+                visit,
+                {word: {"word": word, "model": visit.model_for(one, "bilm")} for word, one in languages.items()},
+            )
             pasted = visit.get("text") or find_text(visit.get("pasted"))
             area = text_area(visit, visit.t("senses-paste"), pasted, rows=3)
             button(visit.t("senses-use"), use_text)

@@ -6,6 +6,7 @@ from typing import Any
 
 from nicegui import ui
 
+from firth.explorer.answers.analogies import guess_language
 from firth.explorer.markup import Markup, join, tag
 from firth.explorer.question import Question
 from firth.explorer.translations import LANGUAGES
@@ -13,7 +14,6 @@ from firth.explorer.visit import Visit, make_address
 from firth.explorer.widgets import (
     Panel,
     bars,
-    choice,
     example_links,
     html,
     model_choice,
@@ -23,22 +23,9 @@ from firth.explorer.widgets import (
     text_field,
 )
 
-ZWNJ = "\u200c"
+WORDS = {"en": "teapot teapots", "fa": "کتابخانه کتاب‌هایم"}  # seen, and unseen
 MOST_WORDS = 4
 NEIGHBORS = 6
-
-
-def show_joiners(text: str, visible: bool) -> Markup:
-    """A text; on demand with its zero-width non-joiners as marks.
-
-    >>> show_joiners("می\u200cنوشد", True).count('class="zwnj"'), show_joiners("tea", True)
-    (1, 'tea')
-    """
-    if not visible:
-        return join(text)
-    mark = tag("span", "|", class_="zwnj", title="ZWNJ, U+200C")
-    first, *rest = text.split(ZWNJ)
-    return join(first, *(part for piece in rest for part in (mark, ZWNJ + piece)))
 
 
 def draw_word(visit: Visit, word: str, shares: list[Any], near: list[tuple[str, float]]) -> Markup:
@@ -50,19 +37,15 @@ def draw_word(visit: Visit, word: str, shares: list[Any], near: list[tuple[str, 
     >>> draw_word(visit, "tea", [Share("<te", 5, 0.5, False)], [("cup", 0.5)]).count("<tr>")
     2
     """
-    visible = visit.get("zwnj") == "1"
     seen = any(share.own for share in shares)
     status = tag(
         "span", visit.t("subwords-seen" if seen else "subwords-unseen"), class_="badge" if seen else "badge new"
     )
-    head = tag("div", tag("h2", show_joiners(word, visible), dir="auto"), status, class_="step-head")
+    head = tag("div", tag("h2", word, dir="auto"), status, class_="step-head")
     ranked = sorted(shares, key=lambda share: -share.share)
     most = max((abs(share.share) for share in shares), default=1.0)
     rows = [
-        (
-            join(show_joiners(share.ngram, visible), tag("small", f" {visit.t('subwords-own')}") if share.own else ""),
-            share.share,
-        )
+        (join(share.ngram, tag("small", f" {visit.t('subwords-own')}") if share.own else ""), share.share)
         for share in ranked
     ]
     table = bars(rows, (visit.t("subwords-piece"), visit.t("subwords-share")), most=most)
@@ -77,7 +60,7 @@ def draw_word(visit: Visit, word: str, shares: list[Any], near: list[tuple[str, 
 async def show(visit: Visit) -> None:
     """Draws the page."""
     model = visit.choose_model("subword-vectors")
-    visit.state.setdefault("word", "کتاب‌هایم کتابخانه" if model.endswith("-fa") else "teapots unteachable")
+    visit.state.setdefault("word", WORDS[guess_language(model)])
 
     async def refresh() -> None:
         await panel.fill(draw)
@@ -85,15 +68,13 @@ async def show(visit: Visit) -> None:
     with ui.element("div").classes("controls"):
         text_field(visit.t("neighbors-word"), visit.get("word"), remembering(visit, "word", refresh), "grow")
         model_choice(visit, visit.models.of("subword-vectors"), model, remembering(visit, "model", refresh))
-        modes = {"": visit.t("subwords-hidden"), "1": visit.t("subwords-visible")}
-        choice(visit.t("subwords-zwnj"), modes, visit.get("zwnj"), remembering(visit, "zwnj", refresh))
     english, persian = (visit.model_for(language, "subword-vectors") for language in LANGUAGES)
     example_links(
         visit,
         {
-            "teapots unteachable": {"word": "teapots unteachable", "model": english},
+            WORDS["en"]: {"word": WORDS["en"], "model": english},
             "kindness unkindly": {"word": "kindness unkindly", "model": english},
-            "می‌نوشیدم نوشیدنی": {"word": "می‌نوشیدم نوشیدنی", "model": persian, "zwnj": "1"},
+            "می‌نوشیدم نوشیدنی": {"word": "می‌نوشیدم نوشیدنی", "model": persian},
         },
     )
     panel = Panel(visit)

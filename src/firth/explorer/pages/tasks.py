@@ -25,14 +25,14 @@ EXAMPLES: dict[str, tuple[tuple[str, ...], ...]] = {
         ("The United Nations met in Geneva, where Kofi Annan spoke about Sudan.",),
     ),
     "srl": (
-        ("John broke the vase with a hammer yesterday.",),
+        ("John broke the vase in the kitchen yesterday.",),
         ("The company sold its old factory to a bank because it needed money.",),
         ("She gave him the book that he had lost.",),
     ),
     "coref": (
         ("Mary went to the store. She bought some milk.",),
         ("Anna told her brother that he should bring his coat. He thanked her.",),
-        ("The city closed its old bridge. It was built in 1890, and people loved it.",),
+        ("When the queen arrived, her son welcomed her. He was happy.",),
     ),
     "qa": (
         ("The cat sat on the mat.", "Where did the cat sit?"),
@@ -45,12 +45,12 @@ EXAMPLES: dict[str, tuple[tuple[str, ...], ...]] = {
     "entailment": (
         ("A man is playing a guitar on the street.", "A man is making music outside."),
         ("Two children are sleeping.", "The children are running in a park."),
-        ("All birds can fly.", "Penguins can fly."),
+        ("A boy in a red shirt rides a bicycle.", "The boy is going to school."),
     ),
     "sentiment": (
         ("The movie was fantastic!",),
         ("A slow, gray film that never finds its story.",),
-        ("Not bad, but not good either.",),
+        ("Not bad at all: a charming little film.",),
     ),
 }
 ENTITIES = {"PER": 3, "ORG": 0, "LOC": 2, "MISC": 5}  # colors
@@ -139,9 +139,8 @@ def draw_frames(visit: Visit, answer: TaskAnswer) -> Markup:
 
     sentences = [tag("span", draw_words(answer.words, layer, wrap), class_="tokens") for layer in answer.layers]
     name = " ".join(answer.words)
-    return join(
-        *(tag("div", one, class_="arcs", dir="auto", tabindex="0", role="region", aria_label=name) for one in sentences)
-    )
+    region = {"class_": "arcs scroll", "dir": "auto", "tabindex": "0", "role": "region", "aria_label": name}
+    return join(*(tag("div", one, **region) for one in sentences))
 
 
 def draw_clusters(visit: Visit, answer: TaskAnswer) -> Markup:

@@ -16,7 +16,8 @@ from firth.explorer.widgets import Panel, button, html, notice, python_line, rem
 
 ENGLISH = "The king drinks tea .\nThe queen drinks coffee .\nThe dog drinks water .\nThe cat drinks milk ."
 PERSIAN = "شاه چای می‌نوشد .\nملکه قهوه می‌نوشد .\nسگ آب می‌نوشد .\nگربه شیر می‌نوشد ."
-SMOOTH = 20  # steps of the mean in the curve of the loss
+SMOOTH = 50  # steps of the mean in the curve of the loss
+FASTEST = 0.5  # largest learning rate: at 1 the loss of skip-gram goes to infinity
 ROWS = 40  # of a matrix that a page shows
 
 
@@ -130,8 +131,8 @@ async def show(visit: Visit) -> None:
         button("+10", partial(move, 10)).props("dir=ltr")
         button("+100", partial(move, 100)).props("dir=ltr")
         player = button(visit.t("training-play"), play)
-        rate = visit.get_number("rate", 0.2, 0.01, 1)
-        slider(visit.t("training-rate"), rate, (0.01, 1, 0.01), remembering(visit, "rate", refresh))
+        rate = visit.get_number("rate", 0.2, 0.01, FASTEST)
+        slider(visit.t("training-rate"), rate, (0.01, FASTEST, 0.01), remembering(visit, "rate", refresh))
         slider(visit.t("window"), visit.get_number("window", 2, 1, 5), (1, 5, 1), remembering(visit, "window", refresh))
     timer = ui.timer(0.7, partial(move, 1), active=False)
     panel = Panel(visit)
@@ -141,7 +142,10 @@ async def show(visit: Visit) -> None:
         if not text:
             html(notice(visit.t("counts-empty"), kind="empty"))
             return
-        options = {"window": int(visit.get_number("window", 2, 1, 5)), "rate": visit.get_number("rate", 0.2, 0.01, 1)}
+        options = {
+            "window": int(visit.get_number("window", 2, 1, 5)),
+            "rate": visit.get_number("rate", 0.2, 0.01, FASTEST),
+        }
         lesson = await visit.compute(take_lesson, algorithm, text, steps, **options)
         step = lesson.last
         first = tag("h2", visit.t("training-step", step=steps))

@@ -11,13 +11,15 @@ window.firth = {
       popup.replaceChildren(this.make("strong", gone.title), this.make("span", gone.cure));
       setInterval(() => popup.ariaHidden === "false" && this.knock(popup, gone), 2000);
     });
+    addEventListener("DOMContentLoaded", () => this.showJoiners(document.cookie.includes("firth-joiners=1")));
     addEventListener("resize", () => this.draw());
     addEventListener("keydown", (event) => {
       if (event.key === "Escape") document.body.classList.remove("menu-open");
     });
     document.addEventListener("click", (event) => this.merge(event.target.closest("a[data-merge]")), true);
     document.addEventListener("click", (event) => {
-      if (!event.target.closest(".side, .menu-button")) document.body.classList.remove("menu-open");
+      const open = document.body.classList.contains("menu-open"); // a change of the class repaints plots
+      if (open && !event.target.closest(".side, .menu-button")) document.body.classList.remove("menu-open");
     });
   },
   // A link that changes a part of the state keeps the rest, as the address has it now.
@@ -50,6 +52,40 @@ window.firth = {
     this.keep("language", name);
     location.reload();
   },
+  joiners() {
+    const on = !document.body.classList.contains("joiners");
+    this.keep("joiners", Number(on));
+    this.showJoiners(on);
+  },
+  // Half spaces (ZWNJ) as marks, in words and texts, whose direction is their own, and in the words of plots.
+  showJoiners(on) {
+    document.body.classList.toggle("joiners", on);
+    const button = document.querySelector(".joiners-button"), content = document.getElementById("content");
+    button?.setAttribute("aria-pressed", on);
+    document.querySelectorAll(".scatter").forEach((one) => one.scatter?.respell());
+    if (!on || !content) return;
+    this.markJoiners(content);
+    this.watch ??= new MutationObserver(() => this.markJoiners(content));
+    this.watch.observe(content, { childList: true, characterData: true, subtree: true });
+  },
+  // The mark is no text of the page: it is neither copied nor read aloud.
+  markJoiners(content) {
+    const texts = document.createTreeWalker(content, NodeFilter.SHOW_TEXT), found = [];
+    while (texts.nextNode()) {
+      const parent = texts.currentNode.parentElement, word = parent.closest("bdi, [dir='auto']");
+      const isMarkable = parent instanceof HTMLElement && word && !word.matches("textarea, summary"); // not a picture in SVG
+      if (isMarkable) found.push(texts.currentNode);
+    }
+    for (const node of found) {
+      const isMarked = () => node.previousSibling?.className === "joiner";
+      for (let at; (at = node.data.lastIndexOf("\u200c")) > 0 || (at === 0 && !isMarked()); ) {
+        const mark = this.make("span", "");
+        mark.className = "joiner";
+        mark.ariaHidden = "true";
+        node.splitText(at).before(mark);
+      }
+    }
+  },
   sheet(button) {
     button.setAttribute("aria-expanded", button.parentElement.classList.toggle("open"));
   },
@@ -57,8 +93,13 @@ window.firth = {
     const open = document.body.classList.toggle("menu-open");
     button.setAttribute("aria-expanded", open);
   },
-  // What needs the places of words on the screen: arcs from a predicate to its roles, clusters that light up.
+  // What needs the places of words on the screen: arcs from a predicate to its roles, clusters that light up, and the
+  // chosen word of a sentence that is wider than the page.
   draw() {
+    document.querySelectorAll(".scroll [aria-current='true']").forEach((word) => {
+      const region = word.closest(".scroll"), place = word.getBoundingClientRect(), box = region.getBoundingClientRect();
+      region.scrollLeft += (place.left + place.right - box.left - box.right) / 2;
+    });
     document.querySelectorAll(".arcs").forEach((sentence) => this.arcs(sentence));
     document.querySelectorAll("[data-cluster]").forEach((mention) => {
       const same = () => document.querySelectorAll(`[data-cluster="${mention.dataset.cluster}"]`);
@@ -104,7 +145,7 @@ window.firth = {
   // The number under the mouse in a strip.
   read(event) {
     const image = event.target, output = image.parentElement.querySelector("output");
-    if (event.type === "mouseleave") return void (output.textContent = image.alt);
+    if (event.type === "mouseleave") return void (output.textContent = image.dataset.limits);
     const rows = (image.numbers ??= JSON.parse(image.dataset.numbers)), box = image.getBoundingClientRect();
     const find = (offset, size, count) => Math.max(0, Math.min(count - 1, Math.floor((offset / size) * count)));
     const row = find(event.clientY - box.top, box.height, rows.length);

@@ -35,7 +35,7 @@ void main() {
   float column = row < 0.5 ? shade : clamp(shade, 0.0, 1.0) * 255.0;
   vec3 color = texelFetch(palette, ivec2(int(column + 0.5), int(row)), 0).rgb;
   float alpha = clamp(0.95 / sqrt(1.0 + overlap * density), 0.16, 0.92) * mix(0.55, 1.0, kept);
-  if (focus > 0.5) alpha = lit > 0.5 ? 1.0 : 0.10;
+  if (focus > 0.5) alpha = lit > 0.5 ? 1.0 : max(0.012, 0.16 / (1.0 + 0.5 * overlap * density));
   tint = vec4(color, alpha);
   gl_PointSize = size * (focus > 0.5 && lit > 0.5 ? 1.4 : 1.0);
 }`;
@@ -66,7 +66,8 @@ const RAMPS = { // from low to high
 const TEXTS = {
   zoomIn: "Zoom in", zoomOut: "Zoom out", fit: "Show all", lasso: "Select with a lasso", download: "Save as TSV",
   clear: "Clear", selected: "{count} selected", kept: "{count} of 10 neighbors kept", legend: "Legend", of: "{shown} of {count} shown",
-  word: "word", layer: "layer {layer}", equal: "equal weights", unit: "unit length",
+  keys: "Arrow keys move the cross, Shift makes small steps, Space sets a corner, Enter selects, Escape cancels.",
+  rank: "rank {rank}", word: "word", layer: "layer {layer}", equal: "equal weights", unit: "unit length",
   noWebgl: "This browser has no WebGL 2, so the map is shown as a table.",
 };
 const STYLE = `
@@ -105,6 +106,7 @@ const STYLE = `
 .scatter-selection td + td, .scatter-plain td + td { opacity: .7; }
 .scatter-rows button, .scatter-plain button { border: 0; background: none; color: inherit; padding: 0; text-align: start; }
 .scatter-plain { block-size: 100%; overflow: auto; padding: 12px; font: 14px/1.5 var(--font, system-ui, sans-serif); touch-action: auto; user-select: text; }
+.scatter-plain p { margin: 0 0 8px; }
 .mixer { display: grid; gap: 6px; max-inline-size: 34rem; font: 13px/1.45 var(--font, system-ui, sans-serif); }
 .mixer label { display: grid; grid-template-columns: 2em 1fr 3em; gap: 8px; align-items: center; direction: ltr; }
 .mixer label.unit { grid-template-columns: auto 1fr; direction: inherit; }
@@ -115,6 +117,8 @@ const STYLE = `
 [dir="rtl"] .scatter-tools { right: auto; left: 10px; }
 [dir="rtl"] .scatter-legend { left: auto; right: 10px; }
 [dir="rtl"] .scatter-selection { right: auto; left: 10px; }
+.scatter-help { position: absolute; left: 50%; top: 12px; translate: -50% 0; max-inline-size: calc(100% - 120px); padding: 4px 10px; font: 12.5px/1.45 var(--font, system-ui, sans-serif); color: var(--scatter-card); background: var(--scatter-text); border-radius: 8px; pointer-events: none; }
+.scatter-help[hidden] { display: none; }
 .scatter-live { position: absolute; inline-size: 1px; block-size: 1px; overflow: hidden; clip-path: inset(50%); }
 @media (max-width: 700px) { .scatter .scatter-selection { left: 10px; right: 10px; inline-size: auto; max-block-size: 45%; } .scatter-legend { max-inline-size: 55%; max-block-size: 45%; } }
 `;
@@ -123,6 +127,9 @@ const ICONS = {
   lasso: "M7 17c-3-1-4-4-3-7 2-5 11-7 15-4 3 3 0 9-6 10-3 .5-5 0-6-1M7 17c-1 1 0 3 2 4",
 };
 const MOST_LABELS = 160;
+const FEW = 500; // of so few points a word is moved until it covers no point, no arrow and no other word
+const AROUND = 80; // points that are seen at least around a word that was searched
+const STEP = 24; // pixels that the cross of the keyboard moves
 const MOST_ROWS = 200;
 const GRID = 256;
 const ALWAYS = 100000; // so many points are drawn in every frame, the others only if the frames of a movement keep up
@@ -162,6 +169,20 @@ function fill(text, values) {
   return text.replace(/\{(\w+)\}/g, (_, name) => values[name]);
 }
 
+/** Whether a line ax, ay, bx, by passes through a box. */
+function crosses([ax, ay, bx, by], left, top, right, bottom) {
+  let [from, to] = [0, 1];
+  for (const [start, step, low, high] of [[ax, bx - ax, left, right], [ay, by - ay, top, bottom]]) {
+    if (step === 0) {
+      if (start < low || start > high) return false;
+      continue;
+    }
+    const [one, other] = [(low - start) / step, (high - start) / step];
+    [from, to] = [Math.max(from, Math.min(one, other)), Math.min(to, Math.max(one, other))];
+  }
+  return from <= to;
+}
+
 function make(tag, properties = {}, ...children) {
   const element = Object.assign(document.createElement(tag), properties);
   element.append(...children);
@@ -190,10 +211,11 @@ export class Scatter {
     const dir = document.documentElement.dir || "ltr";
     this.legend = make("details", { className: "scatter-legend", hidden: true, dir });
     this.selection = make("section", { className: "scatter-selection", hidden: true, dir });
+    this.help = make("p", { className: "scatter-help", hidden: true, textContent: this.texts.keys, dir });
     this.live = make("div", { className: "scatter-live" });
     this.live.setAttribute("aria-live", "polite");
     this.tools = make("div", { className: "scatter-tools" });
-    element.replaceChildren(this.points, this.words, this.legend, this.selection, this.tools, this.tip, this.live);
+    element.replaceChildren(this.points, this.words, this.legend, this.selection, this.tools, this.tip, this.help, this.live);
     this.makeTools();
     this.listen();
     this.failed = !this.start();
@@ -251,7 +273,8 @@ export class Scatter {
   /** Colors for light and dark: the text color of the page tells which. */
   paint() {
     const style = getComputedStyle(this.element);
-    const [red, green, blue] = (style.color.match(/[\d.]+/g) ?? [0, 0, 0]).map(Number);
+    this.ink = style.color;
+    const [red, green, blue] = (this.ink.match(/[\d.]+/g) ?? [0, 0, 0]).map(Number);
     this.dark = 0.3 * red + 0.59 * green + 0.11 * blue > 128;
     const colors = this.dark ? ["#1e2126", "#3a3f47", "#e8e7e3"] : ["#ffffff", "#dcd9d2", "#1d1c1a"];
     ["card", "line", "text"].forEach((name, k) => this.element.style.setProperty(`--scatter-${name}`, colors[k]));
@@ -524,8 +547,10 @@ export class Scatter {
     const { left, right, bottom, top } = this.bounds();
     const shorter = Math.min(this.width, this.height);
     const covered = this.size < 1000 && this.legend.open && !this.legend.hidden ? Math.min(this.legend.offsetHeight, this.height / 3) : 0;
-    const across = Math.max(((right - left) * shorter) / this.width, ((top - bottom) * shorter) / (this.height - covered), 1e-6);
-    const k = (this.size < 1000 ? 1.5 : 1.84) / across;
+    const [least, part] = this.size < 1000 ? [64, 0.125] : [0, 0.04]; // few points have words around them
+    const free = (side) => Math.max(side / 4, side - 2 * Math.max(least, part * side));
+    const pixels = Math.min(free(this.width) / (right - left || 1e-6), free(this.height - covered) / (top - bottom || 1e-6));
+    const k = Math.min(2 * pixels, 1e6 * shorter) / shorter;
     const view = { x: (left + right) / 2, y: (bottom + top) / 2 - covered / (k * shorter), k }; // few points lie above the legend
     this.moved = false;
     this.away = { x: 0, y: 0 };
@@ -540,8 +565,10 @@ export class Scatter {
     const step = (now) => {
       const share = Math.min(1, Math.max(0, (now - begin) / milliseconds));
       const eased = share * share * (3 - 2 * share);
-      const between = (name) => from[name] + (view[name] - from[name]) * eased;
-      this.view = { x: between("x"), y: between("y"), k: from.k * (view.k / from.k) ** eased };
+      const k = from.k * (view.k / from.k) ** eased;
+      const away = from.k === view.k ? 1 - eased : (1 / k - 1 / view.k) / (1 / from.k - 1 / view.k); // the target stays in view
+      const between = (name) => view[name] + (from[name] - view[name]) * away;
+      this.view = { x: between("x"), y: between("y"), k };
       this.move();
       this.draw();
       if (share < 1) requestAnimationFrame(step);
@@ -643,15 +670,18 @@ export class Scatter {
     this.light(words.map((word) => this.find(word)).filter((id) => id >= 0), this.find(center), go);
   }
 
-  /** Travels to a point, so near that two in five of the lit points are seen around it. */
+  /** Travels to a point, so near that two in five of the lit points are seen around it, with AROUND points or some space. */
   goTo(id) {
     const places = this.locate();
     const [x, y] = [places[2 * id], places[2 * id + 1]];
     const gaps = this.lit.filter((one) => one !== id).map((one) => Math.hypot(places[2 * one] - x, places[2 * one + 1] - y));
     const { left, right, bottom, top } = this.bounds();
-    const whole = 1.84 / Math.max(right - left, top - bottom, 1e-6);
+    const whole = Math.max(right - left, top - bottom, 1e-6);
     const near = gaps.sort((a, b) => a - b)[Math.floor(0.4 * gaps.length)] ?? 0;
-    this.travel({ x, y, k: Math.min(60 * whole, Math.max(3 * whole, near > 0 ? 0.6 / near : 0)) });
+    let reach = whole / 200;
+    while (reach < whole && this.inside(x - reach, x + reach, y - reach, y + reach).length < Math.min(AROUND, this.size)) reach *= 1.3;
+    if (near > 0) reach = Math.max(near, Math.min(reach, 8 * near)); // a tight group in an empty area is not a dot
+    this.travel({ x, y, k: 0.75 / Math.min(reach, whole / 4) });
   }
 
   pick(x, y, reach = 12) {
@@ -694,6 +724,7 @@ export class Scatter {
     const clear = make("button", { type: "button", textContent: this.texts.clear, onclick: () => this.select([]) });
     const rows = make("div", { className: "scatter-rows", tabIndex: 0, role: "region", ariaLabel: title.textContent }, this.table(this.rows(ids.slice(0, MOST_ROWS))));
     this.selection.replaceChildren(make("header", {}, title, save, clear), rows);
+    this.live.textContent = title.textContent;
   }
 
   group(id) {
@@ -738,7 +769,7 @@ export class Scatter {
   makeTools() {
     const actions = {
       zoomIn: () => this.zoom(1.5), zoomOut: () => this.zoom(1 / 1.5), fit: () => this.fit(),
-      lasso: () => this.setLasso(!this.lassoing),
+      lasso: (event) => this.setLasso(!this.lassoing, event.detail === 0),
     };
     for (const [name, onclick] of Object.entries(actions)) {
       const button = make("button", { type: "button", title: this.texts[name], onclick });
@@ -749,10 +780,55 @@ export class Scatter {
     }
   }
 
-  setLasso(on) {
+  /** Turns the lasso on or off. By keyboard, a cross stands in the middle, and its corners are set with Space. */
+  setLasso(on, byKeyboard = false) {
     this.lassoing = on;
     this.lassoButton.setAttribute("aria-pressed", String(on));
     this.element.classList.toggle("lassoing", on);
+    this.cross = on && byKeyboard && !this.failed ? [Math.round(this.width / 2), Math.round(this.height / 2)] : null;
+    this.path = this.cross ? [] : null;
+    this.help.hidden = !this.cross;
+    if (this.cross) {
+      this.live.textContent = this.texts.keys;
+      this.element.focus({ preventScroll: true });
+    }
+    this.draw();
+  }
+
+  /** A key while the lasso is on: moves the cross, sets a corner, selects what lies inside, or cancels. */
+  pressLassoKey(event) {
+    const step = event.shiftKey ? STEP / 4 : STEP;
+    const moves = { ArrowLeft: [-step, 0], ArrowRight: [step, 0], ArrowUp: [0, -step], ArrowDown: [0, step] };
+    if (event.key in moves) {
+      if (!this.cross) this.setLasso(true, true);
+      const clamp = (value, most) => Math.max(0, Math.min(most, value));
+      const [x, y] = moves[event.key];
+      this.cross = [clamp(this.cross[0] + x, this.width), clamp(this.cross[1] + y, this.height)];
+      this.hover(this.pick(...this.cross));
+      this.draw();
+    } else if (this.cross && event.key === " ") {
+      this.path.push([...this.cross]);
+      this.draw();
+    } else if (this.cross && event.key === "Enter") {
+      const path = this.closePath();
+      this.setLasso(false);
+      this.hover(-1);
+      if (path.length > 2) this.select(this.within(path));
+    } else if (event.key === "Escape" || event.key === "l") {
+      this.setLasso(false);
+      this.hover(-1);
+    } else {
+      return;
+    }
+    event.preventDefault();
+  }
+
+  /** The corners and the cross as a polygon; one corner and the cross are opposite corners of a box. */
+  closePath() {
+    const path = [...this.path, this.cross];
+    if (path.length !== 2) return path;
+    const [[ax, ay], [bx, by]] = path;
+    return [[ax, ay], [bx, ay], [bx, by], [ax, by]];
   }
 
   drawLegend() {
@@ -810,8 +886,9 @@ export class Scatter {
     else parts.push(make("strong", { textContent: this.name(id) }));
     const kept = this.data.fields.find((field) => field.key === "kept");
     const notes = [this.group(id)];
+    if (this.field?.key === "frequency") notes.push(fill(this.texts.rank, { rank: (id + 1).toLocaleString("en") }));
     if (kept) notes.push(fill(this.texts.kept, { count: Math.round(10 * kept.values[id]) }));
-    if (this.field && this.field.kind !== "category" && this.field.key !== "kept" && this.field.raw !== false) {
+    if (this.field && this.field.kind !== "category" && !["kept", "frequency"].includes(this.field.key) && this.field.raw !== false) {
       notes.push(`${this.field.label}: ${Number(this.field.values[id].toPrecision(3))}`);
     }
     parts.push(make("small", { textContent: notes.filter(Boolean).join(" · "), dir: "auto" }));
@@ -834,7 +911,7 @@ export class Scatter {
   listen() {
     const { element, words } = this;
     new ResizeObserver(() => this.size && !this.failed && (this.resize(), this.moved || this.fit(false), this.draw())).observe(element);
-    const repaint = () => this.data && (this.paint(), this.draw());
+    const repaint = () => this.data && getComputedStyle(element).color !== this.ink && (this.paint(), this.draw());
     new MutationObserver(repaint).observe(document.body, { attributes: true, attributeFilter: ["class", "style", "data-theme"] });
     matchMedia("(prefers-color-scheme: dark)").addEventListener("change", repaint);
     this.points.addEventListener("webglcontextlost", (event) => event.preventDefault());
@@ -857,6 +934,7 @@ export class Scatter {
     this.words.setPointerCapture(event.pointerId);
     this.held.set(event.pointerId, { x: event.offsetX, y: event.offsetY });
     this.traveled = 0;
+    if (this.cross) this.setLasso(true); // the mouse takes over from the keyboard
     if ((event.shiftKey || this.lassoing) && this.held.size === 1) this.path = [[event.offsetX, event.offsetY]];
   }
 
@@ -908,14 +986,15 @@ export class Scatter {
   }
 
   pressKey(event) {
-    if (event.target !== this.element) return;
+    if (event.target !== this.element || event.ctrlKey || event.metaKey) return;
+    if (this.lassoing) return this.pressLassoKey(event);
     const actions = {
       ArrowLeft: () => this.pan(60, 0), ArrowRight: () => this.pan(-60, 0), ArrowUp: () => this.pan(0, 60),
       ArrowDown: () => this.pan(0, -60), "+": () => this.zoom(1.3), "=": () => this.zoom(1.3), "-": () => this.zoom(1 / 1.3),
-      0: () => this.fit(), Escape: () => this.select([]), l: () => this.setLasso(!this.lassoing),
+      0: () => this.fit(), Escape: () => this.select([]), l: () => this.setLasso(true, true),
       Enter: () => this.pickMiddle(),
     };
-    if (!actions[event.key] || event.ctrlKey || event.metaKey) return;
+    if (!actions[event.key]) return;
     event.preventDefault();
     actions[event.key]();
   }
@@ -962,6 +1041,7 @@ export class Scatter {
     const pixels = (this.view.k * shorter) / 2; // per unit
     const count = this.countDrawn();
     const diameter = Math.min(14, this.options.pointSize * Math.max(1, (pixels / this.startScale()) ** 0.3));
+    this.radius = diameter / 2;
     gl.clearColor(0, 0, 0, 0);
     gl.clear(gl.COLOR_BUFFER_BIT);
     gl.uniform3f(uniforms.mixing, ...this.mixing);
@@ -993,18 +1073,21 @@ export class Scatter {
     this.drawArrows(context, ink);
     this.labels = []; // those that are shown
     const taken = new Map(); // cells of 48 × 24 pixels → boxes in them
+    this.block(taken);
     for (const id of [this.center, this.echoed ?? -1]) if (id >= 0) this.drawRing(context, id);
     if (this.names && this.options.labels) {
       const first = this.center >= 0 ? [this.center, ...this.lit] : this.lit;
       let shown = 0;
       for (const id of first) if (this.drawLabel(context, id, true, taken, ink) && ++shown >= MOST_LABELS) break;
       if (!first.length) this.drawLabels(context, taken, ink);
+      else if (first.length < MOST_LABELS) this.drawLabels(context, taken, this.dark ? ["", "#7d828a", ink[2]] : ["", "#9b978f", ink[2]]);
     }
     for (const tag of this.data.tags ?? []) this.drawTag(context, tag, ink);
     if (this.hovered >= 0) this.drawRing(context, this.hovered, 7, ink[0]);
-    if (this.path) {
+    if (this.path?.length) {
+      const path = this.cross ? this.closePath() : this.path;
       context.beginPath();
-      this.path.forEach(([x, y], k) => (k ? context.lineTo(x, y) : context.moveTo(x, y)));
+      path.forEach(([x, y], k) => (k ? context.lineTo(x, y) : context.moveTo(x, y)));
       context.closePath();
       context.fillStyle = "rgb(59 130 246 / .14)";
       context.strokeStyle = "#3b82f6";
@@ -1012,6 +1095,64 @@ export class Scatter {
       context.fill();
       context.stroke();
     }
+    if (this.cross) this.drawCross(context, ink);
+  }
+
+  drawCross(context, ink) {
+    const [x, y] = this.cross;
+    const lines = [[x - 14, y, x - 4, y], [x + 4, y, x + 14, y], [x, y - 14, x, y - 4], [x, y + 4, x, y + 14]];
+    for (const [width, color] of [[5, ink[2]], [2, "#2563eb"]]) {
+      context.beginPath();
+      for (const [ax, ay, bx, by] of lines) (context.moveTo(ax, ay), context.lineTo(bx, by));
+      context.lineWidth = width;
+      context.strokeStyle = color;
+      context.stroke();
+    }
+  }
+
+  /** What words must not cover: buttons and boxes above the map and, where there are few, points and arrows. */
+  block(taken) {
+    const above = [this.tools, this.legend, this.selection].filter((one) => one.offsetParent && !one.hidden);
+    this.covered = above.map((one) => [one.offsetLeft, one.offsetTop, one.offsetLeft + one.offsetWidth, one.offsetTop + one.offsetHeight]);
+    const near = this.size <= FEW ? Array.from({ length: this.size }, (_, id) => id) : this.lit.slice(0, MOST_LABELS);
+    this.dots = near.map((id) => [id, ...this.toPixel(id)]);
+    this.lines = this.arrows.length <= FEW ? this.arrows.map(({ from, to }) => [...this.toPixel(from), ...this.toPixel(to)]) : [];
+    const [ox, oy] = this.offset();
+    for (const [left, top, right, bottom] of this.covered) this.take(taken, [left + ox, top + oy, right + ox, bottom + oy]);
+  }
+
+  /** Where the map is in the window. Cells follow the map, so that labels stay the same while it is moved. */
+  offset() {
+    const [wide, high] = this.scales();
+    return [(this.view.x * wide * this.width) / 2, (-this.view.y * high * this.height) / 2];
+  }
+
+  cellsOf(box) {
+    const keys = [];
+    for (let column = Math.floor(box[0] / 48); column <= box[2] / 48; column++) {
+      for (let row = Math.floor(box[1] / 24); row <= box[3] / 24; row++) keys.push(`${column},${row}`);
+    }
+    return keys;
+  }
+
+  take(taken, box) {
+    for (const key of this.cellsOf(box)) taken.has(key) ? taken.get(key).push(box) : taken.set(key, [box]);
+  }
+
+  isFree(taken, box) {
+    const meets = (other) => !(box[0] > other[2] || box[2] < other[0] || box[1] > other[3] || box[3] < other[1]);
+    return !this.cellsOf(box).some((key) => taken.get(key)?.some(meets));
+  }
+
+  /** Points and arrows that a box covers: a cost, for words that can stand elsewhere. */
+  countCovered(id, [left, top, right, bottom]) {
+    const reach = this.radius - 1;
+    let cost = 0;
+    for (const [one, x, y] of this.dots) {
+      if (one !== id && x > left - reach && x < right + reach && y > top - reach && y < bottom + reach) cost += 5;
+    }
+    for (const line of this.lines) if (crosses(line, left, top, right, bottom)) cost += 1;
+    return cost + (left < 0 || right > this.width || top < 0 || bottom > this.height ? 20 : 0);
   }
 
   /** Words by rank, as many as fit without overlap. */
@@ -1026,44 +1167,61 @@ export class Scatter {
     let tried = 0;
     if (share < 0.25) { // few points are visible: look them up
       const visible = this.inside(left, right, bottom, top);
-      const ranked = visible.length > 20000 ? visible : visible.sort((a, b) => a - b);
-      for (const id of ranked) if (tried++ > 6000 || (this.drawLabel(context, id, false, taken, ink) && ++shown >= most)) break;
-      return;
+      if (visible.length < 20000) {
+        for (const id of visible.sort((a, b) => a - b)) if (tried++ > 6000 || (this.drawLabel(context, id, false, taken, ink) && ++shown >= most)) break;
+        return;
+      }
     }
-    for (let id = 0; id < this.size && tried < 6000; id++, tried++) {
+    const places = this.locate();
+    for (let id = 0; id < this.size && tried < 6000; id++) {
+      const [x, y] = [places[2 * id], places[2 * id + 1]];
+      if (x < left || x > right || y < bottom || y > top) continue;
+      tried++;
       if (this.drawLabel(context, id, false, taken, ink) && ++shown >= most) break;
     }
   }
 
   drawLabel(context, id, strong, taken, ink) {
+    if (!strong && this.flags[id]) return false; // its word stands there already
     const [x, y] = this.toPixel(id);
     if (x < -40 || y < -8 || x > this.width || y > this.height + 8) return false;
-    const text = this.names[id];
+    const text = this.spell(this.names[id]);
     if (!text) return false;
     const size = strong ? 13.5 : id < 200 ? 14 : id < 2000 ? 12.5 : 11.5;
     const font = `${strong ? 600 : 450} ${size}px ${this.family()}`;
     if (context.font !== font) context.font = font;
     const width = strong ? context.measureText(text).width : (this.widths[id] ||= context.measureText(text).width);
-    const [wide, high] = this.scales(); // cells follow the map, so that labels stay the same while it is moved
-    const [ox, oy] = [(this.view.x * wide * this.width) / 2, (-this.view.y * high * this.height) / 2];
-    const [left, middle] = this.place(id, x, y, width);
-    const box = [left + ox, middle - size * 0.62 + oy, left + 6 + width + ox, middle + size * 0.62 + oy];
-    const keys = [];
-    for (let column = Math.floor(box[0] / 48); column <= box[2] / 48; column++) {
-      for (let row = Math.floor(box[1] / 24); row <= box[3] / 24; row++) {
-        const key = `${column},${row}`;
-        for (const other of taken.get(key) ?? []) {
-          const apart = box[0] > other[2] || box[2] < other[0] || box[1] > other[3] || box[3] < other[1];
-          if (!apart && id !== this.center) return false;
-        }
-        keys.push(key);
-      }
+    const [ox, oy] = this.offset();
+    const places = this.size <= FEW || strong ? this.placesOf(id, x, y, width, size) : [this.place(id, x, y, width)];
+    let best = null;
+    for (const [left, middle, farther = 0] of places) {
+      const box = [left, middle - size * 0.62, left + 6 + width, middle + size * 0.62];
+      const own = [box[0] + ox, box[1] + oy, box[2] + ox, box[3] + oy];
+      if (id !== this.center && !this.isFree(taken, own)) continue;
+      const cost = farther + (places.length > 1 ? this.countCovered(id, box) : 0);
+      if (!best || cost < best.cost) best = { cost, left, middle, box, own };
+      if (!cost) break;
     }
-    this.labels.push({ id, box: [left, box[1] - oy, left + 6 + width, box[3] - oy] });
-    for (const key of keys) taken.has(key) ? taken.get(key).push(box) : taken.set(key, [box]);
+    if (!best) return false;
+    this.labels.push({ id, box: best.box });
+    this.take(taken, best.own);
     context.textAlign = "left";
-    this.write(context, text, left + 3, middle, strong ? ink[0] : ink[1], ink[2]);
+    this.write(context, text, best.left + 3, best.middle, strong ? ink[0] : ink[1], ink[2]);
     return true;
+  }
+
+  /**
+   * Where a word can stand, the best place first: as `place` says, after, before, above and below its point; where there
+   * are few points also between these and a line farther, which costs half of an arrow that is covered.
+   */
+  placesOf(id, x, y, width, size) {
+    const gap = this.radius + 1;
+    const [after, before, centered] = [x + gap, x - gap - 6 - width, x - 3 - width / 2];
+    const [above, below] = [y - gap - 0.7 * size, y + gap + 0.7 * size];
+    const sides = [[after, y], [before, y], [centered, above], [centered, below], [after, above], [after, below], [before, above], [before, below]];
+    const lines = this.size <= FEW ? [y - 0.55 * size, y + 0.55 * size, above - size, below + size] : [];
+    const farther = lines.flatMap((middle, k) => [after, before, ...(k < 2 ? [] : [centered])].map((left) => [left, middle, 0.5]));
+    return [...(this.lines.length ? [this.place(id, x, y, width)] : []), ...sides, ...farther];
   }
 
   /** Where a word starts, and its middle: after its point, at the edge before it, and not on the arrows of the point. */
@@ -1081,8 +1239,9 @@ export class Scatter {
       const [first, last] = document.documentElement.dir === "rtl" ? [tools, 0] : [0, tools];
       return [Math.max(2 + first, Math.min(x - width / 2 - 3, this.width - width - 8 - last)), y + 15 * Math.sign(down)];
     }
-    const before = across < 0 ? x - 9 - width > 0 : x + 9 + width > this.width;
-    return [before ? x - 9 - width : x + 3, y];
+    const gap = Math.max(3, this.radius + 1);
+    const before = across < 0 ? x - gap - 6 - width > 0 : x + gap + 6 + width > this.width;
+    return [before ? x - gap - 6 - width : x + gap, y];
   }
 
   write(context, text, x, y, color, halo) {
@@ -1097,29 +1256,49 @@ export class Scatter {
     return (this.fonts ??= getComputedStyle(this.element).fontFamily || "system-ui, sans-serif");
   }
 
-  drawTag(context, tag, ink) {
-    const [x, y] = this.toPixel(tag.at);
-    context.font = `650 14px ${this.family()}`;
-    context.textAlign = "center";
-    const half = context.measureText(tag.text).width / 2 + 6;
-    const inside = x > 0 && x < this.width && 2 * half < this.width; // a visible tag is not cut off at the edge
-    const middle = inside ? Math.min(Math.max(x, half), this.width - half) : x;
-    const level = this.findFreeLevel(middle - half, middle + half, y);
-    this.labels.push({ id: tag.at, box: [middle - half, level - 9, middle + half, level + 9] });
-    this.write(context, tag.text, middle, level, this.tone(tag.tone), ink[2]);
+  /** A word as the page shows words: with marks for its half spaces (ZWNJ) where the class `joiners` asks for them. */
+  spell(text) {
+    return document.body.classList.contains("joiners") ? text?.replaceAll("\u200c", "|\u200c") : text;
   }
 
-  /** A height near y where a tag from left to right covers neither words nor points; above y if there is none. */
+  /** Draws the words again after their spelling has changed. */
+  respell() {
+    this.widths?.fill(0);
+    this.draw();
+  }
+
+  drawTag(context, tag, ink) {
+    const [x, y] = this.toPixel(tag.at);
+    const text = this.spell(tag.text);
+    context.font = `650 14px ${this.family()}`;
+    context.textAlign = "center";
+    const half = context.measureText(text).width / 2 + 6;
+    const inside = x > 0 && x < this.width && 2 * half < this.width; // a visible tag is not cut off at the edge
+    const [tools] = this.covered; // the buttons stand in an upper corner
+    const beside = tools && y < tools[3] + 30;
+    const first = beside && tools[0] < this.width / 2 ? tools[2] : 0;
+    const last = beside && tools[0] > this.width / 2 ? tools[0] : this.width;
+    const middle = inside ? Math.min(Math.max(x, first + half), last - half) : x;
+    const level = this.findFreeLevel(middle - half, middle + half, y);
+    this.labels.push({ id: tag.at, box: [middle - half, level - 9, middle + half, level + 9] });
+    this.write(context, text, middle, level, this.tone(tag.tone), ink[2]);
+  }
+
+  /** A height near y where a tag from left to right covers neither words nor points, or as few as possible. */
   findFreeLevel(left, right, y) {
-    const tried = [-18, 20, -34, 36, -50, 52, -66, 68].map((step) => y + step).filter((level) => level > 10 && level < this.height - 10);
-    const covers = (level, [a, b, c, d]) => left < c && right > a && level - 10 < d && level + 10 > b;
+    const steps = [-18, 20, -34, 36, -50, 52, -66, 68, -82, 84, -98, 100];
+    const tried = steps.map((step) => y + step).filter((level) => level > 10 && level < this.height - 10);
     const points = [];
-    for (let id = 0; id < Math.min(this.size, 500); id++) {
+    for (let id = 0; id < Math.min(this.size, FEW); id++) {
       const [px, py] = this.toPixel(id);
       points.push([px - 5, py - 5, px + 5, py + 5]);
     }
-    const boxes = [...points, ...this.labels.map((label) => label.box)];
-    return tried.find((level) => !boxes.some((box) => covers(level, box))) ?? Math.max(y - 16, y > 0 ? 10 : y);
+    const words = [...this.labels.map((label) => label.box), ...this.covered];
+    const count = (level, boxes) => boxes.filter(([a, b, c, d]) => left < c && right > a && level - 10 < d && level + 10 > b).length;
+    const cost = (level) => 5 * count(level, words) + count(level, points);
+    let best = tried[0] ?? Math.max(y - 16, y > 0 ? 10 : y);
+    for (const level of tried) if (cost(level) < cost(best)) best = level;
+    return best;
   }
 
   drawRing(context, id, radius = 10, color = "#e5534b") {

@@ -39,6 +39,7 @@ from firth.neural.inference.transfer import Arrive, PinnedTransfer, to_device
 from firth.neural.mix import ScalarMix
 from firth.neural.state import BiLMState
 from firth.progress import Progress, Report, silent
+from firth.text.coverage import Coverage, report_coverage
 from firth.text.model_tokenizer import Sentences
 
 if TYPE_CHECKING:
@@ -136,6 +137,7 @@ def embed(
     options = EmbeddingOptions(layers, pooling, batch_tokens, precision, dtype)
     check(bilm, options)
     lists = list(bilm.tokenizer.sentences(sentences))
+    report_coverage(bilm.measure(lists))
     total, done, arrays = sum(map(len, lists)), 0, []
     for batch in start_batches(bilm, [lists], options):
         arrays = batch.arrays
@@ -168,13 +170,19 @@ def embed_blocks(
     check(bilm, options)
     tokenizer = bilm.tokenizer
 
+    coverage = Coverage()
+
     def tokenize_block(block: Sentences) -> list[list[str]]:
-        return list(tokenizer.sentences(block))
+        nonlocal coverage
+        lists = list(tokenizer.sentences(block))
+        coverage += bilm.measure(lists)
+        return lists
 
     for batch in start_batches(bilm, map(tokenize_block, blocks), options):
         finish(bilm, batch, options, shared=True)
         if batch.is_last:
             yield batch.arrays
+    report_coverage(coverage)
 
 
 def start_batches(bilm: BiLM, blocks: Iterable[list[list[str]]], options: EmbeddingOptions) -> Iterator[EmbeddingBatch]:
@@ -245,6 +253,7 @@ def embed_in_turn(
     if batch_size < 1:
         raise OptionError(f"batch_size is {batch_size}, but must be at least 1")
     lists = list(bilm.tokenizer.sentences(sentences))
+    report_coverage(bilm.measure(lists))
     arrays: list[Floats] = []
     with torch.no_grad():
         state = bilm.blank(0) if state is None else state

@@ -39,7 +39,12 @@ class LayerBatch:
     layers: Tensor
 
 
-def layers_of(bilm: BiLM, sentences: Sequence[Sequence[str]], select: Callable[[Tensor], Tensor]) -> Tensor:
+def layers_of(
+    bilm: BiLM,
+    sentences: Sequence[Sequence[str]],
+    select: Callable[[Tensor], Tensor],
+    precision: Precision = "float32",
+) -> Tensor:
     """What `select` keeps of the layers of all words: (kept, words, ...), the words in the order of the sentences.
 
     `select` gets the layers of one batch, (layers + 1, words, 2 · dim).
@@ -53,7 +58,7 @@ def layers_of(bilm: BiLM, sentences: Sequence[Sequence[str]], select: Callable[[
     none = select(torch.zeros(bilm.architecture.layers + 1, 0, 2 * bilm.architecture.dim, device=device))
     selected = none.new_empty(none.shape[0], int(ends[-1]) if len(ends) else 0, *none.shape[2:])
     with torch.no_grad():
-        for batch in run_batches(bilm, sentences):
+        for batch in run_batches(bilm, sentences, precision=precision):
             words = batch.layers[:, to_device(word_rows(batch.lengths + 2, 1), device)]
             shifts = ends[batch.places] - np.cumsum(batch.lengths)
             targets = np.arange(int(batch.lengths.sum())) + np.repeat(shifts, batch.lengths)

@@ -105,8 +105,9 @@ class TrainingLoop(Generic[RecordType]):
         self.fetch_losses()
         start = time.monotonic()
         tensors = add_prefix("extra", self.extra_tensors())
+        tensors |= add_prefix("optimizer", dict(self.optimizer.tensors()))  # on every rank: each may have a part
         if self.runtime.is_main:
-            tensors |= add_prefix("model", self.weights()) | add_prefix("optimizer", dict(self.optimizer.tensors()))
+            tensors |= add_prefix("model", self.weights())
             checkpoints.save(to_arrays(tensors), self.record.as_dict())
             checkpoints.remove_best(except_step=None if self.best is None else self.record.best_step)
         self.saved = time.monotonic()

@@ -10,8 +10,7 @@ from typing import Any, Literal
 import torch
 from torch import Tensor, nn
 
-from firth.neural.softmax import sparse_rows
-from firth.runtime import Runtime
+from firth.errors import OptionError
 
 Kind = Literal["adam", "muon", "adagrad"]
 BETAS = 0.9, 0.98
@@ -75,6 +74,9 @@ class Optimizer:
             self.parts.append(torch.optim.Adagrad(dense, lr=0, initial_accumulator_value=ACCUMULATED))
             return
         if kind == "muon":
+            if not hasattr(torch.optim, "Muon"):
+                problem = f"the optimizer 'muon' needs torch 2.9 or newer, and this is torch {torch.__version__}"
+                raise OptionError(f"{problem}. Install a newer torch, or use optimizer='modern'")
             names = [name for name in parameters if name not in apart and name.endswith(MUON_MATRICES)]
             settings: dict[str, Any] = {"weight_decay": decay, "momentum": MOMENTUM, "adjust_lr_fn": "match_rms_adamw"}
             if names:
@@ -151,28 +153,6 @@ class WarmupSchedule:
         if not self.warmup:
             return rate
         return rate * min(1.0, max((step + 1) / self.warmup, share / LONGEST_WARMUP))
-
-
-def all_reduce_gradients(parameters: Iterable[nn.Parameter], runtime: Runtime, also: Iterable[Tensor] = ()) -> None:
-    """Sums every gradient over all ranks, and the tensors of `also`.
-
-    Sparse gradients are sent as rows, never as whole tables; rows that several ranks have are added.
-    """
-    used = [one for one in parameters if one.grad is not None]
-    runtime.add_up([one.grad for one in used if one.grad is not None and not one.grad.is_sparse] + list(also))
-    for one in used:
-        if one.grad is not None and one.grad.is_sparse:
-            one.grad = _sum_rows(one.grad.coalesce(), runtime)
-
-
-def _sum_rows(grad: Tensor, runtime: Runtime) -> Tensor:
-    if runtime.size == 1:
-        return grad
-    rows = torch.cat(runtime.gather(grad.indices()[0]))
-    values = torch.cat(runtime.gather(grad.values()))
-    distinct, places = torch.unique(rows, return_inverse=True)
-    total = values.new_zeros(len(distinct), *values.shape[1:]).index_add_(0, places, values)
-    return sparse_rows(distinct, total, grad.shape)
 
 
 def clip_gradients(parameters: Iterable[nn.Parameter], most: float) -> Tensor:

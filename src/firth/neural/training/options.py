@@ -40,6 +40,10 @@ class PretrainingOptions(Recipe):
     accumulation: int = option(
         1, "Process a batch in this many parts: needs less memory, gives the same result.", minimum=1
     )
+    shard_optimizer: bool = option(
+        False,
+        "Split the state of the optimizer over the processes (ZeRO-1): less memory, and time to exchange weights.",
+    )
     epochs: int = option(10, "Passes over the corpus.", minimum=1, maximum=1_000_000)
     steps: int | None = option(None, "Training steps, instead of epochs.", minimum=1)
     minutes: float | None = option(None, "Training time in minutes, instead of epochs.", minimum=0)

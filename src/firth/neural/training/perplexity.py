@@ -21,6 +21,7 @@ from firth.neural.training.vocabulary import TrainingVocabulary
 from firth.progress import Progress, Report, silent
 from firth.runtime import Runtime
 from firth.text.corpus import Corpus
+from firth.text.coverage import Coverage, report_coverage
 from firth.text.model_tokenizer import Sentences
 from firth.text.tokenfile import TokenFile
 
@@ -161,4 +162,5 @@ def perplexity(
     held_out = HeldOutText(bilm, softmax, tokens, runtime, rows=rows, steps=STEPS, sentences=sentences)
     is_unknown = held_out.types.targets[: len(tokens.vocabulary)] == head.unknown
     unknown = int(np.asarray(tokens.vocabulary.counts)[is_unknown].sum())
+    report_coverage(Coverage(len(tokens), unknown))
     return replace(held_out.perplexity(report), unknown=unknown)

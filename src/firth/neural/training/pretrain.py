@@ -22,12 +22,14 @@ from firth.neural.bilm import BiLM
 from firth.neural.layers import WordEmbedding
 from firth.neural.softmax import FullSoftmax, SampledSoftmax, SampledWords, Softmax
 from firth.neural.state import BiLMState
+from firth.neural.training.buckets import GradientBuckets
 from firth.neural.training.distillation import Teacher
 from firth.neural.training.loop import Tensors, TrainingLoop, add_prefix, select_prefix
 from firth.neural.training.lstm import Dropout, LayerInputs, run_layers
-from firth.neural.training.optimizers import Kind, Optimizer, WarmupSchedule, all_reduce_gradients, clip_gradients
+from firth.neural.training.optimizers import Kind, Optimizer, WarmupSchedule, clip_gradients
 from firth.neural.training.options import PretrainingOptions
 from firth.neural.training.perplexity import HeldOutText, perplexity_of
+from firth.neural.training.sharding import ShardedOptimizer
 from firth.neural.training.streams import StreamBatch, Streams
 from firth.neural.training.vocabulary import TrainingVocabulary
 from firth.progress import Progress
@@ -104,12 +106,11 @@ class Pretraining(TrainingLoop[CurveRecord]):
         self.average: list[Tensor] = []
         if options.averaging:
             self.average = [one.detach().clone() for one in self.parameters.values()]
-        self.optimizer = Optimizer(
-            OPTIMIZER_KINDS[options.optimizer],
-            self.parameters,
-            sparse_names(bilm, self.softmax),
-            options.value("decay"),
-        )
+        sparse = sparse_names(bilm, self.softmax)
+        settings = OPTIMIZER_KINDS[options.optimizer], self.parameters, sparse, options.value("decay")
+        is_sharded = options.shard_optimizer and runtime.size > 1
+        self.optimizer = ShardedOptimizer(*settings, runtime) if is_sharded else Optimizer(*settings)
+        self.buckets = GradientBuckets(self.parameters, sparse, runtime)
         self.held_out = None
         if held_out is not None:
             reading: dict[str, Any] = {"rows": options.batch, "steps": options.unroll}
@@ -202,11 +203,11 @@ class Pretraining(TrainingLoop[CurveRecord]):
         options = self.options
         try:
             loss = self._gradients(parts)
+            self.buckets.finish(also=[loss])
             if self._is_frozen():
                 for name, parameter in self.parameters.items():
                     if not name.startswith("softmax."):
                         parameter.grad = None
-            all_reduce_gradients(self.parameters.values(), self.runtime, also=[loss])
             norm = clip_gradients(self.parameters.values(), self.clip)
             self.optimizer.step(self.rate)
         except torch.OutOfMemoryError as error:
@@ -265,6 +266,8 @@ class Pretraining(TrainingLoop[CurveRecord]):
                 distilled = self.teacher.loss(hidden, goal, batch.targets)
                 loss = (1 - options.distillation) * loss + options.distillation * distilled
             loss = loss * share
+            if part == options.accumulation - 1:
+                self.buckets.begin()
             (loss * self.loss_scale).backward()  # type: ignore[no-untyped-call]
             total += loss.detach()
         return total

@@ -11,7 +11,7 @@ from torch import Tensor
 
 from firth.errors import OptionError
 from firth.neural.language import SPELLINGS
-from firth.neural.layers import UNKNOWN, CharacterCnn, WordEmbedding, find_mark
+from firth.neural.layers import UNKNOWN, CharacterCnn, LexiconCnn, WordEmbedding, find_mark
 from firth.neural.softmax import RowLookup
 from firth.neural.training import cnn_gpu
 from firth.text.character_ids import BEGIN, END, FILL
@@ -32,17 +32,19 @@ class TrainingVocabulary:
     """
 
     def __init__(self, bilm: BiLM, vocabulary: Vocabulary) -> None:
-        self.encoder = bilm.encoder
+        if isinstance(bilm.encoder, LexiconCnn):
+            raise OptionError("models of ELMoForManyLangs have no softmax and cannot be trained further")
+        self.encoder = encoder = bilm.encoder
         self.device = next(bilm.parameters()).device
         names = *vocabulary.words, BEGIN, END
-        if isinstance(bilm.encoder, WordEmbedding):
-            rows = find_ids(bilm.encoder.vocabulary, names)
+        if isinstance(encoder, WordEmbedding):
+            rows = find_ids(encoder.vocabulary, names)
             self.lengths: NDArray[np.int64] = np.zeros(len(names), np.int64)
             self.inputs = torch.from_numpy(rows).to(self.device)
         else:
             ids = np.concatenate(
                 [
-                    bilm.encoder.spelling.of(names[start : start + CHUNK]).astype(np.int16)
+                    encoder.spelling.of(names[start : start + CHUNK]).astype(np.int16)
                     for start in range(0, len(names), CHUNK)
                 ]
             )

@@ -10,6 +10,7 @@ from typing import Any, ClassVar
 
 from firth.errors import OptionError
 from firth.files import read_lines
+from firth.neural.inference.layers_of import Precision
 from firth.options import option
 from firth.probes.ambiguous import (
     AnnotatedUse,
@@ -37,7 +38,15 @@ from firth.progress import Progress, Report, silent
 from firth.runtime import Runtime
 from firth.show.charts import BarChart
 from firth.studies.findings import Cell, Findings, ResultTable
-from firth.studies.probing.study import BAG_TEXT, ELMO, STATIC, compare_with_bag, evaluate_models
+from firth.studies.probing.study import (
+    BAG_TEXT,
+    ELMO,
+    PRECISION,
+    STATIC,
+    compare_with_bag,
+    describe_precision,
+    evaluate_models,
+)
 from firth.studies.results import TEXT, data_file
 from firth.studies.study import Study
 from firth.text.tokenize import Tokenizer
@@ -76,6 +85,7 @@ class Play(Study):
     words: int = option(50, "Number of ambiguous words of SemCor to measure.", minimum=1)
     uses: int = option(200, "Maximum number of occurrences of each ambiguous word.", minimum=2)
     sentences: int | None = option(None, "Read only the first sentences of SemCor; default: all sentences.", minimum=1)
+    precision: Precision = option("float32", PRECISION)
 
     def run(self, work: Path, runtime: Runtime, report: Report = silent) -> Findings:
         """Finds the neighbors of the word, and measures how often neighbors of many words share their label."""
@@ -86,12 +96,12 @@ class Play(Study):
         groups = {kind: self.groups(kind) for kind in KINDS}
         tables: list[ResultTable] = []
         counts: dict[str, Any] = {}
-        options = {name: getattr(self, name) for name in ("words", "uses", "sentences")}
+        options = {name: getattr(self, name) for name in ("words", "uses", "sentences", "precision")}
 
         def score(reader: LayerReader) -> Any:
             return {kind: measure_shares(reader, kind, groups[kind], report) for kind in KINDS}
 
-        readers = open_readers(runtime, elmo=self.elmo, static=self.static)
+        readers = open_readers(runtime, elmo=self.elmo, static=self.static, precision=self.precision)
         for _, reader, result in evaluate_models(work, self.name, readers, options, score):
             if isinstance(reader, StaticReader):
                 tables.insert(0, self.static_neighbors(reader))
@@ -219,7 +229,7 @@ class Play(Study):
             f"same sense. The words are the {self.words} whose second most frequent use is the most frequent. Static "
             "vectors, and layer 0, which sees no context, cannot do better than chance here: all occurrences of a word "
             f"are one vector. {BAG_TEXT} The paper shows two sentences and no count.\n\n"
-            f"Models: {model_names(self.elmo, self.static)}. Time: {seconds:.0f} s."
+            f"Models: {model_names(self.elmo, self.static)}{describe_precision(self.precision)}. Time: {seconds:.0f} s."
         )
 
 

@@ -11,8 +11,8 @@ from typing import Any, ClassVar
 from firth.options import option, redefine
 from firth.probes import contexts as probe
 from firth.probes.bag import BAG, BagReader
-from firth.probes.readers import LayerReader, is_named, load_vectors, open_bilm, strip_folders
-from firth.probes.representations import JoinedReader, NeighborStatesReader, RepresentationReader
+from firth.probes.readers import MEAN, LayerReader, is_named, load_vectors, open_bilm, strip_folders
+from firth.probes.representations import RepresentationReader
 from firth.probes.sense_files import SEMCOR, read_semcor
 from firth.progress import Report, silent
 from firth.runtime import Runtime
@@ -29,6 +29,9 @@ from firth.studies.probing.study import (
 )
 from firth.studies.results import data_file
 
+SHOWN = "nearest", "ambiguous", "wic"  # in the chart and in the comparison with the bag
+NOT_IN_CHART = "mean", "layers", "centered", "whitened", "states 1", " + ", "substitutes, "  # rows of the table alone
+LAYERS = (*(f"biLM layer {layer}" for layer in range(9)), MEAN)
 SAMPLE, EVERY = 3000, 12  # sentences of SemCor for means and whitening, and the distance between them
 COLUMNS = {
     "passed": "sense test, words of 35",
@@ -67,7 +70,8 @@ class Representations(ProbeStudy):
                 for name in reader.names
             }
 
-        options = {"sentences": self.sentences, "pairs": self.pairs, "wordnet": tests.wordnet is not None}
+        options = {name: getattr(self, name) for name in ("sentences", "pairs", "precision")}
+        options["wordnet"] = tests.wordnet is not None
         scores: dict[str, dict[str, Any]] = {
             name: dict.fromkeys(COLUMNS) | {"four": one[FOUR], "ambiguous": one["ambiguous"]}
             for name, one in tests.score_baselines().items()
@@ -77,33 +81,31 @@ class Representations(ProbeStudy):
         return self.summarize(scores)
 
     def readers(self, runtime: Runtime) -> Iterator[tuple[str, LayerReader]]:
-        """The representations of the biLM, the bags, and each bag beside the biLM's neighbor states."""
+        """The representations of the biLM, with each bag beside its neighbor states, and the bags."""
         sample = [one.words for one in islice(read_semcor(data_file(SEMCOR)), 0, SAMPLE * EVERY, EVERY)]
-        bilm = open_bilm(self.elmo, runtime).bilm if is_named(self.elmo) else None
-        if bilm is not None:
-            yield self.elmo, RepresentationReader(bilm, sample)
-        for name in self.static.split("+") if is_named(self.static) else ():
-            bag = BagReader(Path(name).name, load_vectors(name), runtime.place)
-            yield name, bag
-            if bilm is not None:
-                yield name, JoinedReader(NeighborStatesReader(bilm), bag)
+        names = self.static.split("+") if is_named(self.static) else []
+        bags = [BagReader(Path(name).name, load_vectors(name), runtime.place) for name in names]
+        if is_named(self.elmo):
+            bilm = open_bilm(self.elmo, runtime).bilm
+            yield self.elmo, RepresentationReader(bilm, sample, bags, self.precision)
+        yield from zip(names, bags)
 
     def summarize(self, scores: dict[str, dict[str, Any]]) -> Findings:
         """The page of the scores of all representations."""
         table = ResultTable("Three tests", ("representation", *COLUMNS.values()), score_rows(scores, COLUMNS))
         alone = {name: one for name, one in scores.items() if not (name.startswith("biLM") and name.endswith(BAG))}
+        layers = {name: one for name, one in alone.items() if name in LAYERS or name.endswith(BAG)}
         compared = {
-            title: {name: one[key] for name, one in alone.items()}
-            for key, title in COLUMNS.items()
-            if key in ("nearest", "ambiguous", "wic")
+            f"{COLUMNS[key]}, {which}": {name: one[key] for name, one in rows.items()}
+            for which, rows in (("layers", layers), ("all representations", alone))
+            for key in SHOWN
         }
-        measured = {name: one for name, one in scores.items() if one["wic"] is not None}
         series = {
-            title: [one[key] for one in measured.values()]
-            for key, title in COLUMNS.items()
-            if key in ("nearest", "ambiguous", "wic")
+            name: [one[key] for key in SHOWN]
+            for name, one in scores.items()
+            if one["wic"] is not None and not any(word in name for word in NOT_IN_CHART)
         }
-        charts = {"tests": BarChart(self.title, "%", tuple(measured), series)}
+        charts = {"tests": BarChart(self.title, "%", tuple(COLUMNS[key] for key in SHOWN), series)}
         values = {"options": strip_folders(self.as_dict()), "scores": scores}
         return self.findings(f"{compare_with_bag(compared)}\n\n{self.describe()}", [table], charts, values)
 

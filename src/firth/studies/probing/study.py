@@ -6,11 +6,14 @@ import time
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import partial
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
+from firth.neural.inference.layers_of import Precision
+from firth.neural.substitutes import FREQUENT
 from firth.options import option
-from firth.probes.bag import BAG, FREQUENT
+from firth.probes.bag import BAG
 from firth.probes.readers import LayerReader, is_named, model_identity, model_names, open_readers
 from firth.runtime import Runtime
 from firth.studies.findings import Cell, ResultTable
@@ -28,6 +31,7 @@ NO_COVE = (
     "hand. An encoder trained on 120,000 pairs of neighboring English sentences instead was useless: below layer 0 of "
     "the biLM on senses, and its second layer had the right tag for a quarter of the words"
 )
+PRECISION = "Precision of the biLM; bfloat16 and int8 are faster on a CPU that has instructions for them."
 STATIC = "Word vectors; join several names with +; 'none' leaves them out."
 
 
@@ -38,6 +42,7 @@ class ProbeStudy(Study):
     elmo: str = option("elmo-en", ELMO)
     static: str = option("glove-en", STATIC)
     cove: str | None = option(None, "A seq2seq model whose encoder layers are evaluated as well; default: none.")
+    precision: Precision = option("float32", PRECISION)
 
     def evaluate(
         self,
@@ -52,8 +57,9 @@ class ProbeStudy(Study):
             began = time.monotonic()
             return {**score(reader), "seconds": round(time.monotonic() - began, 1)}
 
-        readers = open_readers(runtime, elmo=self.elmo, static=self.static, cove=self.cove)
+        readers = open_readers(runtime, elmo=self.elmo, static=self.static, cove=self.cove, precision=self.precision)
         results, seconds = [], dict[str, float]()
+        options = {**options, "precision": self.precision}
         for model, _, result in evaluate_models(work, self.name, readers, options, score_timed):
             results.append(result)
             seconds[model] = round(seconds.get(model, 0.0) + result["seconds"], 1)
@@ -62,8 +68,17 @@ class ProbeStudy(Study):
     @property
     def models(self) -> str:
         """The names of all models, for the page; without CoVe, the reason."""
-        names = model_names(self.elmo, self.static, self.cove)
+        names = model_names(self.elmo, self.static, self.cove) + describe_precision(self.precision)
         return names if is_named(self.cove) else f"{names}. {NO_COVE}"
+
+
+def describe_precision(precision: Precision) -> str:
+    """What a page says of a precision that is not the usual one.
+
+    >>> describe_precision("bfloat16"), describe_precision("float32")
+    (' (the biLM in bfloat16)', '')
+    """
+    return "" if precision == "float32" else f" (the biLM in {precision})"
 
 
 def evaluate_models(
@@ -107,8 +122,10 @@ def compare_with_bag(measures: Mapping[str, Mapping[str, float | None]]) -> str:
     >>> compare_with_bag({"WiC": scores, "SCWS": {**scores, "biLM layer 1": 70.0}})
     'WiC: the biLM loses to the bag of context, 51.5 (layer 2) against 53.0 (glove-en). SCWS: the biLM exceeds the
     bag of context, 70.0 (layer 1) against 53.0 (glove-en).'
+    >>> compare_with_bag({"WiC": {"biLM layer 2": 53.01, "glove-en, bag of context": 53.0}})
+    'WiC: the biLM is equal to the bag of context, 53.0 (layer 2) against 53.0 (glove-en).'
     """
-    losses, wins = [], []
+    sentences: dict[str, list[str]] = {"loses to": [], "is equal to": [], "exceeds": []}
     for measure, scores in measures.items():
         known = {name: score for name, score in scores.items() if score is not None}
         layers = {name.removeprefix("biLM "): score for name, score in known.items() if name.startswith("biLM ")}
@@ -117,11 +134,10 @@ def compare_with_bag(measures: Mapping[str, Mapping[str, float | None]]) -> str:
             continue
         layer, bag = max(layers, key=layers.__getitem__), max(bags, key=bags.__getitem__)
         numbers = f"{layers[layer]:.1f} ({layer}) against {bags[bag]:.1f} ({bag})"
-        if layers[layer] > bags[bag]:
-            wins.append(f"{measure}: the biLM exceeds the {BAG}, {numbers}.")
-        else:
-            losses.append(f"{measure}: the biLM loses to the {BAG}, {numbers}.")
-    return " ".join(losses + wins)
+        more = round(layers[layer], 1) - round(bags[bag], 1)
+        verb = "exceeds" if more > 0 else "loses to" if more < 0 else "is equal to"
+        sentences[verb].append(f"{measure}: the biLM {verb} the {BAG}, {numbers}.")
+    return " ".join(chain(*sentences.values()))
 
 
 def compare_with_paper(

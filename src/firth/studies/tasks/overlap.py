@@ -18,18 +18,23 @@ from firth.probes.contexts import ENDS
 from firth.progress import Progress, Report, silent
 from firth.studies.tasks.settings import SETTINGS
 from firth.tasks.registry import find_task
+from firth.text.normalize import Normalizer
 
 SHORTEST = 5  # words
+PERSIAN_LETTERS = Normalizer.persian()
 NOT_LETTERS = re.compile(r"[\W_]+")
 
 
-def hash_sentence(sentence: str) -> bytes:
-    """A hash of the letters and digits of a sentence.
+def hash_sentence(sentence: str, *, persian: bool = False) -> bytes:
+    """A hash of the letters and digits of a sentence; `persian` unifies variant letters and digits first.
 
     >>> hash_sentence("It 's Tea !") == hash_sentence("its tea")
     True
+    >>> hash_sentence("علي", persian=True) == hash_sentence("علی", persian=True)
+    True
     """
-    return blake2b(NOT_LETTERS.sub("", sentence.lower()).encode(), digest_size=8).digest()
+    text = PERSIAN_LETTERS(sentence) if persian else sentence
+    return blake2b(NOT_LETTERS.sub("", text.lower()).encode(), digest_size=8).digest()
 
 
 def split_words(words: Sequence[str]) -> list[str]:
@@ -51,17 +56,18 @@ def hash_test_part(name: str) -> set[bytes]:
     setting = SETTINGS[name]
     task = find_task(setting.task)(**setting.network)
     texts = {words for example in setting.examples(task, "test") for words in example.sentences}
-    return {hash_sentence(sentence) for words in texts for sentence in split_words(words)}
+    persian = setting.language == "fa"
+    return {hash_sentence(sentence, persian=persian) for words in texts for sentence in split_words(words)}
 
 
 def count_overlap(
-    tests: Mapping[str, set[bytes]], files: Iterable[Name], report: Report = silent
+    tests: Mapping[str, set[bytes]], files: Iterable[Name], report: Report = silent, *, persian: bool = False
 ) -> dict[str, dict[str, int]]:
     """For each set of hashes, the number of sentences, and how many occur as a line of the files."""
     wanted, seen = set().union(*tests.values()), set[bytes]()
     for path in files:
         for number, line in read_lines(path):
-            key = hash_sentence(line)
+            key = hash_sentence(line, persian=persian)
             if key in wanted:
                 seen.add(key)
             if number % 100_000 == 0:

@@ -4,6 +4,9 @@ A `TaskRun` describes a training. `gather` runs the missing ones, optionally sev
 returns all results. A finished training appends a line of JSON to `runs.jsonl` in the work folder. Every file there
 that ends in `.jsonl` is read, so the results of several computers are combined by copying files.
 
+A training keeps a checkpoint in the work folder until its result is written. One that was killed, or stopped because
+the time was over, continues from there.
+
 Patience on the dev set ends a training. One that reached the limit of its epochs first may still have improved: it is
 not converged, and is trained again when the limit of the settings is higher.
 """
@@ -12,6 +15,8 @@ from __future__ import annotations
 
 import hashlib
 import json
+import math
+import signal
 import subprocess
 import sys
 import time
@@ -39,6 +44,8 @@ CURE = "Delete the line to repeat the training, or copy the file again"
 NOT_IN_KEY = "epochs", "cache", "log_every", "save_every"  # options of the training that do not change a step
 STRETCH = 10  # a small share of the examples gets up to this many times the patience
 WAIT = 0.2  # seconds between polls of running processes
+STOP_SECONDS = 60.0  # that a training has to save its state when the time is over
+MOST_FAILURES = 3  # trainings may fail before no more are started
 
 
 @dataclass(frozen=True)
@@ -115,15 +122,15 @@ class TaskRun(Recipe):
 def train_and_evaluate(run: TaskRun, runtime: Runtime, report: Report = silent, work: Path | None = None) -> Result:
     """Trains and tests a model: its scores, all epochs, the weights of the layers, and the time.
 
-    Models in the folder `work` are found by their names, and a long training keeps its checkpoint there. `items` has
-    the main measure of each test example.
+    Models in the folder `work` are found by their names, and the training keeps its checkpoint there. `items` has the
+    main measure of each test example.
     """
     setting = SETTINGS[run.setting]
     task = find_task(setting.task)(**(dict(setting.network) | (dict(setting.quick) if run.quick else {})))
     train, dev, test = (setting.examples(task, which, run.quick) for which in ("train", "dev", "test"))
     began = time.monotonic()
     embedding = (run if work is None else find_models(run, work)).embedding()
-    checkpoint = work / "checkpoints" / run.key if work is not None and setting.long else None
+    checkpoint = None if work is None else work / "checkpoints" / run.key
     model = fit(task, embedding, train, dev, run.training(), runtime=runtime, report=report, checkpoint=checkpoint)
     seconds = time.monotonic() - began
     answers = model.to(runtime.place).predict(test, report=report)
@@ -198,20 +205,26 @@ def gather(
     *,
     jobs: int = 1,
     start: bool = True,
+    minutes: float | None = None,
 ) -> dict[TaskRun, Result]:
     """The results of all runs in order, loaded from `work` or trained now, `jobs` at a time.
 
-    Without `start` nothing is trained, and unfinished runs are left out.
+    Without `start` nothing is trained, and unfinished runs are left out. After `minutes`, no run is started, and those
+    that train are stopped; the next call continues them.
     """
+    if minutes is not None and runtime.workers:
+        raise OptionError("a cluster has no limit of minutes. Leave out minutes, or the cluster")
     work.mkdir(parents=True, exist_ok=True)
     found = read_results(work)
     missing = [run for run in dict.fromkeys(runs) if not is_finished(run, found.get(run.key))]
     if start and missing:
-        if jobs == 1:
+        if runtime.workers:
+            _train_on_cluster(missing, work, runtime, report)
+        elif jobs == 1 and minutes is None:
             _train_in_turn(missing, work, runtime, report)
         else:
             divided = replace(runtime, threads=max(1, runtime.threads // jobs))
-            _train_in_parallel(missing, work, divided, report, jobs)
+            _train_in_parallel(missing, work, divided, report, jobs, minutes)
         found = read_results(work)
     return {run: found[run.key] for run in runs if run.key in found}
 
@@ -262,6 +275,28 @@ def _train_in_turn(runs: Sequence[TaskRun], work: Path, runtime: Runtime, report
         append_result(run, train_and_evaluate(run, runtime, report, work), work)
 
 
+def _train_on_cluster(runs: Sequence[TaskRun], work: Path, runtime: Runtime, report: Report) -> None:
+    """Trains each run as a task; its result is kept as soon as it is there."""
+    report(Progress("trainings", 0, len(runs), "runs"))
+    place = WorkerFolder(str(work.absolute()), runtime.device)
+    results = runtime.scatter(WorkerFolder.train, runs, shared=place, in_order=False)
+    for done, (run, result) in enumerate(results, 1):
+        append_result(run, result, work)
+        report(Progress("trainings", done, len(runs), "runs"))
+
+
+@dataclass(frozen=True)
+class WorkerFolder:
+    """Where a worker finds models and keeps the checkpoint of a long training, and its device."""
+
+    work: str
+    device: str
+
+    def train(self, run: TaskRun) -> tuple[TaskRun, Result]:
+        """The run and its result."""
+        return run, train_and_evaluate(run, Runtime.from_env(1, self.device), work=Path(self.work))
+
+
 def append_result(run: TaskRun, result: Result, work: Path) -> None:
     """Appends a result to the file that `gather` reads, as one line. Several processes may do so at a time."""
     line = json.dumps({"key": run.key} | result, ensure_ascii=False) + "\n"
@@ -274,24 +309,46 @@ def append_result(run: TaskRun, result: Result, work: Path) -> None:
     rmtree(work / "checkpoints" / run.key, ignore_errors=True)
 
 
-def _train_in_parallel(runs: Sequence[TaskRun], work: Path, runtime: Runtime, report: Report, jobs: int) -> None:
-    """Trains in separate processes, `jobs` at a time; all are terminated if one fails or on an interrupt."""
-    waiting, running, done = list(reversed(runs)), dict[subprocess.Popen[bytes], TaskRun](), 0
+def _train_in_parallel(
+    runs: Sequence[TaskRun], work: Path, runtime: Runtime, report: Report, jobs: int, minutes: float | None = None
+) -> None:
+    """Trains in separate processes, `jobs` at a time; all are terminated on an interrupt.
+
+    A training that fails does not end the others. The error at the end names the ones that failed.
+    """
+    end = math.inf if minutes is None else time.monotonic() + 60 * minutes
+    waiting, running, failed, done = list(reversed(runs)), dict[subprocess.Popen[bytes], TaskRun](), list[str](), 0
     try:
-        while waiting or running:
-            while waiting and len(running) < jobs:
+        while running or (waiting and len(failed) < MOST_FAILURES and time.monotonic() < end):
+            while waiting and len(running) < jobs and len(failed) < MOST_FAILURES and time.monotonic() < end:
                 run = waiting.pop()
                 running[_start(run, work, runtime)] = run
             for process in [one for one in running if one.poll() is not None]:
-                _check(process, running.pop(process), work)
+                failed += _find_failure(process, running.pop(process), work)
                 done += 1
                 report(Progress("trainings", done, len(runs), "runs"))
+            if time.monotonic() >= end:
+                _stop(running, work)
+                break
             time.sleep(WAIT)
     finally:
         for process in running:
             process.terminate()
         for process in running:
             process.wait()
+    if failed:
+        raise OptionError("; ".join(failed))
+
+
+def _stop(running: Mapping[subprocess.Popen[bytes], TaskRun], work: Path) -> None:
+    """Interrupts the trainings, which then save their state, and waits for them."""
+    for process in running:
+        process.send_signal(signal.SIGINT)
+    end = time.monotonic() + STOP_SECONDS
+    while time.monotonic() < end and any(process.poll() is None for process in running):
+        time.sleep(WAIT)
+    for run in running.values():
+        (work / f"{run.key}.log").unlink(missing_ok=True)
 
 
 def _start(run: TaskRun, work: Path, runtime: Runtime) -> subprocess.Popen[bytes]:
@@ -309,12 +366,14 @@ def _start(run: TaskRun, work: Path, runtime: Runtime) -> subprocess.Popen[bytes
         return subprocess.Popen(command, stdout=log, stderr=subprocess.STDOUT)
 
 
-def _check(process: subprocess.Popen[bytes], run: TaskRun, work: Path) -> None:
+def _find_failure(process: subprocess.Popen[bytes], run: TaskRun, work: Path) -> list[str]:
+    """What to say of a training that failed; its log is kept."""
     log = work / f"{run.key}.log"
     if process.returncode:
         last = log.read_text(encoding="utf-8", errors="replace").strip().splitlines()[-1:] or ["no output"]
-        raise OptionError(f"the training {run.key} failed: {last[0]}. Its log is {log}")
+        return [f"the training {run.key} failed: {last[0]}. Its log is {log}"]
     log.unlink()
+    return []
 
 
 def main(arguments: Sequence[str]) -> None:

@@ -44,11 +44,11 @@ class Setting:
     training: Options = field(default_factory=dict)
     quick: Options = field(default_factory=dict)  # options of the network in a quick version
     paper: tuple[float, float] | None = None
-    long: bool = False  # save every epoch, so that a killed training continues
+    language: str = "en"
 
     def as_dict(self) -> dict[str, Any]:
         """The data and the options that a result depends on."""
-        return asdict(replace(self, about="", quick={}, paper=None, long=False))
+        return asdict(replace(self, about="", quick={}, paper=None))
 
     def examples(self, task: Task, which: str, quick: bool = False) -> list[Any]:
         """The examples of `train`, `dev` or `test`."""
@@ -85,6 +85,14 @@ def locate(file: str) -> str:
     return f"{data_file(f'data/tasks/{name}')}{colon}{part}"
 
 
+PAIR_TRAINING = {
+    "batch": 64,
+    "learning_rate": 0.001,
+    "average": 0.99,
+    "halve_after": 2,
+    "patience": 4,
+    "cache": 6.0,
+}
 ENTAILMENT = "entailment/snli-counterfactual-train.tsv"
 SQUAD = "qa/squad-train.json.xz"
 SQUAD_TRAINING = {"patience": 3, "optimizer": "adam", "learning_rate": 0.001, "cache": 30.0}
@@ -103,7 +111,6 @@ SETTINGS = {
         training=SQUAD_TRAINING | {"batch": 128},
         quick={"hidden": 12},
         paper=(81.1, 85.8),
-        long=True,
     ),
     "qa-fifth": Setting(
         "qa",
@@ -122,14 +129,7 @@ SETTINGS = {
         (DataPart("entailment/snli-dev.tsv", 0.9, 1),),
         (DataPart("entailment/snli-test.tsv"),),
         network={"dropout": 0.3},
-        training={
-            "batch": 64,
-            "learning_rate": 0.001,
-            "average": 0.99,
-            "halve_after": 2,
-            "patience": 4,
-            "cache": 6.0,
-        },
+        training=PAIR_TRAINING,
         quick={"hidden": 16},
         paper=(88.0, 88.7),
     ),
@@ -188,4 +188,29 @@ SETTINGS = {
         quick={"hidden": 16},
         paper=(51.4, 54.7),
     ),
+    "parstwiner": Setting(
+        "ner",
+        "ParsTwiNER, names of six types in Persian tweets",
+        (DataPart("ner/parstwiner-fa-train.txt"),),
+        (DataPart("ner/parstwiner-fa-dev.txt"),),
+        (DataPart("ner/parstwiner-fa-test.txt"),),
+        network={"letters": "persian"},
+        training={"average": 0.99, "patience": 6},
+        quick={"hidden": (16,)},
+        language="fa",
+    ),
+    "farstail": Setting(
+        "entailment",
+        "FarsTail, 7,266 Persian pairs to learn from",
+        (DataPart("entailment/farstail-fa-train.csv"),),
+        (DataPart("entailment/farstail-fa-val.csv"),),
+        (DataPart("entailment/farstail-fa-test.csv"),),
+        network={"dropout": 0.3, "letters": "persian"},
+        training=PAIR_TRAINING,
+        quick={"hidden": 16},
+        language="fa",
+    ),
 }
+ENGLISH, PERSIAN = (
+    tuple(name for name, setting in SETTINGS.items() if setting.language == language) for language in ("en", "fa")
+)

@@ -20,7 +20,7 @@ from firth.studies.findings import Findings, ResultTable
 from firth.studies.study import Study
 from firth.studies.tasks.overlap import read_overlap
 from firth.studies.tasks.runs import Result, TaskRun, gather, is_converged, main_score
-from firth.studies.tasks.settings import SETTINGS
+from firth.studies.tasks.settings import ENGLISH, SETTINGS
 
 Results = Mapping[TaskRun, Result]
 MeanScore = tuple[float, float]  # mean and standard deviation, in percent
@@ -30,12 +30,15 @@ MeanScore = tuple[float, float]  # mean and standard deviation, in percent
 class TaskStudy(Study):
     """A study that trains tasks with ELMo and without."""
 
-    tasks: tuple[str, ...] = option(tuple(SETTINGS), "Names of the tasks in the settings.")
+    tasks: tuple[str, ...] = option(ENGLISH, "Names of the tasks in the settings.")
     static: str = option("glove-en", "Word vectors, used alone in the baseline and together with ELMo.")
     elmo: str = option("elmo-en", "A biLM: a path, or the name of a shipped model.")
     seeds: int = option(3, "Trainings of each kind, with different seeds.", minimum=1)
     seed: int | None = option(None, "Train only with this seed; the page has all finished ones.", minimum=1)
     jobs: int = option(1, "Trainings at a time, each in its own process.", minimum=1)
+    minutes: float | None = option(
+        None, "Stop after this many minutes. The same command continues the trainings. Default: no limit.", minimum=0
+    )
     start: bool = option(True, "Run missing trainings; otherwise report only the finished ones.")
     overlap: str | None = option(
         None, "A file of scripts/overlap.py: how many test sentences occur in the text of the biLM."
@@ -63,7 +66,7 @@ class TaskStudy(Study):
         runs = self.runs()
         if self.start:
             mine = self.prepare([run for run in runs if self.seed in (None, run.seed)], work)
-            gather(mine, work, runtime, report, jobs=self.jobs)
+            gather(mine, work, runtime, report, jobs=self.jobs, minutes=self.minutes)
         results = gather(runs, work, runtime, report, start=False)
         if not results:
             raise OptionError(f"no run of the study {self.name} is finished in {work}. Let it train: --start")
@@ -134,6 +137,9 @@ class TaskStudy(Study):
             ends += f"them. They may not be converged, and are left out: {names}."
         else:
             ends = f"Patience on the dev set ended all {len(results)} trainings; none reached the limit of its epochs."
+        missing = len(set(self.runs())) - len(results)
+        if missing:
+            ends += f" Trainings that are not finished yet: {missing}."
         hours = sum(result["seconds"] for result in results.values()) / 3600
         devices = " and ".join(sorted({result["device"] for result in results.values()}))
         trainings = f"{len(results)} trainings (seeds: {self.seeds}), {hours:.1f} hours one after the other ({devices})"

@@ -25,7 +25,7 @@ from firth.studies.tasks.baselines import (
 )
 from firth.studies.tasks.paired import paired_t_test, randomization_test
 from firth.studies.tasks.runs import Result, TaskRun, main_score
-from firth.studies.tasks.settings import SETTINGS
+from firth.studies.tasks.settings import ENGLISH, SETTINGS
 from firth.studies.tasks.study import Results, TaskStudy, error_reduction, format_score, mean_and_deviation
 
 ELMO = "ELMo"
@@ -45,8 +45,8 @@ COLUMNS = (
 )
 OVERLAP = "test sentences in the biLM's text %"
 ABOUT = """Each task is trained with the same network and the same options on four kinds of words: word vectors and
-characters alone; the same with the public GloVe vectors of 6 billion words (50 dimensions); word vectors with a biLM of
-ELMo's shape that was never trained; and word vectors with ELMo. All are judged by the test set.
+characters alone; the same with the public GloVe vectors of 6 billion words (50 dimensions; English); word vectors with
+a biLM of ELMo's shape that was never trained; and word vectors with ELMo. All are judged by the test set.
 
 `gain of ELMo` is the difference of the means of ELMo and of the row, over the seeds that both have. `p, seeds` is a
 paired t-test over these seeds. `p, items` is an approximate randomization test over the test items, each with the mean
@@ -62,7 +62,7 @@ class Table1(TaskStudy):
     title: ClassVar[str] = "Six tasks, with ELMo and without"
     quick: ClassVar[dict[str, Any]] = {"small": True, "seeds": 1, "tasks": ("sentiment", "ner")}
 
-    tasks: tuple[str, ...] = redefine(TaskStudy, "tasks", tuple(name for name in SETTINGS if name != "qa-fifth"))
+    tasks: tuple[str, ...] = redefine(TaskStudy, "tasks", tuple(name for name in ENGLISH if name != "qa-fifth"))
     seeds: int = redefine(TaskStudy, "seeds", 5)
     rows: tuple[str, ...] = option(tuple(ROWS), f"Rows to train: {', '.join(ROWS)}. The page has all finished ones.")
 
@@ -83,14 +83,21 @@ class Table1(TaskStudy):
 
     def runs(self) -> list[TaskRun]:
         """All rows, seed by seed."""
-        return [self.row_run(setting, row, seed) for seed in self.every_seed for row in ROWS for setting in self.tasks]
+        return [
+            self.row_run(setting, row, seed)
+            for seed in self.every_seed
+            for row in ROWS
+            for setting in self.tasks
+            if row in rows_of(setting)
+        ]
 
     def prepare(self, runs: Sequence[TaskRun], work: Path) -> Sequence[TaskRun]:
         """The trainings of the chosen rows; makes their models in the work folder."""
-        rows = [row for row in self.rows if row != "public" or make_public_glove(work)]
+        wanted = {row for run in runs for row in rows_of(run.setting)}
+        rows = [row for row in self.rows if row in wanted and (row != "public" or make_public_glove(work))]
         if "untrained" in rows:
             make_untrained(self.elmo, work)
-        mine = {self.row_run(run.setting, row, run.seed) for run in runs for row in rows}
+        mine = {self.row_run(run.setting, row, run.seed) for run in runs for row in rows if row in rows_of(run.setting)}
         return [run for run in runs if run in mine]
 
     def summarize(self, results: Results) -> Findings:
@@ -99,7 +106,7 @@ class Table1(TaskStudy):
             setting: {row: self.converged(results, setting, **self.options(row)) for row in ROWS}
             for setting in self.tasks
         }
-        rows = [self._row(setting, row, found[setting]) for setting in self.tasks for row in ROWS]
+        rows = [self._row(setting, row, found[setting]) for setting in self.tasks for row in rows_of(setting)]
         columns = (*COLUMNS, OVERLAP) if self.overlaps else COLUMNS
         table = ResultTable("Test scores, in percent", columns, tuple(rows), "Means and deviations over the seeds.")
         series = {
@@ -108,8 +115,8 @@ class Table1(TaskStudy):
         }
         bars = BarChart(self.title, "test score", self.tasks, series)
         about = ABOUT
-        if not any(found[setting]["public"] for setting in self.tasks):
-            about += f"\n\nThe rows with GloVe 6B are empty: the vectors were not installed ({NOT_INSTALLED})."
+        if not all(found[setting]["public"] for setting in self.tasks if "public" in rows_of(setting)):
+            about += f"\n\nRows with GloVe 6B that are empty need its vectors ({NOT_INSTALLED})."
         return self.page(results, about, [table, self.speed(found)], {"bars": bars})
 
     def _row(self, setting: str, row: str, found: dict[str, dict[int, Result]]) -> tuple[Cell, ...]:
@@ -149,6 +156,15 @@ class Table1(TaskStudy):
         columns = "task", "words", "parameters", "words/s", "biLM's share of the time %", "epochs", "seconds"
         note = "A frozen biLM reads each sentence once; its layers are kept for the epochs that follow."
         return ResultTable("How quick the training is", columns, tuple(rows), note)
+
+
+def rows_of(setting: str) -> list[str]:
+    """The rows of a task; the public vectors are English.
+
+    >>> rows_of("farstail")
+    ['glove', 'untrained', 'elmo']
+    """
+    return [row for row in ROWS if row != "public" or SETTINGS[setting].language == "en"]
 
 
 def round_p(p: float | None) -> float | None:

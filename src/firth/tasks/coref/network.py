@@ -28,7 +28,14 @@ from firth.tasks.coref import spans
 from firth.tasks.coref.data import Document
 from firth.tasks.coref.gender import Gender, find_gender
 from firth.tasks.inputs import Sizes, Text
-from firth.tasks.layers import Bidirectional, VariationalDropout, initialize_linear, masked_softmax, sequence_mask
+from firth.tasks.layers import (
+    Bidirectional,
+    VariationalDropout,
+    initialize_linear,
+    masked_softmax,
+    require_finite,
+    sequence_mask,
+)
 
 if TYPE_CHECKING:
     from firth.tasks.coref.task import Coref
@@ -171,8 +178,10 @@ class SpanRanker(nn.Module):
         text = texts[0]
         if not int(text.lengths.sum()):
             return [{"clusters": [], "probabilities": []}]
-        mentions, _ = self.mentions(text)
+        mentions, candidates = self.mentions(text)
+        require_finite(candidates.scores)
         ranking = self.rank(mentions, self._features(examples[0], mentions, 0))
+        require_finite(ranking.scores)
         words = examples[0].words
         bounds = [[start, last + 1] for start, last in zip(mentions.starts.tolist(), mentions.lasts.tolist())]
         genders = [find_gender(words[start:end]) if self.task.gendered else None for start, end in bounds]
@@ -208,13 +217,14 @@ class SpanRanker(nn.Module):
         hidden = self.dropout(text.with_extra(self.encoder(vectors, text.lengths)))
         inside = sequence_mask(text.lengths, time).flatten().nonzero()[:, 0].to(device)
         words, encoded = vectors.flatten(0, 1)[inside], hidden.flatten(0, 1)[inside]  # (words, input), (words, encoded)
-        last_words, is_span = spans.enumerate_spans(text.lengths, self.task.widest)
+        widest = min(self.task.widest, time)  # no span is longer than its sentence
+        last_words, is_span = spans.enumerate_spans(text.lengths, widest)
         starts, widths = is_span.nonzero().unbind(1)
         lasts = last_words[starts, widths]
         places = last_words.to(device)
         heads = self._head_weights(encoded, places)
         total = self.mention.part(0, encoded)[:, None] + self.mention.part(1, encoded)[places]
-        total = total + heads @ self.mention.part(2, words)[places] + self.mention.part(3, self.widths.weight)
+        total = total + heads @ self.mention.part(2, words)[places] + self.mention.part(3, self.widths.weight[:widest])
         scores = self.mention.finish(total[starts.to(device), widths.to(device)])  # total: (words, widest, feedforward)
         count = min(len(starts), max(LEAST, int(self.task.kept * len(words))))
         kept = spans.best_spans(starts, lasts, self._pruning_scores(scores, starts, lasts, gold), count)

@@ -14,8 +14,9 @@ from functools import partial
 from pathlib import Path, PurePosixPath
 from typing import TypeVar
 
+from firth.archives import open_tar
 from firth.errors import FormatError, OptionError
-from firth.files import Name, decode, open_bytes, read_bytes
+from firth.files import Name, decode, exists, open_bytes, read_bytes
 
 COLUMNS = re.compile(r"conll(\.(gz|xz|bz2|zst))?$")
 TENTHS = {"train": range(8), "dev": (8,), "test": (9,)}
@@ -26,11 +27,11 @@ Item = TypeVar("Item")
 def split_path(path: Name) -> tuple[Path, str | None]:
     """A path without its split, and the split where there is one."""
     text = os.fspath(path)
-    if not os.path.exists(text) and re.search(r":\w+$", text):
+    if not exists(text) and re.search(r":\w+$", text):
         text, _, split = text.rpartition(":")
-        if os.path.exists(text):
+        if exists(text):
             return Path(text), split
-    if not os.path.exists(text):
+    if not exists(text):
         raise OptionError(f"{path}: no such file, folder or archive")
     return Path(text), None
 
@@ -43,7 +44,7 @@ def list_members(source: Path) -> tuple[list[Member], str | None]:
         paths += [beside] if beside.exists() else []
         files: list[Member] = [(str(path), partial(read_bytes, path)) for path in paths]
     elif _is_archive(source):
-        files = sorted(_read_archive(source))
+        files = sorted(_read_archive(source), key=lambda member: member[0])  # two may have one name
     else:
         return [(str(source), partial(read_bytes, source))], None
     splits = next((decode(read(), name) for name, read in files if file_stem(name) == "splits"), None)
@@ -89,20 +90,8 @@ def file_stem(name: str) -> str:
 
 
 def _read_archive(source: Path) -> list[Member]:
-    members: list[Member] = []
-    try:
-        with open_bytes(source) as stream, tarfile.open(fileobj=stream, mode="r|") as archive:
-            for member in archive:
-                file = archive.extractfile(member) if member.isfile() and not member.issparse() else None
-                if file is not None:
-                    members.append((f"{source}/{member.name}", partial(bytes, file.read())))
-            while stream.read(1 << 20):  # what follows the archive may be damaged, too
-                pass
-    except (tarfile.TarError, EOFError, ValueError, OverflowError) as error:
-        if isinstance(error, FormatError):
-            raise
-        raise FormatError(source, f"the archive is broken or truncated ({error})") from error
-    return members
+    with open_tar(source) as files:
+        return [(f"{source}/{member.name}", partial(bytes, file.read())) for member, file in files]
 
 
 def _is_archive(source: Path) -> bool:

@@ -17,6 +17,7 @@ from firth.options import option
 from firth.tasks.coref.data import Document, read_documents
 from firth.tasks.coref.network import SpanRanker
 from firth.tasks.coref.score import drop_singletons, score_clusters
+from firth.tasks.coref.swap import balance_genders
 from firth.tasks.inputs import Sizes
 from firth.tasks.located_text import AnswerSpan, LocatedText, span_row
 from firth.tasks.task import Labels, Task
@@ -64,8 +65,8 @@ class Coref(Task):
     layers: int = option(1, "Layers of the biLSTM.", minimum=1)
     feedforward: int = option(150, "Units of both hidden layers of the mention scorer and the pair scorer.", minimum=1)
     features: int = option(20, "Size of the embeddings of width, distance, speaker and genre.", minimum=1)
-    widest: int = option(10, "Maximum length of a mention, in words.", minimum=1)
-    kept: float = option(0.4, "Candidate mentions to keep for each word of a document (λ).", minimum=0)
+    widest: int = option(10, "Maximum length of a mention, in words.", minimum=1, maximum=1_000)
+    kept: float = option(0.4, "Candidate mentions to keep for each word of a document (λ).", minimum=0, maximum=10)
     antecedents: int = option(50, "Candidate antecedents of each mention.", minimum=1)
     choice: Literal["nearest", "best"] = option(
         "best", "Candidate antecedents: the nearest mentions, or the best by a bilinear score."
@@ -79,6 +80,9 @@ class Coref(Task):
     mention_loss: float = option(0.3, "Weight of the mention detection loss beside the antecedent loss.", minimum=0)
     singletons: bool = option(False, "Find and score mentions that nothing else refers to.")
 
+    balanced: bool = option(
+        False, "Exchange the genders of some training documents, so that he and she are about equally frequent."
+    )
     gendered: bool = option(True, "Keep mentions of different gender (he, she, it, king, queen) in different clusters.")
 
     def __post_init__(self) -> None:
@@ -89,6 +93,10 @@ class Coref(Task):
     def read(self, path: Name) -> list[Document]:
         """The documents of a file, a folder or a tar archive; PATH:dev is one split of it."""
         return read_documents(path)
+
+    def training_examples(self, examples: Sequence[Document]) -> Sequence[Document]:
+        """The documents; with `balanced` some of them have the genders exchanged."""
+        return balance_genders(examples) if self.balanced else examples
 
     def learn_labels(self, examples: Sequence[Document]) -> Labels:
         """The genres of the documents."""

@@ -18,7 +18,7 @@ from firth.tasks.inputs import Sizes
 from firth.tasks.labels import LabelTask
 from firth.tasks.located_text import LocatedText
 from firth.tasks.task import Labels
-from firth.tasks.tokenization import Letters, make_tokenizer
+from firth.tasks.tokenization import LETTERS, SEGMENT, Letters, make_tokenizer
 from firth.text.model_tokenizer import TextLike
 
 
@@ -28,15 +28,15 @@ class Entailment(LabelTask):
 
     The files of SNLI, MultiNLI, SICK and FarsTail are read. An answer is the probability of each label.
 
-    >>> Entailment().ask("All birds can fly.", "Penguins can fly.")[0].hypothesis
-    ('Penguins', 'can', 'fly', '.')
+    >>> Entailment().ask("A woman plays a guitar.", "A woman makes music.")[0].hypothesis
+    ('A', 'woman', 'makes', 'music', '.')
     >>> Entailment().learn_labels([EntailmentExample((), (), "neutral"), EntailmentExample((), (), "entailment")])
     {'labels': ['entailment', 'neutral']}
     """
 
     name: ClassVar[str] = "entailment"
     question: ClassVar[str] = "does the second follow from the first?"
-    sample: ClassVar[tuple[str, ...]] = ("All birds can fly.", "Penguins can fly.")
+    sample: ClassVar[tuple[str, ...]] = ("A woman plays a guitar.", "A woman makes music.")
     commands: ClassVar[tuple[str, ...]] = (
         "firth task entailment --train snli-train.jsonl --dev snli-dev.jsonl --out model/",
         "firth task entailment --train train.tsv --dev dev.tsv --architecture decomposable --embedding glove-en",
@@ -59,11 +59,12 @@ class Entailment(LabelTask):
         None, "Dropout; 0.5 in ESIM and 0.2 in decomposable attention.", minimum=0, maximum=0.99
     )
     variational: bool = option(True, "Dropout before an LSTM uses one mask for all words of a sentence.")
-    letters: Letters = option("keep", "Normalize letters and digits for Persian or Arabic.")
+    letters: Letters = option("keep", LETTERS)
+    segment: str | None = option(None, SEGMENT)
 
     def read(self, path: Name) -> list[EntailmentExample]:
         """The pairs of a file; see `entailment/data.py` for its formats."""
-        return read_examples(path, make_tokenizer(self.letters))
+        return read_examples(path, make_tokenizer(self.letters, self.segment))
 
     def network(self, sizes: Sizes, labels: Labels) -> nn.Module:
         """ESIM or decomposable attention."""
@@ -81,7 +82,7 @@ class Entailment(LabelTask):
         """One example from two texts, the premise and the hypothesis."""
         if len(texts) != 2:
             raise OptionError(f"entailment takes two texts, a premise and a hypothesis, but {len(texts)} were given")
-        tokenizer = make_tokenizer(self.letters)
+        tokenizer = make_tokenizer(self.letters, self.segment)
         premise, hypothesis = (LocatedText.of(text, tokenizer, input) for input, text in enumerate(texts))
         if not premise.words or not hypothesis.words:
             raise OptionError(f"the {'hypothesis' if premise.words else 'premise'} has no words")

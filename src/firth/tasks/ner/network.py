@@ -10,7 +10,7 @@ from torch import Tensor, nn
 
 from firth.tasks.crf import Crf, span_probabilities
 from firth.tasks.inputs import Sizes, Text
-from firth.tasks.layers import Bidirectional, VariationalDropout, initialize_linear
+from firth.tasks.layers import Bidirectional, VariationalDropout, initialize_linear, require_finite
 from firth.tasks.ner.data import NerExample
 from firth.tasks.tags import decode_spans, encode_tags, tag_ids, tag_list
 
@@ -55,7 +55,7 @@ class NerTagger(nn.Module):
     def answers(self, texts: tuple[Text, ...], examples: Sequence[NerExample]) -> list[dict[str, Any]]:
         """The BIO tags of each sentence, and the probability of each entity."""
         (text,) = texts
-        emissions = self(text)
+        emissions = require_finite(self(text))
         best = self.crf.best(emissions, text.mask)
         spans = [
             decode_spans(self.tags[id] for id in ids[: len(example.words)])

@@ -18,7 +18,7 @@ from firth.tasks.ner.network import NerTagger
 from firth.tasks.ner.score import count_entities, score_entities
 from firth.tasks.tags import bracket_spans, decode_spans, describe_spans
 from firth.tasks.task import Answer, Labels, Task
-from firth.tasks.tokenization import Letters, make_tokenizer
+from firth.tasks.tokenization import LETTERS, SEGMENT, Letters, make_tokenizer
 from firth.text.model_tokenizer import TextLike
 
 
@@ -54,7 +54,8 @@ class Ner(Task):
     scheme: Literal["BIO", "BIOES"] = option("BIOES", "Tag scheme inside the network.")
     word: int = option(0, "Column of the word in a file, from 0; a negative number counts from the last column.")
     tag: int = option(-1, "Column of the tag in a file, from 0; a negative number counts from the last column.")
-    letters: Letters = option("keep", "Normalize letters and digits for Persian or Arabic.")
+    letters: Letters = option("keep", LETTERS)
+    segment: str | None = option(None, SEGMENT)
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -85,7 +86,7 @@ class Ner(Task):
 
     def ask(self, *texts: TextLike) -> list[NerExample]:
         """An example for each sentence of the texts."""
-        sentences = LocatedText.split_all(texts, make_tokenizer(self.letters))
+        sentences = LocatedText.split_all(texts, make_tokenizer(self.letters, self.segment))
         return [NerExample(sentence.words, origin=sentence) for sentence in sentences]
 
     def describe(self, example: NerExample, answer: Mapping[str, Any]) -> dict[str, Any]:

@@ -17,7 +17,7 @@ from torch import Tensor, nn
 from torch.nn import functional
 
 from firth.tasks.inputs import Sizes, Text
-from firth.tasks.layers import Bidirectional, VariationalDropout, initialize_linear, masked_softmax
+from firth.tasks.layers import Bidirectional, VariationalDropout, initialize_linear, masked_softmax, require_finite
 from firth.tasks.qa import windows
 from firth.tasks.qa.data import QaExample
 
@@ -163,7 +163,9 @@ class QaNetwork(nn.Module):
         for at in range(0, len(places), len(examples)):
             rows, begins = zip(*places[at : at + len(examples)])
             questions = windows.cut_windows(question, rows, [0] * len(rows), int(question.lengths.max()))
-            first, last = self(windows.cut_windows(passage, rows, begins, self.task.longest), questions)
+            first, last = map(
+                require_finite, self(windows.cut_windows(passage, rows, begins, self.task.longest), questions)
+            )
             totals = first.logsumexp(1).tolist(), last.logsumexp(1).tolist()
             firsts, lasts, scores = best_span(first, last, self.task.answer_words)
             logits = [(first[i, a].item(), last[i, b].item()) for i, (a, b) in enumerate(zip(firsts, lasts))]

@@ -18,7 +18,7 @@ from firth.tasks.qa.network import QaNetwork
 from firth.tasks.qa.no_answer import NoAnswerCalibration, describe_span
 from firth.tasks.qa.score import score_answers
 from firth.tasks.task import Answer, Labels, Task, require_gold
-from firth.tasks.tokenization import Letters, make_tokenizer
+from firth.tasks.tokenization import LETTERS, SEGMENT, Letters, make_tokenizer
 from firth.text.model_tokenizer import TextLike
 from firth.text.vocabulary import Vocabulary
 
@@ -69,7 +69,8 @@ class Qa(Task):
         minimum=0,
         maximum=1,
     )
-    letters: Letters = option("keep", "Normalize letters and digits for Persian or Arabic.")
+    letters: Letters = option("keep", LETTERS)
+    segment: str | None = option(None, SEGMENT)
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -88,7 +89,7 @@ class Qa(Task):
         >>> Qa().read(file)[0].spans
         ((0, 1),)
         """
-        return read_questions(path, make_tokenizer(self.letters), self.occurrences)
+        return read_questions(path, make_tokenizer(self.letters, self.segment), self.occurrences)
 
     def training_examples(self, examples: Sequence[QaExample]) -> Sequence[QaExample]:
         """The questions; one without a gold span is an error."""
@@ -114,7 +115,7 @@ class Qa(Task):
         """Questions about a passage: the passage, then one question or more. One of several may have no words."""
         if len(texts) < 2:
             raise OptionError(f"qa takes a passage and a question, but {len(texts)} texts were given")
-        tokenizer = make_tokenizer(self.letters)
+        tokenizer = make_tokenizer(self.letters, self.segment)
         passage = Passage.of(texts[0], tokenizer)
         if not passage.words:
             raise OptionError("the passage has no words")
@@ -134,7 +135,7 @@ class Qa(Task):
 
         A model without a calibration always answers; the probability is then not known.
         """
-        if CHANCE not in metadata:
+        if not metadata.get(CHANCE):
             return [answer | {CHANCE: None} for answer in answers]
         calibration, decided = NoAnswerCalibration.from_dict(metadata[CHANCE]), []
         for example, answer in zip(examples, answers):

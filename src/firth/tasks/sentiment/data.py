@@ -6,6 +6,7 @@ The treebank labels every phrase of a sentence from 0, very negative, to 4, very
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Literal
 
@@ -13,6 +14,7 @@ from firth.errors import FormatError
 from firth.files import Name, read_lines
 from firth.tasks.task import SentenceExample, require_gold
 from firth.tasks.tokenization import make_tokenizer
+from firth.text.tokenize import Tokenizer
 
 GRADES = "very negative", "negative", "neutral", "positive", "very positive"
 SIDES = "negative", "negative", None, "positive", "positive"
@@ -36,13 +38,14 @@ class SentimentExample(SentenceExample):
         return require_gold(self.label, self.words)
 
 
-def read_texts(path: Name, classes: Literal[5, 2]) -> list[SentimentExample]:
-    """The texts of a file. With two classes, neutral trees and phrases are left out."""
+def read_texts(path: Name, classes: Literal[5, 2], tokenizer: Tokenizer | None = None) -> list[SentimentExample]:
+    """The texts of a file. With two classes, neutral trees and phrases are left out. Trees are tokenized already."""
     examples = []
+    split = (tokenizer or make_tokenizer("keep")).words
     names = GRADES if classes == 5 else SIDES
     for number, text in read_lines(path, blank=False):
         line = text.strip()
-        example = _read_tree(line, path, number, names) if line[0] == "(" else _read_labeled(line, path, number)
+        example = _read_tree(line, path, number, names) if line[0] == "(" else _read_labeled(line, path, number, split)
         if example is not None:
             examples.append(example)
     if not examples:
@@ -62,11 +65,11 @@ def _read_tree(line: str, path: Name, number: int, names: tuple[str | None, ...]
     return SentimentExample(words, names[grade], parts)
 
 
-def _read_labeled(line: str, path: Name, number: int) -> SentimentExample:
+def _read_labeled(line: str, path: Name, number: int, split: Callable[[str], list[str]]) -> SentimentExample:
     label, tab, text = line.partition("\t")
     if not tab or not label.strip() or not text.strip():
         raise FormatError(path, "expected a label, a tab and a text", line=number, cure=LINE_FORMAT)
-    return SentimentExample(tuple(make_tokenizer("keep").words(text)), label.strip())
+    return SentimentExample(tuple(split(text)), label.strip())
 
 
 def parse_tree(line: str) -> list[GradedPhrase]:

@@ -18,8 +18,8 @@ from firth.tasks.sentiment.data import GRADES, SentimentExample, read_texts
 from firth.tasks.sentiment.network import BiattentiveClassifier, FinalStateClassifier
 from firth.tasks.sentiment.score import score_sentiment
 from firth.tasks.task import Labels
+from firth.tasks.tokenization import LETTERS, SEGMENT, Letters, make_tokenizer
 from firth.text.model_tokenizer import TextLike
-from firth.text.tokenize import Tokenizer
 
 
 @dataclass(frozen=True)
@@ -55,10 +55,12 @@ class Sentiment(LabelTask):
     cell: RnnKind = option("lstm", "Kind of the recurrent layers.")
     hidden: int = option(300, "Units of each recurrent layer, in each direction.", minimum=1)
     dropout: float = option(0.25, "Dropout of the input and between layers.", minimum=0, maximum=0.99)
+    letters: Letters = option("keep", LETTERS)
+    segment: str | None = option(None, SEGMENT)
 
     def read(self, path: Name) -> list[SentimentExample]:
         """The texts of a file. With two classes, neutral trees are left out."""
-        return read_texts(path, self.classes)
+        return read_texts(path, self.classes, make_tokenizer(self.letters, self.segment))
 
     def training_examples(self, examples: Sequence[SentimentExample]) -> list[SentimentExample]:
         """The whole texts and, with `phrases`, the phrases inside them that are long enough."""
@@ -80,7 +82,7 @@ class Sentiment(LabelTask):
 
     def ask(self, *texts: TextLike) -> list[SentimentExample]:
         """An example for each text."""
-        tokenizer = Tokenizer()
+        tokenizer = make_tokenizer(self.letters, self.segment)
         located = [LocatedText.of(text, tokenizer, input) for input, text in enumerate(texts)]
         return [SentimentExample(text.words, origin=text) for text in located]
 

@@ -6,7 +6,7 @@ of one it is greedy search.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import NamedTuple, Protocol, Self, TypeVar
 
 import torch
@@ -49,12 +49,12 @@ def search(
     sources, device = len(begins), begins.device
     first_rows = torch.arange(sources, device=device)[:, None] * width
     last = begins.repeat_interleave(width)
-    texts = torch.full((sources * width, longest + 1), -1, device=device)
     totals = torch.full((sources, width), -torch.inf, device=device)
     totals[:, 0] = 0  # at first all rows of a source are equal, so that only one may count
     lengths = torch.zeros(sources, width, device=device)
     done = torch.zeros(sources, width, dtype=torch.bool, device=device)
     scores = totals
+    steps: list[tuple[Tensor, Tensor]] = []  # of each step: the row that each text continues, and its word
     for time in range(longest + 1):
         log_probs, state = step(last, state)
         log_probs = restrict(log_probs.reshape(sources, width, -1), done, end, is_last=time == longest)
@@ -66,11 +66,26 @@ def search(
         totals, lengths = new_totals.reshape(sources, -1).gather(1, best), new_lengths.gather(1, beam)
         done = done.gather(1, beam) | (word == end)
         rows, last = (first_rows + beam).reshape(-1), word.reshape(-1)
-        texts, state = texts[rows], state.rows(rows)
-        texts[:, time] = torch.where(done.reshape(-1), -1, last)
+        state = state.rows(rows)
+        steps.append((rows, torch.where(done.reshape(-1), -1, last)))
         if bool(done.all()):
             break
-    return Beam(texts.reshape(sources, width, -1), scores)
+    return Beam(trace_back(steps).reshape(sources, width, -1), scores)
+
+
+def trace_back(steps: Sequence[tuple[Tensor, Tensor]]) -> Tensor:
+    """The words of each row, (rows, time), from those of each step and the rows of the step before that they continue.
+
+    >>> trace_back([(torch.tensor([0, 0]), torch.tensor([5, 6])), (torch.tensor([1, 1]), torch.tensor([7, 8]))])
+    tensor([[6, 7],
+            [6, 8]])
+    """
+    rows, words = steps[-1]
+    columns = [words]
+    for before, earlier in reversed(steps[:-1]):
+        columns.append(earlier[rows])
+        rows = before[rows]
+    return torch.stack(columns[::-1], 1)
 
 
 def restrict(log_probs: Tensor, done: Tensor, end: int, *, is_last: bool) -> Tensor:

@@ -20,7 +20,7 @@ from torch import Tensor, nn
 from torch.nn import functional
 
 from firth.tasks.inputs import Sizes, Text
-from firth.tasks.layers import Bidirectional, final_states, masked_softmax, sequence_mask
+from firth.tasks.layers import Bidirectional, final_states, masked_softmax, require_finite, sequence_mask
 from firth.tasks.seq2seq import beam
 from firth.tasks.seq2seq.data import Seq2SeqExample
 
@@ -141,6 +141,7 @@ class EncoderDecoder(nn.Module):
             longest=self.task.longest,
             penalty=self.task.length_penalty,
         )
+        require_finite(best.scores[:, 0])
         results = []
         for rows, scores, unknown in zip(best.words.tolist(), best.scores.tolist(), state.source.unknown):
             words = [*self.words, *unknown]

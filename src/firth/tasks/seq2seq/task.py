@@ -61,11 +61,13 @@ class Seq2Seq(Task):
     )
     feeding: bool = option(False, "Input feeding: the decoder also gets its last attention; training is slower.")
     dropout: float = option(0.2, "Dropout of the input of each layer.", minimum=0, maximum=0.99)
-    beam: int = option(4, "Beam width of the search; 1 is greedy search.", minimum=1, maximum=1_000)
-    length_penalty: float = option(1.0, "Exponent p of the score log P / length ** p of a text.", minimum=0)
+    beam: int = option(4, "Beam width of the search; 1 is greedy search.", minimum=1, maximum=200)
+    length_penalty: float = option(1.0, "Exponent p of the score log P / length ** p of a text.", minimum=0, maximum=5)
     pairs: Kind = option("tabs", "Source of pairs: a table, or running text from which they are derived.")
     tokens: Literal["running", "whitespace"] = option("running", "Tokenize running text, or split at whitespace.")
-    longest: int = option(100, "Maximum length of a source or a target, in words; the rest is cut off.", minimum=1)
+    longest: int = option(
+        100, "Maximum length of a source or a target, in words; the rest is cut off.", minimum=1, maximum=10_000
+    )
     limit: int = option(0, "Maximum number of pairs to read from a file; 0 reads all.", minimum=0)
 
     def read(self, path: Name) -> list[Seq2SeqExample]:

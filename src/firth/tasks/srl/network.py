@@ -17,7 +17,7 @@ from torch.nn import functional
 from firth.tasks.columns import PREDICATE
 from firth.tasks.crf import NEVER, Transitions, log_partition, score_tags, span_probabilities, viterbi
 from firth.tasks.inputs import Sizes, Text
-from firth.tasks.layers import Bidirectional, VariationalDropout, initialize_linear
+from firth.tasks.layers import Bidirectional, VariationalDropout, initialize_linear, require_finite
 from firth.tasks.srl.alternating_lstm import AlternatingLstm
 from firth.tasks.srl.data import SrlExample
 from firth.tasks.tags import Span, decode_spans, encode_tags, tag_ids, tag_list
@@ -117,7 +117,7 @@ class SrlTagger(nn.Module):
     def answers(self, texts: tuple[Text, ...], examples: Sequence[SrlExample]) -> list[dict[str, Any]]:
         """The predicates that the finder finds, and the frame of the example's predicate, or of all that are found."""
         (text,) = texts
-        logits = self.predicate_logits(text)
+        logits = require_finite(self.predicate_logits(text))
         are_predicates, found = ((logits > 0) & text.mask).tolist(), torch.sigmoid(logits).tolist()
         predicates = [[place for place, is_predicate in enumerate(row) if is_predicate] for row in are_predicates]
         frames = [
@@ -156,7 +156,7 @@ class SrlTagger(nn.Module):
 
         The probability of a tag sequence is the product of its words, over the sum for all sequences that BIO allows.
         """
-        scores: Tensor = self(text, predicates).log_softmax(2)
+        scores = require_finite(self(text, predicates)).log_softmax(2)
         verb = self.ids[f"B-{PREDICATE}"]
         rows, places = torch.arange(len(predicates), device=scores.device), torch.tensor(predicates).to(scores.device)
         verb_scores = scores[rows, places, verb]

@@ -8,6 +8,7 @@ from typing import Any, ClassVar, Literal
 
 from torch import nn
 
+from firth.errors import OptionError
 from firth.files import Name
 from firth.options import option
 from firth.tasks.columns import PREDICATE
@@ -75,6 +76,8 @@ class Srl(Task):
 
     def network(self, sizes: Sizes, labels: Labels) -> nn.Module:
         """The role labeler and the predicate finder."""
+        if PREDICATE not in labels["roles"]:
+            raise OptionError(f"the roles of an srl model must have {PREDICATE!r}, the tag of the predicate")
         return SrlTagger(sizes, labels["roles"], self)
 
     def score(self, examples: Sequence[SrlExample], answers: Sequence[Any]) -> dict[str, float]:

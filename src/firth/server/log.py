@@ -1,0 +1,28 @@
+"""The log of a server: a line of JSON for each event, without any text of a request."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import Any, TextIO
+
+
+@dataclass(frozen=True)
+class EventLog:
+    """Writes events to a stream; without one it writes nothing.
+
+    >>> import sys
+    >>> EventLog(sys.stdout).write(event="reload", model="vectors")  # doctest: +ELLIPSIS
+    {"time": "...", "event": "reload", "model": "vectors"}
+    """
+
+    stream: TextIO | None = None
+
+    def write(self, **values: Any) -> None:
+        """Writes one event with the time."""
+        if self.stream is None:
+            return
+        line = {"time": datetime.now(UTC).isoformat(timespec="milliseconds"), **values}
+        self.stream.write(json.dumps(line) + "\n")
+        self.stream.flush()

@@ -1,0 +1,93 @@
+"""scripts/run_studies.py: stages of trainings in several sittings, their pages, and the check of convergence."""
+
+from __future__ import annotations
+
+import importlib.util
+import json
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+pytest.importorskip("torch")
+from firth.formats.registry import save
+from firth.neural.architecture import Architecture
+from firth.neural.bilm import BiLM
+from firth.studies.tasks import runs
+
+SCRIPT = Path(__file__).resolve().parents[2] / "scripts" / "run_studies.py"
+
+
+@pytest.fixture
+def script(monkeypatch: pytest.MonkeyPatch) -> Any:
+    spec = importlib.util.spec_from_file_location("run_studies", SCRIPT)
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    monkeypatch.setitem(sys.modules, "run_studies", module)
+    spec.loader.exec_module(module)
+    return module
+
+
+def pretend(run: runs.TaskRun, *_: Any, **__: Any) -> dict[str, Any]:
+    """The result of a training that was not done; patience ended it."""
+    epochs = [{"epoch": number, "dev": {"f1": score}} for number, score in enumerate((0.4, 0.5, 0.3), 1)]
+    return {
+        "run": run.as_dict(),
+        "test": {"f1": 0.5},
+        "dev": {"f1": 0.5},
+        "epochs": epochs,
+        "training": {"patience": 1, "epochs": 200},
+        "items": [0.5, 0.5],
+        "layer_shares": {"input": [0.2, 0.5, 0.3]} if run.elmo else {},
+        "words_per_second": 1000.0,
+        "bilm_share": 0.25,
+        "seconds": 36.0,
+        "parameters": 10,
+        "device": "cpu",
+    }
+
+
+def test_the_stages_have_five_and_three_seeds_and_every_row(script: Any) -> None:
+    stages = script.make_stages("elmo-en", "glove-en", quick=False)
+    counts = {name: len(set(stage.study.runs())) for name, stage in stages.items()}
+    assert counts["small"] == 6 * 4 * 5
+    assert counts["questions"] == 4 * 5
+    assert counts["persian"] == 2 * 3 * 5
+    assert {run.seed for run in stages["layers"].study.runs()} == {1, 2, 3}
+    assert {run.setting for run in stages["layers"].study.runs()} >= {"qa-fifth", "srl"}
+    assert {run.seed for run in stages["samples"].study.runs()} == {1, 2, 3}
+
+
+def test_a_sitting_writes_pages_and_the_check_fails_until_all_converged(
+    script: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(runs, "train_and_evaluate", pretend)
+    tiny, work, out = tmp_path / "tiny", tmp_path / "work", tmp_path / "out"
+    save(BiLM(Architecture.named("tiny"), seed=1), tiny)
+
+    def sit(*more: str) -> dict[str, Any]:
+        given = ["--work", str(work), "--out", str(out), "--elmo", str(tiny), "--stages", "persian", "layers", *more]
+        monkeypatch.setattr(sys, "argv", ["run_studies.py", *given])
+        try:
+            script.main()
+        finally:
+            printed = capsys.readouterr().out
+        counts: dict[str, Any] = json.loads(printed)
+        return counts
+
+    with pytest.raises(SystemExit, match="not all trainings are finished"):
+        sit("--check")
+    counts = sit("--quick")
+    assert counts["persian"] == {"trainings": 6, "finished": 6, script.CAPPED: []}
+    assert counts["layers"]["finished"] == counts["layers"]["trainings"] > 20
+    assert "Small networks" in (out / "layers" / "layers.md").read_text(encoding="utf-8")
+    assert (out / "table1-fa" / "table1.json").is_file()
+    assert sit("--quick", "--check") == counts
+    result = pretend(script.make_stages(str(tiny), "glove-en", quick=True)["persian"].study.runs()[0])
+    result["training"] = {"patience": 5, "epochs": 3}
+    [run] = script.make_stages(str(tiny), "glove-en", quick=True)["persian"].study.runs()[:1]
+    runs.append_result(run, result, work)
+    with pytest.raises(SystemExit, match="not all trainings are finished and ended by patience"):
+        sit("--quick", "--check")
