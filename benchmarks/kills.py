@@ -83,6 +83,21 @@ def write_vectors(path: Path, count: int = 40_000, dim: int = 100) -> None:
     firth.save(firth.WordVectors([f"word{i}" for i in range(count)], matrix), path, format="word2vec")
 
 
+def write_near_vectors(path: Path) -> None:
+    """Small vectors in word2vec's text format, with the words of `write_text`."""
+    matrix = np.random.default_rng(7).standard_normal((2000, 50)).astype(np.float32)
+    firth.save(firth.WordVectors([f"w{i}" for i in range(2000)], matrix), path, format="word2vec")
+
+
+def write_chinese(path: Path) -> None:
+    """Lines of words of one to three Chinese characters without spaces."""
+    rng = np.random.default_rng(8)
+    signs = [chr(0x4E00 + i) for i in range(400)]
+    known = ["".join(rng.choice(signs, rng.integers(1, 4))) for _ in range(600)]
+    picks = np.minimum(rng.zipf(1.3, (6000, 12)), len(known)) - 1
+    path.write_text("".join("".join(known[i] for i in row) + "\n" for row in picks), encoding="utf-8")
+
+
 def write_old_model(path: Path) -> None:
     firth.save(firth.WordVectors(["old"], np.ones((1, 3), np.float32)), path)
 
@@ -129,6 +144,8 @@ INPUTS: dict[str, Callable[[Path], None]] = {
     "text.txt": write_text,
     "large.txt": lambda path: write_text(path, 20_000),
     "vectors.txt": write_vectors,
+    "near.txt": write_near_vectors,
+    "chinese.txt": write_chinese,
     "model.bin": write_fasttext,
     "phrases": write_phrases,
     "bilm": write_bilm,
@@ -150,6 +167,9 @@ COMMANDS = {
         f"train counts large.txt --kind co-occurrence --window 8 --memory-limit 8MB {READ} --out out", ("large.txt",)
     ),
     "train phrases": Command(f"train phrases large.txt --threshold 1 --delta 1 {READ} --out out", ("large.txt",)),
+    "train segmenter": Command("train segmenter chinese.txt --threads 1 --out out", ("chinese.txt",)),
+    "align": Command("align near.txt near.txt --out out", ("near.txt",)),
+    "map": Command("map near.txt --out out.tsv", ("near.txt",), "out.tsv"),
     "phrases": Command(
         f"phrases phrases large.txt {READ} --out out.txt.gz", ("large.txt", "phrases"), out="out.txt.gz"
     ),

@@ -27,6 +27,8 @@ from firth.models.glove import GloveParameters
 from firth.models.ngram import Ngram
 from firth.models.phrases import Phrases
 from firth.models.quantization import quantize
+from firth.models.segmenter import Segmenter
+from firth.models.vector_map import align
 from firth.models.word2vec import Word2Vec
 from firth.neural.architecture import Architecture
 from firth.neural.bilm import BiLM
@@ -126,6 +128,20 @@ COMMANDS = {
     "phrases": ["phrases", "stored:nat-ph", "stored:tiny.txt", "--out", "p.txt"],
     "predict": ["predict", "stored:cl-softmax.bin", "the tea", "-k", "2"],
     "similarity": ["similarity", "word2vec-en", "tea", "rain"],
+}
+CHINESE = ["我爱北京", "北京很大", "我们去北京吧", "他在北京", "东北很冷", "南京也大"] * 3
+METADATA: dict[str, Any] = {  # of a trained model of a task
+    "training": {"epochs": 2, "batch": 8},
+    "examples": {"train": 2, "dev": 1},
+    "dev": {"f1": 0.5, "accuracy": 0.25},
+    "test": {"f1": 0.5},
+    "trained": {"dev": {"f1": 0.5}},
+    "epochs": [{"loss": 2.5, "dev": {"f1": 0.25}}, {"loss": 2.25, "dev": {"f1": 0.5}}],
+    "layer_shares": {"input": [0.25, 0.5, 0.25]},
+    "case": "mixed",
+    "asked": ["Tea, please."],
+    "data": [{"name": "tea", "licence": "CC0"}],
+    "licence": "CC0",
 }
 LOG = '{"step": 1, "loss": 2.5}\n{"step": 2, "loss": 2.25, "epoch": 1}\n{"step": 3, "loss"'
 
@@ -259,6 +275,11 @@ def make_static(store: SeedStore) -> None:
     rows = np.arange(8, dtype=np.float32).reshape(4, 2)
     index = Occurrences(["tea", "hot", "is"], [0, 2, 1, 0, 1], [0, 3, 5], rows, places=np.array([0, 1, 3, 4]))
     store.add("native-other", "index", lambda path: save(index, path))
+    segmenter = Segmenter().fit(CHINESE)
+    store.add("segmenter", "learned", lambda path: save(segmenter, path))
+    found = align(small_vectors(), small_vectors(), refine=1)
+    store.add("vector-map", "map", lambda path: save(found, path))
+    store.texts("vector-map", {"dictionary.txt": "tea\tchai\nrain\tbaran\n"})
     bigrams = Ngram(order=2).fit(words)
     for name, one in {"small.arpa": ngrams, "two.arpa": bigrams, "packed.arpa": bigrams}.items():
         store.add("arpa", name, lambda path, one=one: save(one, path))  # type: ignore[misc]
@@ -286,10 +307,11 @@ def make_neural(store: SeedStore) -> None:
     small = BiLM(Architecture(encoder="words", cell=4, dim=4, layers=1), words=vocabulary)
     store.add("native-bilm", "words", lambda path: save(small, path))
     store.add("elmo", "official", lambda path: elmo_write.write(bilm, path))
+    flat = BiLM(Architecture(**sizes, layers=1), vocabulary=vocabulary)  # type: ignore[arg-type]
     for name, change in HDF5_CHANGES.items():
-        store.add("elmo", name, lambda path, change=change: write_changed(bilm, path, change))  # type: ignore[misc]
+        store.add("elmo", name, lambda path, change=change: write_changed(flat, path, change))  # type: ignore[misc]
     with tempfile.TemporaryDirectory() as folder:
-        elmo_write.write(bilm, Path(folder, "elmo"))
+        elmo_write.write(flat, Path(folder, "elmo"))
         members = {path.name: path.read_bytes() for path in sorted(Path(folder, "elmo").iterdir())}
     store.add("elmo", "small.zip", lambda path: path.write_bytes(pack_zip(members)))
     for name in TASKS:
@@ -336,7 +358,8 @@ def make_task(name: str, data: Path) -> TaskModel:
     one = type(task(name))(**{"hidden": 4, **options.get(name, {})})
     labels = one.learn_labels(one.read(data))
     inputs = Inputs(Embedding(characters=4))
-    return TaskModel(one, labels, inputs, one.network(inputs.sizes, labels))
+    metadata = METADATA | ({"no_answer": {"bias": 0.5, "weights": [0.5] * 5}} if name == "qa" else {})
+    return TaskModel(one, labels, inputs, one.network(inputs.sizes, labels), metadata)
 
 
 def make_runs(store: SeedStore) -> None:

@@ -6,8 +6,8 @@ Every `*-ud-test.conllu` (or `.conllu.xz`) below the folders is scored, and thos
 The treebanks are public: github.com/UniversalDependencies. `--part dev` takes the files for development, on which
 rules may be tuned. The raw text is rebuilt from the treebank: tokens with the blanks between them, one text per
 paragraph. A token is right if it starts and ends where a surface token of the treebank does (a multiword token counts
-as one); a sentence likewise. Blanks do not count. firth runs twice: without a language, and with the language of the
-treebank.
+as one); a sentence likewise. Blanks do not count. firth runs without a language, with the language of the treebank and,
+in scripts without spaces, with the segmenter of an extra (sudachi for Japanese, else icu).
 
 `--peers` is the Python of an environment with icu4py, spacy and hazm (see tokens_peer.py). ICU's breakers and spaCy's
 blank pipelines with their sentencizer need no model.
@@ -48,6 +48,7 @@ LANGUAGES = {
     "th": "thai",
     "tr": "turkish",
 }
+SEGMENTERS = {"ja": "sudachi", "km": "icu", "lo": "icu", "my": "icu", "th": "icu", "zh": "icu"}  # extras of firth
 PEERS = "icu", "spacy", "hazm"
 ZWNJ = "\u200c"
 Span = tuple[int, int]
@@ -75,7 +76,8 @@ def read_lines(path: Path) -> list[str]:
 def read_treebank(path: Path) -> Treebank:
     """The paragraphs of a CoNLL-U file with their spans."""
     code = path.name.partition("_")[0].partition("-")[0]
-    bank = Treebank(path.name.partition(".")[0].replace("-ud", ""), code if len(code) == 2 else path.name[6:8])
+    named = {"ewt": "en"}.get(code, path.name[6:8])  # files of the data folder have other names
+    bank = Treebank(path.name.partition(".")[0].replace("-ud", ""), code if len(code) == 2 else named)
     parts: list[str] = []
     tokens: list[Span] = []
     sentences: list[Span] = []
@@ -167,7 +169,13 @@ def compare(bank: Treebank, peer: Peer | None) -> dict[str, tuple[float, float] 
     """The scores of every tool on a treebank."""
     language = LANGUAGES.get(bank.language)
     scores: dict[str, tuple[float, float] | None] = {}
-    for name, tokenizer in (("any", Tokenizer()), ("language", make_tokenizer(language) if language else None)):
+    segmenter = SEGMENTERS.get(bank.language)
+    tokenizers = {
+        "any": Tokenizer(),
+        "language": make_tokenizer(language) if language else None,
+        "segment": Tokenizer(segment=segmenter) if segmenter else None,
+    }
+    for name, tokenizer in tokenizers.items():
         scores[name] = tokenizer and score(bank, [split_with_firth(text, tokenizer) for text in bank.texts])
     for tool in PEERS if peer else ():
         found = peer.ask(tool=tool, language=bank.language, texts=bank.texts)  # type: ignore[union-attr]
@@ -243,8 +251,8 @@ def main() -> None:
         if path.stat().st_size and f"-{arguments.part}." in path.name
     ]
     peer = Peer(arguments.peers) if arguments.peers else None
-    print("| treebank | firth, no language | firth, its language | " + " | ".join(PEERS) + " |")
-    print("|---" * (3 + len(PEERS)) + "|")
+    print("| treebank | firth, no language | firth, its language | firth, segmenter | " + " | ".join(PEERS) + " |")
+    print("|---" * (4 + len(PEERS)) + "|")
     for path in sorted(found, key=lambda path: path.name):
         bank = read_treebank(path)
         if not bank.texts or (arguments.only and bank.language not in arguments.only):
@@ -255,7 +263,7 @@ def main() -> None:
                 print(bank.name, *(f"{name} {value:.2f}" for name, value in results.items()), sep="  ")
             continue
         scores = compare(bank, peer)
-        cells = [show(scores.get(name)) for name in ("any", "language", *PEERS)]
+        cells = [show(scores.get(name)) for name in ("any", "language", "segment", *PEERS)]
         print(f"| {bank.name} | " + " | ".join(cells) + " |", flush=True)
 
 

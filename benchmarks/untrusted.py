@@ -28,7 +28,9 @@ import firth
 from firth.bulk.embed_file import BulkOptions, embed_file
 from firth.bulk.journal import Journal
 from firth.bulk.shards import Shards
+from firth.cli.align import read_translations
 from firth.cli.main import main as main_command
+from firth.cli.models import describe
 from firth.datasets.forms import COUNTERS, count_items, digest
 from firth.datasets.sources import list_files
 from firth.errors import FirthError
@@ -46,7 +48,9 @@ from firth.options import read_toml
 from firth.probes import contexts, sense_files
 from firth.probes.separation import read_sense_table
 from firth.probes.wordnet import WordNet
+from firth.show.cards import model_card
 from firth.studies.tasks.behavior_cases import read_cases
+from firth.tasks.card import task_card
 from firth.tasks.registry import find_task
 from firth.text.corpus import Corpus
 from firth.text.tokenfile import TokenFile
@@ -79,7 +83,19 @@ def use_model(path: Path, turn: Turn = None) -> None:
     actions = USES[model.kind](model)
     if model.kind not in ("bilm", "task"):
         actions.append(lambda: save_again(model, "again"))
-    attempt([*actions, lambda: repr(model)], turn)
+    attempt([*actions, lambda: show_model(model)], turn)
+
+
+def show_model(model: Any) -> None:
+    """What a terminal, a notebook and `firth card` show of a model."""
+    repr(model)
+    if hasattr(model, "facts"):
+        model.facts()
+    if model.kind == "task":
+        task_card("model", model)
+    else:
+        model_card("model", 1, getattr(model, "dim", None), model.metadata)
+    describe(model)
 
 
 def save_again(model: Any, name: str) -> None:
@@ -172,6 +188,24 @@ def use_occurrences(model: Any) -> list[Action]:
     ]
 
 
+def use_segmenter(model: Any) -> list[Action]:
+    return [
+        lambda: model.split("北京大学 in 北京，东京"),
+        lambda: model.split("".join(word for word in model.vocabulary[:8]) + "ไทย\u0e31"),
+        lambda: Corpus.of(["北京很大", "tea"], tokenizer=Tokenizer(segment=model)).tokens(),
+        lambda: model.split("\u0301\u0e31"),
+    ]
+
+
+def use_map(model: Any) -> list[Action]:
+    vectors = small_vectors()
+    return [
+        lambda: model.apply(vectors).most_similar("tea", topn=2),
+        lambda: model.translate(vectors, vectors, "tea", topn=2),
+        lambda: model.evaluate(vectors, vectors, {"tea": "hot", "is": "the"}),
+    ]
+
+
 def use_bilm(model: Any) -> list[Action]:
     return [
         lambda: model.embed([["the", "tea"], ["rain"], []]),
@@ -182,7 +216,10 @@ def use_bilm(model: Any) -> list[Action]:
 
 
 def use_task(model: Any) -> list[Action]:
-    return [lambda: model.ask("the tea is hot"), lambda: model.ask("the tea is hot", "is it hot")]
+    def ask(*texts: str) -> None:
+        json.dumps(model.ask(*texts), allow_nan=False)  # an answer without NaN
+
+    return [lambda: ask("the tea is hot"), lambda: ask("the tea is hot", "is it hot")]
 
 
 USES: dict[str, Callable[[Any], list[Action]]] = {
@@ -195,6 +232,8 @@ USES: dict[str, Callable[[Any], list[Action]]] = {
     "phrases": use_phrases,
     "connected-phrases": use_phrases,
     "occurrences": use_occurrences,
+    "segmenter": use_segmenter,
+    "vector-map": use_map,
     "bilm": use_bilm,
     "task": use_task,
 }
@@ -392,6 +431,14 @@ def use_download(path: Path, turn: Turn = None) -> None:
                     count_items(file, form)
 
 
+def use_map_files(path: Path, turn: Turn = None) -> None:
+    """A map between vector spaces, or a dictionary of words with their translations."""
+    if path.is_dir():
+        use_model(path, turn)
+    else:
+        read_translations(str(path))
+
+
 def use_log(path: Path, turn: Turn = None) -> None:
     """The log of a training that is resumed."""
     Log(path, 2)
@@ -455,6 +502,8 @@ COMMAND_SECONDS = 3.0  # of CPU time
 READERS: dict[str, Use] = {
     "native-vec": use_model,
     "native-other": use_model,
+    "segmenter": use_model,
+    "vector-map": use_map_files,
     "native-task": use_model,
     "native-bilm": use_model,
     "elmo": use_model,
