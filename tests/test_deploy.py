@@ -63,6 +63,15 @@ def test_the_build_has_all_files_of_the_package_and_asks_for_extras_that_exist()
     assert set(extras.split(",")) <= project["project"]["optional-dependencies"].keys()
 
 
+def test_the_sdist_has_every_file_that_is_tracked() -> None:
+    tracked = subprocess.run(["git", "ls-files"], cwd=ROOT, capture_output=True, text=True, check=False)
+    if tracked.returncode:
+        pytest.skip("needs a checkout")
+    settings = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["tool"]["hatch"]["build"]["targets"]
+    always = {"pyproject.toml", ".gitignore"}  # hatchling adds them
+    assert {name.partition("/")[0] for name in tracked.stdout.split()} == {*settings["sdist"]["include"], *always}
+
+
 def test_the_image_has_a_user_without_rights_and_serves_models_that_ship(service: dict[str, Any]) -> None:
     assert int(last("USER")) >= 1000
     assert last("FROM").endswith("-slim")

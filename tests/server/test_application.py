@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import base64
 import json
+import re
 import threading
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
@@ -46,6 +47,9 @@ def test_the_openai_client_gets_the_vectors_of_the_library(server: RunningServer
     for ids in ([1, 2], [[1, 2], [3]]):
         with pytest.raises(openai.UnprocessableEntityError, match=r"token ids.*Send texts"):
             client.embeddings.create(model="bilm", input=ids)
+    with pytest.raises(openai.UnprocessableEntityError, match="input has 0 items") as raised:
+        client.embeddings.create(model="bilm", input=[])
+    assert raised.value.param == "input"
 
 
 @pytest.fixture
@@ -272,6 +276,8 @@ def test_a_document_model_infers_as_the_library_does(tmp_path: Path) -> None:
     firth.save(model, tmp_path / "documents")
     with run_server(str(tmp_path / "documents")) as running:
         answer = running.post("/embed", {"inputs": ["hot tea", "rain"], "normalize": False}).json()
+        for field in ({"pooling": "max"}, {"layers": "top"}):
+            assert running.post("/embed", {"inputs": ["hot tea"], **field}).status_code == 422
     assert np.array_equal(as_floats(answer), firth.load(tmp_path / "documents").encode(["hot tea", "rain"]))
 
 
@@ -292,6 +298,35 @@ def test_what_is_wrong_with_a_request_is_said(server: RunningServer, path: str, 
     answer = server.post(path, body)
     assert answer.status_code == 422
     assert problem in answer.json()["error"]["message"]
+
+
+@pytest.mark.parametrize(
+    "path",
+    ["/", "/embed", "/embed_all", "/v1/embeddings", "/similarity", "/neighbors", "/analogy", "/score", "/predict"],
+)
+def test_wrong_bodies_are_explained_in_words(server: RunningServer, path: str) -> None:
+    fields = ("input", "inputs", "words", "a", "b", "c", "top", "model", "pooling", "layers", "mix", "dimensions")
+    values = (None, True, 5, 1.5, "", [], [[]], ["tea", 5], {}, {"weights": []}, {"source_sentence": "tea"})
+    bodies: list[Any] = [*values, *({field: value} for field in fields for value in values)]
+    bodies += [{"inputs": "tea", field: value} for field in fields[3:] for value in values]
+    for body in bodies:
+        answer = server.post(path, body)
+        assert answer.status_code in (200, 404, 422), body
+        if answer.status_code != 200:
+            problem = answer.json()["error"]["message"]
+            assert not re.search(
+                r"Input should|instance of|Extra inputs|Field required|validation|\[str|literal", problem
+            )
+            assert len(problem) < 200
+
+
+def test_addresses_and_methods_that_do_not_exist_have_a_way_out(server: RunningServer) -> None:
+    answer = server.post("/v1/embedings", {"input": "tea"})
+    assert answer.status_code == 404
+    assert "Did you mean '/v1/embeddings'?" in answer.json()["error"]["message"]
+    answer = server.client.get("/embed")
+    assert (answer.status_code, answer.headers["allow"]) == (405, "POST")
+    assert answer.json()["error"]["message"] == "/embed takes POST, not GET"
 
 
 @pytest.mark.parametrize("content", [b"", b"{", b'{"inputs": ' + b"[" * 50_000, b'{"inputs": "\\ud800"}', b"\xff\xfe"])

@@ -3,9 +3,12 @@ from __future__ import annotations
 import json
 import secrets
 import socket
+import threading
 import time
 from collections.abc import Callable, Iterator
+from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
+from typing import Any
 
 import pytest
 from tests.server.running import RunningServer, run_server
@@ -34,6 +37,7 @@ def test_a_token_is_needed_except_for_the_state(guarded: RunningServer) -> None:
         assert refused.headers["www-authenticate"] == "Bearer"
         assert guarded.client.get("/health", headers=headers).status_code == 200
         assert guarded.client.get("/ready", headers=headers).status_code == 200
+        assert guarded.client.post("/", json={"inputs": "tea"}, headers=headers).status_code == 401
     assert guarded.client.get("/v1/models").status_code == 200
 
 
@@ -70,6 +74,63 @@ def test_foreign_hosts_and_origins_are_refused(guarded: RunningServer) -> None:
     assert guarded.client.post("/embed", content=b'{"inputs": "tea"}', headers=form).status_code == 403
     assert get("/v1/models", headers={"origin": guarded.address}).status_code == 200
     assert get("/v1/models", headers={"origin": "https://friend.example"}).status_code == 200
+
+
+FRIEND = "https://friend.example"
+
+
+def test_a_page_of_an_allowed_site_may_ask_and_read_the_answer(guarded: RunningServer) -> None:
+    asks = {"origin": FRIEND, "access-control-request-method": "POST", "access-control-request-headers": "content-type"}
+    answer = guarded.client.options("/embed", headers={**asks, "authorization": ""})  # a browser asks without the token
+    assert answer.status_code == 204
+    assert "POST" in answer.headers["access-control-allow-methods"]
+    assert {"authorization", "content-type"} <= set(answer.headers["access-control-allow-headers"].split(", "))
+    answers = [answer, guarded.client.post("/embed", json={"inputs": "tea"}, headers={"origin": FRIEND})]
+    answers += [guarded.client.post("/embed", json={}, headers={"origin": FRIEND, "authorization": "wrong"})]
+    assert [one.status_code for one in answers] == [204, 200, 401]
+    for one in answers:
+        assert one.headers["access-control-allow-origin"] == FRIEND
+        assert one.headers["vary"] == "Origin"
+    stranger = guarded.client.options("/embed", headers={**asks, "origin": "https://evil.example"})
+    assert stranger.status_code == 403
+    assert "access-control-allow-origin" not in stranger.headers
+    assert "access-control-allow-origin" not in guarded.client.get("/health").headers
+
+
+def test_a_browser_asks_from_an_allowed_site_and_from_no_other(model_paths: dict[str, Path], chromium: Any) -> None:
+    site = ThreadingHTTPServer(("127.0.0.1", 0), SimpleHTTPRequestHandler)
+    threading.Thread(target=site.serve_forever, daemon=True).start()
+    friend, stranger = (f"http://{host}:{site.server_port}" for host in ("127.0.0.1", "localhost"))
+    ask = """async address => {
+        const headers = {"content-type": "application/json", authorization: "Bearer %s"};
+        const body = JSON.stringify({inputs: "of none"});
+        try {
+            const answer = await fetch(address + "/embed", {method: "POST", headers, body});
+            return [answer.status, (await answer.json())[0].length, answer.headers.get("firth-warning") !== null];
+        } catch (error) { return "refused"; }
+    }"""
+    with run_server(str(model_paths["vectors"]), token=TOKEN, origins=frozenset([friend])) as running:
+        found = []
+        for place in (friend, stranger):
+            page = chromium.new_page()
+            page.goto(f"{place}/no-such-page")
+            found.append(page.evaluate(ask % TOKEN, running.address))
+            page.close()
+    site.shutdown()
+    site.server_close()
+    assert found == [[200, 2, True], "refused"]
+
+
+def test_the_page_of_the_api_opens_without_the_token_that_it_asks_for(guarded: RunningServer) -> None:
+    nothing = {"authorization": ""}
+    page = guarded.client.get("/", headers=nothing, follow_redirects=True)
+    assert page.url.path == "/docs"
+    assert 'id="token"' in page.text
+    assert guarded.client.get("/openapi.json", headers=nothing).status_code == 200
+
+
+def test_supervisors_may_ask_for_the_head_alone(guarded: RunningServer) -> None:
+    assert [guarded.client.head(path).status_code for path in ("/health", "/ready")] == [200, 200]
 
 
 def test_the_log_has_a_line_for_each_request_and_no_text(

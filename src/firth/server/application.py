@@ -11,18 +11,17 @@ from typing import Annotated, Any
 
 import numpy as np
 from fastapi import FastAPI, Path
-from fastapi.exceptions import RequestValidationError
 from starlette.concurrency import run_in_threadpool
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
-from starlette.responses import HTMLResponse, Response, StreamingResponse
+from starlette.responses import HTMLResponse, RedirectResponse, Response, StreamingResponse
 
 import firth
-from firth.errors import FirthError, OptionError
+from firth.errors import FirthError, OptionError, suggest
 from firth.formats.native import BILM
 from firth.server import schemas, work
 from firth.server.batching import Closing, Expired, Overloaded, Work
-from firth.server.json_route import Json, JsonRoute, dump, dump_list
+from firth.server.json_route import InvalidBody, Json, JsonRoute, dump, dump_list
 from firth.server.log import EventLog
 from firth.server.metrics import Metrics
 from firth.server.page import describe_api
@@ -95,6 +94,7 @@ def create_application(
     app.openapi = lambda: description  # type: ignore[method-assign]
     page = describe_api(description)
     app.add_route("/docs", lambda request: HTMLResponse(page), include_in_schema=False)
+    app.add_route("/", lambda request: RedirectResponse("docs"), include_in_schema=False)  # somebody's browser
     return app
 
 
@@ -136,15 +136,20 @@ def status_of(problem: FirthError) -> tuple[int, str]:
 def add_error_handlers(app: FastAPI) -> None:
     """Every error has a status and a body of one form."""
 
-    @app.exception_handler(RequestValidationError)
-    async def invalid(_: Request, problem: RequestValidationError) -> Json:
-        first = problem.errors()[0]
-        place = ".".join(str(part) for part in first["loc"] if part != "body")
-        return error(422, "invalid_request_error", f"{place or 'body'}: {first['msg']}", place or None)
+    @app.exception_handler(InvalidBody)
+    async def invalid(_: Request, problem: InvalidBody) -> Json:
+        return error(422, "invalid_request_error", str(problem), problem.place)
 
     @app.exception_handler(HTTPException)
-    async def refused(_: Request, problem: HTTPException) -> Json:
-        return error(problem.status_code, "invalid_request_error", str(problem.detail), **dict(problem.headers or {}))
+    async def refused(request: Request, problem: HTTPException) -> Json:
+        path, method = request.url.path[:200], request.method[:20]
+        if problem.status_code == 404:
+            there = suggest(path, app.openapi()["paths"])
+            return error(404, "not_found_error", f"there is no address {path}. {there}")
+        if problem.status_code == 405:
+            allowed = (problem.headers or {}).get("Allow", "")
+            return error(405, "invalid_request_error", f"{path} takes {allowed}, not {method}", Allow=allowed)
+        return error(problem.status_code, "invalid_request_error", str(problem.detail))
 
     @app.exception_handler(FirthError)
     async def failed(_: Request, problem: FirthError) -> Json:
@@ -165,11 +170,13 @@ def add_error_handlers(app: FastAPI) -> None:
 def add_state_addresses(app: FastAPI, service: Service, metrics: Metrics) -> None:
     """Whether the server works, what it serves, and how much it does."""
 
+    @app.head("/health", include_in_schema=False)
     @app.get("/health", tags=["state"], response_model=schemas.Status, responses=some(*FREE))
     async def health() -> Json:
         """Whether the process answers. It needs no token."""
         return Json({"status": "ok"})
 
+    @app.head("/ready", include_in_schema=False)
     @app.get("/ready", tags=["state"], response_model=schemas.Status, responses=some(*FREE, 503))
     async def ready() -> Json:
         """Whether all models are open. It needs no token."""

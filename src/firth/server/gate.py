@@ -25,6 +25,13 @@ Application = Callable[[Scope, Receive, Send], Awaitable[None]]
 
 LOOPBACK = ("127.0.0.1", "localhost", "[::1]")
 FREE = frozenset(("/health", "/ready"))  # need no token, so that a supervisor can ask
+PAGES = frozenset(("/", "/docs", "/openapi.json"))  # nor does the description: its page has a field for the token
+SEEN = b"firth-warning, retry-after, x-request-id"  # headers that a page of another site may read
+PREFLIGHT = (
+    (b"access-control-allow-methods", b"GET, POST"),
+    (b"access-control-allow-headers", b"accept, authorization, content-type"),
+    (b"access-control-max-age", b"600"),
+)
 PART = 1 << 18  # bytes of an answer that are sent at once: the rest waits for the reader here, not in a buffer
 GONE = 499  # in the log: the client closed the connection first
 
@@ -69,10 +76,17 @@ class Gate:
         """Handles one request: refuses it, or reads its body and passes it on. Both are counted and logged."""
         start = time.monotonic()
         details = scope[MARK] = Details(start + self.limits.seconds)
-        answer = Answer(send, details.deadline, secrets.token_hex(8))
+        headers = {name.decode("latin-1"): value.decode("latin-1") for name, value in scope["headers"]}
+        origin = headers.get("origin")
+        answer = Answer(send, details.deadline, secrets.token_hex(8), origin if origin in self.origins else None)
         self.open += 1
         try:
-            self.check(scope)
+            self.check_site(headers)
+            if answer.origin is not None and "access-control-request-method" in headers:
+                await answer.allow()
+                return
+            self.check_token(scope, headers)
+            self.check_limits(scope, headers)
             async with asyncio.timeout(self.limits.seconds):
                 body = await self.read_body(receive)
             await self.app(scope, replay(body, receive), answer.send)
@@ -88,17 +102,23 @@ class Gate:
             self.open -= 1
             self.note(scope, details, answer, time.monotonic() - start)
 
-    def check(self, scope: Scope) -> None:
-        """Refuses requests of other hosts and sites, without the token, or beyond the number that may be open."""
-        headers = {name.decode("latin-1"): value.decode("latin-1") for name, value in scope["headers"]}
+    def check_site(self, headers: dict[str, str]) -> None:
+        """Refuses requests of other hosts and sites."""
         if self.local and host_name(headers.get("host", "")) not in LOOPBACK:
             raise Refusal(403, "host", "this server answers only to this machine, under its own address")
         origin = headers.get("origin")
         if origin is not None and origin not in self.origins and not is_same_origin(origin, headers.get("host", "")):
             raise Refusal(403, "origin", "pages of other sites may not ask. Allow one with --allow-origin")
-        if self.token and scope["path"] not in FREE and not self.is_token(headers):
+
+    def check_token(self, scope: Scope, headers: dict[str, str]) -> None:
+        """Refuses requests without the token, where one is needed."""
+        is_free = scope["path"] in FREE or (scope["path"] in PAGES and scope["method"] in ("GET", "HEAD"))
+        if self.token and not is_free and not self.is_token(headers):
             problem = "the token is missing or wrong. Send it as `Authorization: Bearer TOKEN`"
             raise Refusal(401, "token", problem, (b"www-authenticate", b"Bearer"))
+
+    def check_limits(self, scope: Scope, headers: dict[str, str]) -> None:
+        """Refuses requests beyond the number that may be open, or of too many bytes."""
         if self.open > self.limits.requests and scope["path"] not in FREE:
             problem = f"{self.limits.requests:,} requests are in progress. Try again in 1 s"
             raise Refusal(429, "overloaded", problem, (b"retry-after", b"1"))
@@ -114,7 +134,7 @@ class Gate:
 
     def too_large(self) -> Refusal:
         """The refusal of a body beyond the limit."""
-        return Refusal(413, "body", f"a request may have {self.limits.body_bytes:,} bytes")
+        return Refusal(413, "too_large", f"a request may have {self.limits.body_bytes:,} bytes")
 
     async def read_body(self, receive: Receive) -> bytes:
         """The body of a request."""
@@ -149,15 +169,19 @@ class Gate:
 class Answer:
     """Sends an answer in its time, and keeps its status."""
 
-    def __init__(self, send: Send, deadline: float, name: str) -> None:
+    def __init__(self, send: Send, deadline: float, name: str, origin: str | None = None) -> None:
         self.pass_on, self.deadline, self.name = send, deadline, name
+        self.origin = origin  # of another site, whose page may read the answer
         self.status = GONE
 
     async def send(self, message: Message) -> None:
         """Sends a part of the answer. A reader who is too slow is given up."""
         if message["type"] == "http.response.start":
             self.status = message["status"]
-            own = ((b"x-request-id", self.name.encode()), (b"x-content-type-options", b"nosniff"))
+            own = [(b"x-request-id", self.name.encode()), (b"x-content-type-options", b"nosniff")]
+            if self.origin is not None:
+                own += [(b"access-control-allow-origin", self.origin.encode("latin-1")), (b"vary", b"Origin")]
+                own += [(b"access-control-expose-headers", SEEN)]
             message["headers"] = [*message.get("headers", ()), *own]
             await self.pass_on(message)  # never waits for the reader
             return
@@ -168,11 +192,16 @@ class Answer:
                 part = {"type": message["type"], "body": body[start:end], "more_body": has_more or end < len(body)}
                 await self.pass_on(part)
 
+    async def allow(self) -> None:
+        """Answers a browser that asks whether a page of another site may send a request."""
+        await self.send({"type": "http.response.start", "status": 204, "headers": list(PREFLIGHT)})
+        await self.send({"type": "http.response.body", "body": b""})
+
     async def refuse(self, refusal: Refusal) -> None:
         """Sends a refusal, unless an answer has begun: then the connection ends without the rest."""
         if self.status != GONE:
             raise ConnectionResetError("the reader was too slow")
-        problem = {"message": str(refusal), "type": refusal.kind, "code": refusal.status}
+        problem = {"message": str(refusal), "type": refusal.kind, "code": refusal.status, "param": None}
         content = json.dumps({"error": problem}).encode()
         headers = [(b"content-type", b"application/json"), (b"content-length", str(len(content)).encode())]
         start = {"type": "http.response.start", "status": refusal.status, "headers": [*headers, *refusal.headers]}

@@ -7,11 +7,21 @@ from collections.abc import Callable, Coroutine, Sequence
 from typing import Any
 
 import orjson
-from fastapi.exceptions import RequestValidationError
 from fastapi.routing import APIRoute
 from pydantic import TypeAdapter, ValidationError
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
+
+from firth.errors import FirthError
+from firth.server.body_errors import explain
+
+
+class InvalidBody(FirthError):
+    """The body of a request is not what its address takes."""
+
+    def __init__(self, message: str, place: str | None) -> None:
+        super().__init__(message)
+        self.place = place
 
 
 class Json(JSONResponse):
@@ -44,15 +54,16 @@ class JsonRoute(APIRoute):
     def get_route_handler(self) -> Callable[[Request], Coroutine[Any, Any, Response]]:
         if self.body_field is None:
             return super().get_route_handler()
-        annotation = self.body_field.field_info.annotation
-        assert annotation is not None
+        annotation: Any = self.body_field.field_info.annotation
         body_type: TypeAdapter[Any] = TypeAdapter(annotation)
 
         async def handle(request: Request) -> Response:
+            content = await request.body()
             try:
-                body = read_body(body_type, await request.body())
+                body = read_body(body_type, content)
             except ValidationError as problem:
-                raise RequestValidationError(problem.errors()) from None
+                message, place = explain(problem.errors(), parse(content), annotation.model_fields)
+                raise InvalidBody(message, place) from None
             answer: Response = await self.endpoint(request=request, body=body, **request.path_params)
             return answer
 
@@ -68,8 +79,15 @@ def read_body(body_type: TypeAdapter[Any], content: bytes) -> Any:
     try:
         return body_type.validate_json(content)
     except ValidationError as problem:
-        try:
-            value = json.loads(content)
-        except (ValueError, RecursionError):
+        value = parse(content)
+        if value is None:
             raise problem from None
         return body_type.validate_python(value)
+
+
+def parse(content: bytes) -> Any:
+    """A body as Python's parser reads it; None if it is no JSON."""
+    try:
+        return json.loads(content)
+    except (ValueError, RecursionError):
+        return None

@@ -9,7 +9,7 @@ from firth.server.served import ServedModels
 
 SECONDS = (0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10, 30, 60)
 SIZES = tuple(2**power for power in range(0, 18, 2))
-STATUSES = frozenset((200, 400, 401, 403, 404, 405, 408, 413, 415, 422, 424, 429, 499, 500, 503, 504))
+STATUSES = frozenset((200, 204, 307, 400, 401, 403, 404, 405, 408, 413, 415, 422, 424, 429, 499, 500, 503, 504))
 
 
 class Metrics:

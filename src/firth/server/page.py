@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Mapping
 from html import escape
 from typing import Any
@@ -10,15 +11,23 @@ from typing import Any
 STYLE = """
 :root { color-scheme: light dark; --line: color-mix(in srgb, currentColor 20%, transparent); }
 body { font: 16px/1.5 system-ui, sans-serif; max-width: 60rem; margin: 2rem auto; padding: 0 1rem; }
-h1 { margin-bottom: 0; } h2 { margin-top: 2.5rem; text-transform: capitalize; }
+h1 { margin-bottom: 0; } h2 { margin-top: 2.5rem; }
 details { border: 1px solid var(--line); border-radius: .5rem; margin: .5rem 0; padding: .5rem 1rem; }
-summary { cursor: pointer; } summary b { display: inline-block; width: 4rem; }
+summary { cursor: pointer; } summary b { display: inline-block; width: 3.5rem; }
+summary > code { margin-inline-end: .5rem; overflow-wrap: anywhere; } details details { margin: 1rem 0; }
 code, pre, textarea { font: 14px/1.4 ui-monospace, monospace; }
 pre { background: color-mix(in srgb, currentColor 7%, transparent); padding: .75rem; overflow: auto; }
-pre { max-height: 24rem; }
-textarea { width: 100%; box-sizing: border-box; min-height: 5rem; }
+pre { max-height: 24rem; white-space: pre-wrap; overflow-wrap: anywhere; }
+textarea { width: 100%; box-sizing: border-box; } button, input { font: inherit; }
 table { border-collapse: collapse; } td, th { text-align: start; padding: .2rem .8rem .2rem 0; vertical-align: top; }
 """
+TITLES = {
+    "embed": "Vectors of texts",
+    "openai": "OpenAI's API",
+    "words": "Words and sentences",
+    "tasks": "Tasks",
+    "state": "State",
+}
 SCRIPT = """
 for (const form of document.querySelectorAll("form")) form.addEventListener("submit", async event => {
   event.preventDefault();
@@ -53,7 +62,7 @@ def describe_api(openapi: Mapping[str, Any]) -> str:
             section = show_address(path, method, entry, openapi)
             groups.setdefault(entry.get("tags", ["other"])[0], []).append(section)
     info = openapi["info"]
-    parts = [f"<h2>{escape(name)}</h2>{''.join(sections)}" for name, sections in groups.items()]
+    parts = [f"<h2>{escape(TITLES.get(name, name))}</h2>{''.join(sections)}" for name, sections in groups.items()]
     return (
         f'<!doctype html><html lang="en"><head><meta charset="utf-8"><title>{escape(info["title"])} API</title>'
         f'<meta name="viewport" content="width=device-width"><style>{STYLE}</style></head><body>'
@@ -71,18 +80,21 @@ def show_address(path: str, method: str, entry: Mapping[str, Any], openapi: Mapp
     inputs = "".join(f'<p><label>{escape(name)}: <input data-name="{escape(name)}"></label></p>' for name in names)
     body = ""
     if schema is not None:
-        example = json.dumps(schema.get("example", {}), ensure_ascii=False, indent=1)
-        body = f'<textarea aria-label="body">{escape(example)}</textarea>'
-    rows = "".join(
+        given = schema.get("example", {})
+        ordered = {name: given[name] for name in schema.get("properties", ()) if name in given}
+        example = json.dumps(ordered, ensure_ascii=False, indent=1)
+        rows = example.count("\n") + 1
+        body = f'<textarea aria-label="body" rows="{rows}" spellcheck="false">{escape(example)}</textarea>'
+    statuses = "".join(
         f"<tr><td>{escape(status)}</td><td>{escape(answer.get('description', ''))}</td></tr>"
         for status, answer in sorted(entry.get("responses", {}).items())
     )
     return (
         f"<details><summary><b>{method.upper()}</b> <code>{escape(path)}</code> "
-        f"{escape(entry.get('description', '').partition(chr(10))[0])}</summary>"
-        f"{show_fields(schema, openapi)}<table><tr><th>status</th><th></th></tr>{rows}</table>"
+        f"{show_code(entry.get('description', '').partition(chr(10))[0])}</summary>{show_fields(schema, openapi)}"
         f'<form data-path=".{escape(path)}" data-method="{method.upper()}">{inputs}{body}'
-        "<p><button>Try it</button></p><pre hidden></pre></form></details>"
+        "<p><button>Try it</button></p><pre hidden></pre></form>"
+        f"<details><summary>Statuses</summary><table>{statuses}</table></details></details>"
     )
 
 
@@ -109,11 +121,31 @@ def show_fields(schema: Mapping[str, Any] | None, openapi: Mapping[str, Any]) ->
     required = set(schema.get("required", ()))
     rows = "".join(
         f"<tr><td><code>{escape(name)}</code>{' *' if name in required else ''}</td><td>{describe_type(field)}</td>"
-        f"<td>{escape(field.get('description', ''))}</td></tr>"
+        f"<td>{show_code(field.get('description', ''))}{describe_limits(field)}</td></tr>"
         for name, field in schema.get("properties", {}).items()
     )
-    head = "<tr><th>field</th><th>type</th><th></th></tr>"
-    return f"<p>{escape(schema.get('description', ''))}</p><table>{head}{rows}</table>"
+    head = "<tr><th>field (* needed)</th><th>type</th><th></th></tr>"
+    return f"<p>{show_code(schema.get('description', ''))}</p><table>{head}{rows}</table>"
+
+
+def show_code(text: str) -> str:
+    """A text of the description, with code between backticks.
+
+    >>> show_code("with `a < b`")
+    'with <code>a &lt; b</code>'
+    """
+    return re.sub(r"`([^`]+)`", r"<code>\1</code>", escape(text))
+
+
+def describe_limits(field: Mapping[str, Any]) -> str:
+    """The default of a field and what its numbers may be.
+
+    >>> describe_limits({"default": 5, "minimum": 1, "maximum": 10})
+    ' From 1 to 10. Default: 5.'
+    """
+    limits = f" From {field['minimum']} to {field['maximum']}." if {"minimum", "maximum"} <= field.keys() else ""
+    default = field.get("default")
+    return limits if default in (None, [], "") else f"{limits} Default: {escape(json.dumps(default))}."
 
 
 def describe_type(field: Mapping[str, Any]) -> str:

@@ -14,7 +14,9 @@ MOST = 1000  # neighbors, answers or labels
 Top = Annotated[int, Field(ge=1, le=MOST)]
 Word = Annotated[str, Field(min_length=1, max_length=1000)]
 ModelName = Annotated[str | None, Field(description="Name of a model; the first that can answer if absent.")]
-Inputs = Annotated[str | list[str], Field(description="A text, or a list of texts.")]
+Inputs = Annotated[
+    str | Annotated[list[str], Field(min_length=1)], Field(description="A text, or a list of at least one text.")
+]
 Dimensions = Annotated[int | None, Field(ge=1, description="Must be the length of the model's vectors.")]
 LayerName = Annotated[
     Literal["mix", "all", "top"] | Annotated[int, Field(ge=0, le=64)] | None,
@@ -63,8 +65,7 @@ class OpenAiRequest(BaseModel):
     @classmethod
     def refuse_token_ids(cls, given: Any) -> Any:
         """Token ids, which some clients send by default, are those of OpenAI's tokenizers."""
-        first = given[0] if isinstance(given, list) and given else None
-        if isinstance(first, (int, list)):
+        if isinstance(given, list) and any(type(one) in (int, list) for one in given):
             problem = "has token ids, which belong to models of OpenAI. Send texts"
             raise PydanticCustomError("token_ids", f"{problem}; in LangChain: check_embedding_ctx_length=False")
         return given
@@ -83,7 +84,7 @@ class EmbedRequest(PromptFields):
     model: ModelName = None
     normalize: Annotated[bool, Field(description="Scale vectors of texts to length 1.")] = True
     pooling: Annotated[
-        TextPooling | Literal["none"],
+        Literal[TextPooling, "none"],
         Field(description="How the vectors of words become one vector; none gives the words and their vectors."),
     ] = "mean"
     layers: LayerName = None
@@ -142,7 +143,7 @@ class PredictRequest(TextFields):
     )
 
     inputs: Annotated[
-        str | list[str | Annotated[list[str], Field(min_length=1, max_length=64)]],
+        str | Annotated[list[str | Annotated[list[str], Field(min_length=1, max_length=64)]], Field(min_length=1)],
         Field(description="A text or a list of inputs: texts or, for qa and entailment, lists of texts."),
     ]
     model: ModelName = None

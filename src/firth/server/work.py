@@ -31,7 +31,10 @@ def encode(
     opened: OpenModel, texts: Sequence[str], pooling: TextPooling, normalize: bool, layers: Layer | None
 ) -> Work:
     """The vector of each text: `model.encode(texts, ...)`."""
+    check_layers(opened, layers)
     if hasattr(opened.model, "infer"):  # a document vector is inferred: texts of one call share their random numbers
+        if pooling != "mean":
+            raise OptionError(f"pooling is {pooling!r}, but vectors of documents are not pooled")
 
         def infer(model: Any, items: Sequence[str]) -> Sequence[Any]:
             with collect_coverage(warns=False):
@@ -39,7 +42,6 @@ def encode(
 
         costs, warning = rough_costs_of([[text] for text in texts]), warn_of(opened, texts)
         return Work(("infer", normalize), infer, texts, costs, divisible=False, warning=warning)
-    check_layers(opened, layers)
     items = tokenize(opened, texts)
 
     def run(model: Any, items: Sequence[list[str]]) -> Sequence[Any]:
