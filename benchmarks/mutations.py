@@ -24,6 +24,7 @@ from firth.bulk.journal import _checksum as journal_checksum
 from firth.formats import safetensors
 from firth.text import tokenfile
 from firth.training.checkpoints import CHECKSUM, sum_array, sum_config
+from pickles import change_tensors
 
 Changes = dict[str, bytes | None]  # new contents of files; None removes a file
 NUMBERS: tuple[Any, ...] = (
@@ -44,6 +45,22 @@ WORDS = (
 )
 LONG_WORDS = (b"[" * 3000, b"{" * 3000, b"(0 " * 1500, b"<b>" * 1000, b"x" * 70_000)
 INTEGERS = (0, 1, 2, 255, 256, 2**15, 2**16 - 1, 2**31 - 1, 2**31, 2**32 - 1, 2**62, 2**63 - 1, 2**64 - 1)
+PATHS = (
+    "",
+    ".",
+    "..",
+    "/",
+    "../up",
+    "/tmp/up",
+    "a/../../up",
+    "a//b",
+    "a\\b",
+    "\0",
+    "\ud800",
+    "x" * 300,
+    "model",
+    "CON",
+)
 KINDS = ("f4", "f2", "f8", "i8", "i4", "i2", "i1", "u1", "u4", "u8", "?")
 HEADER = 96  # bytes at the start of a binary file that are changed more often
 
@@ -105,9 +122,35 @@ def change_file(rng: Random, name: str, data: bytes) -> bytes:
         return change_arrays(rng, data)
     if name.endswith((".json", ".jsonl")) and draw < 0.85:
         return change_json(rng, data)
+    if name.endswith(".pkl") and draw < 0.85:
+        return change_tensors(rng, data)
+    if name.endswith(".msgpack") and draw < 0.85:
+        return change_packed_files(rng, data)
     if draw < 0.8 and b"\0" not in data:
         return change_lines(rng, data)
     return change_bytes(rng, data)
+
+
+def change_packed_files(rng: Random, data: bytes) -> bytes:
+    """The files of a spaCy component in bytes, with another file or name."""
+    import srsly
+
+    try:
+        files = dict(srsly.msgpack.unpackb(data, raw=False, object_pairs_hook=dict))
+        name = rng.choice(sorted(files))
+        content, draw = files[name], rng.random()
+        if draw < 0.1:
+            del files[name]
+        elif draw < 0.3:
+            files[rng.choice((*PATHS, name + "/x", 7, None, (1, 2)))] = files.pop(name)
+        elif draw < 0.4:
+            files[name] = rng.choice((None, 7, "text", [content], {"x": content}, np.zeros(2)))
+        else:
+            files[name] = change_file(rng, name, content)
+        packed: bytes = srsly.msgpack_dumps(files)
+    except (ValueError, TypeError, IndexError, AttributeError):  # an earlier change has damaged it
+        return change_bytes(rng, data)
+    return packed
 
 
 def forge(rng: Random, seed: Seed, changes: Changes) -> None:

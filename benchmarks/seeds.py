@@ -192,6 +192,7 @@ def make_seeds(folder: Path, readers: Iterable[str]) -> None:
     store.texts("log", {"log.jsonl": LOG})
     for name, content in PROBES.items():
         store.add("probe-set", name, lambda path, content=content: write_files(path, content))  # type: ignore[misc]
+    make_exchanged(store)
     framework = {f"ALL/ALL.{name}": text for name, text in (("data.xml", WSD), ("gold.key.txt", "i x%1:28:00::\n"))}
     store.add("probe-set", "archive.tar", lambda path: path.write_bytes(pack_tar(framework)))
     store.texts("cli", {name: "\n".join(command) for name, command in COMMANDS.items()})
@@ -297,6 +298,94 @@ def make_glove(folder: Path) -> None:
     glove_binary.write_parameters(GloveParameters(rows, rows + 1), folder / "vectors.bin")
 
 
+def make_exchanged(store: SeedStore) -> None:
+    """What other tools keep of us, or send: frames of Arrow, components of spaCy, indexes, published files."""
+    import pyarrow
+
+    import spacy
+    from firth.spacy.vectors import VectorsComponent
+
+    words, rows = ["tea", "rain", "a longer word"], np.arange(6, dtype=np.float32)
+    vectors = pyarrow.FixedSizeListArray.from_arrays(pyarrow.array(rows), 2)
+    lists = pyarrow.array(rows.reshape(3, 2).tolist(), pyarrow.list_(pyarrow.float64()))
+    codes = pyarrow.DictionaryArray.from_arrays(pyarrow.array([0, 1, 2]), pyarrow.array(words))
+    columns: dict[str, tuple[Any, ...]] = {
+        "small": (pyarrow.array(words, pyarrow.large_string()), vectors),
+        "lists": (pyarrow.array(words), lists),
+        "codes": (codes, vectors),
+    }
+    if hasattr(pyarrow, "string_view"):  # since version 16
+        columns["views"] = (pyarrow.array(words, pyarrow.string_view()), vectors)
+    for name, (texts, numbers) in columns.items():
+        table = pyarrow.table({"word": texts, "vector": numbers, "count": pyarrow.array([9, 5, 5])})
+        store.add("frame", f"{name}.arrow", lambda path, table=table: write_frame(table, path))  # type: ignore[misc]
+    component = VectorsComponent(spacy.blank("en").vocab, "vectors", "none")
+    component.opened = FastText(dim=4, epochs=1, min_count=1, buckets=20, subsample=0).fit(LINES)
+    store.add("component", "small.msgpack", lambda path: path.write_bytes(component.to_bytes()))
+    for kind in ("flat", "hnsw"):
+        store.add("index", kind, lambda path, kind=kind: small_vectors().save_index(path, kind))  # type: ignore[misc]
+    store.add("pulled", "files", make_pulled)
+
+
+def write_frame(table: Any, path: Path) -> None:
+    """A frame in Arrow's format for streams."""
+    import pyarrow
+
+    with pyarrow.ipc.new_stream(str(path), table.schema) as stream:
+        stream.write_table(table)
+
+
+def make_pulled(folder: Path) -> None:
+    """A folder of `firth pull` before its archive is unpacked."""
+    folder.mkdir()
+    (folder / "small.zip").write_bytes(pack_zip({"tea.txt": "tea 1 2\n", "../up.txt": "x"}))
+    entry = {"address": "https://example.org/small.zip", "size": 7, "sha256": "0" * 64, "licence": None}
+    (folder / "lock.json").write_text(json.dumps({"library": "firth", "files": {"small.zip": entry}}))
+
+
+MANY = {  # the sizes of a small model of ELMoForManyLangs
+    "encoder": {"name": "elmo", "projection_dim": 3, "cell_clip": 3, "proj_clip": 3, "dim": 5, "n_layers": 1},
+    "token_embedder": {
+        "name": "cnn",
+        "activation": "relu",
+        "filters": [[1, 2], [2, 3]],
+        "n_highway": 1,
+        "word_dim": 2,
+        "char_dim": 2,
+        "max_characters_per_token": 8,
+    },
+}
+
+
+def write_many_languages(folder: Path, *, old: bool) -> None:
+    """A folder of ELMoForManyLangs; `old` is the form of PyTorch before 1.6."""
+    import torch
+
+    folder.mkdir()
+    special = ["<oov>", "<bos>", "<eos>", "<pad>"]
+    words, characters = [*special, "the", "tea"], [*special, *"thea", "<bow>", "<eow>"]
+    for name, entries in (("word.dic", words), ("char.dic", characters)):
+        (folder / name).write_text("".join(f"{entry}\t{row}\n" for row, entry in enumerate(entries)))
+    (folder / "config.json").write_text(json.dumps({"config_path": "configs/sizes.json"}))
+    (folder / "sizes.json").write_text(json.dumps(MANY))
+    shapes = {
+        "word_emb_layer.embedding.weight": (len(words), 2),
+        "char_emb_layer.embedding.weight": (len(characters), 2),
+    }
+    shapes |= {"convolutions.0.weight": (2, 2, 1), "convolutions.0.bias": (2,)}
+    shapes |= {"convolutions.1.weight": (3, 2, 2), "convolutions.1.bias": (3,)}
+    shapes |= {"highways._layers.0.weight": (10, 5), "highways._layers.0.bias": (10,)}
+    shapes |= {"projection.weight": (3, 7), "projection.bias": (3,)}
+    layers: dict[str, tuple[int, ...]] = {}
+    for direction in ("forward", "backward"):
+        name = f"{direction}_layer_0."
+        layers |= {name + "input_linearity.weight": (20, 3), name + "state_linearity.weight": (20, 3)}
+        layers |= {name + "state_linearity.bias": (20,), name + "state_projection.weight": (3, 5)}
+    for name, table in (("token_embedder.pkl", shapes), ("encoder.pkl", layers)):
+        tensors = {key: torch.linspace(-1, 1, int(np.prod(shape))).reshape(shape) for key, shape in table.items()}
+        torch.save(tensors, folder / name, _use_new_zipfile_serialization=not old)
+
+
 def make_neural(store: SeedStore) -> None:
     """biLMs in our format and in the official one, and models of tasks."""
     sizes = {"character_dim": 2, "filters": ((1, 2), (2, 3)), "highways": 1, "cell": 6, "dim": 4, "width": 8}
@@ -313,6 +402,8 @@ def make_neural(store: SeedStore) -> None:
     with tempfile.TemporaryDirectory() as folder:
         elmo_write.write(flat, Path(folder, "elmo"))
         members = {path.name: path.read_bytes() for path in sorted(Path(folder, "elmo").iterdir())}
+    store.add("many-languages", "old", lambda path: write_many_languages(path, old=True))
+    store.add("many-languages", "new", lambda path: write_many_languages(path, old=False))
     store.add("elmo", "small.zip", lambda path: path.write_bytes(pack_zip(members)))
     for name in TASKS:
         with tempfile.TemporaryDirectory() as folder:

@@ -36,8 +36,11 @@ from firth.datasets.sources import list_files
 from firth.errors import FirthError
 from firth.evaluate.questions import task_of, words_of
 from firth.evaluate.senses import read_senses
+from firth.exchange import frames
+from firth.exchange.indexes import open_index
 from firth.formats import glove_binary
 from firth.formats.registry import load, save
+from firth.hub import pull
 from firth.models.classifier import FastTextClassifier
 from firth.models.classifier_model import Classifier
 from firth.models.ngram import Ngram
@@ -439,6 +442,61 @@ def use_map_files(path: Path, turn: Turn = None) -> None:
         read_translations(str(path))
 
 
+def use_frame(path: Path, turn: Turn = None) -> None:
+    """A frame in Arrow's format: as word vectors, as a corpus and as texts. Arrow does not check what it opens."""
+    import pyarrow
+
+    try:
+        table = pyarrow.ipc.open_stream(pyarrow.py_buffer(path.read_bytes())).read_all()
+    except (pyarrow.ArrowException, ValueError, OSError, KeyError, TypeError) as error:
+        raise FirthError("refused by Arrow") from error
+
+    def vectors() -> None:
+        opened = frames.vectors_from_frame(table)
+        if len(opened):
+            opened.most_similar(opened.vocabulary[0], topn=1)
+
+    actions: list[Action] = [
+        vectors,
+        lambda: frames.corpus_from_frame(table, "word", tags="word").tokens(),
+        lambda: frames.encode_frame(small_vectors(), table, "word", library="arrow", vector="more"),
+    ]
+    for action in actions if turn is None else [actions[turn % 3]]:
+        action()
+
+
+def use_component(path: Path, turn: Turn = None) -> None:
+    """The bytes of a spaCy component with word vectors."""
+    from spacy.tokens import Doc
+    from spacy.vocab import Vocab
+
+    from firth.spacy.vectors import VectorsComponent
+
+    component = VectorsComponent(vocab := Vocab(), "vectors", "none")
+    try:
+        component.from_bytes(path.read_bytes())
+        component(Doc(vocab, ["the", "tea", "is", "teatime"]))
+    finally:
+        if component.folder is not None:
+            component.folder.close()
+
+
+def use_index(folder: Path, turn: Turn = None) -> None:
+    """A saved index of neighbors. Its engine trusts its file, whose checksum is beside it and not forged here."""
+    index = open_index(folder)
+    index.most_similar(np.ones(index.dim), topn=2)
+
+
+def use_pulled(folder: Path, turn: Turn = None) -> None:
+    """A folder of `firth pull`: the list of its files, and an archive with one of them."""
+    actions: list[Action] = [
+        lambda: pull._read_lock(folder),
+        lambda: pull.extract_member(folder / "small.zip", "tea.txt", folder / "tea.txt"),
+    ]
+    for action in actions if turn is None else [actions[turn % 2]]:
+        action()
+
+
 def use_log(path: Path, turn: Turn = None) -> None:
     """The log of a training that is resumed."""
     Log(path, 2)
@@ -507,6 +565,7 @@ READERS: dict[str, Use] = {
     "native-task": use_model,
     "native-bilm": use_model,
     "elmo": use_model,
+    "many-languages": use_model,
     "fasttext": use_model,
     "word2vec": use_model,
     "arpa": use_model,
@@ -522,11 +581,21 @@ READERS: dict[str, Use] = {
     "test-set": use_questions,
     "probe-set": use_probe,
     "download": use_download,
+    "frame": use_frame,
+    "component": use_component,
+    "index": use_index,
+    "pulled": use_pulled,
     "log": use_log,
     "cli": use_command,
 }
-CHANGED_BY_USE = ("checkpoint", "ledger", "log", "cli")  # the input is written to
-SLOW = ("native-task", "native-bilm", "elmo", "cli")  # a network is built, or a command runs, for each input
+CHANGED_BY_USE = ("checkpoint", "ledger", "pulled", "log", "cli")  # the input is written to
+SLOW = (
+    "native-task",
+    "native-bilm",
+    "elmo",
+    "many-languages",
+    "cli",
+)  # a network is built, or a command runs, for each input
 
 
 def watch_samples(folder: Path) -> Iterator[tuple[str, Outcome]]:

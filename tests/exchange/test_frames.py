@@ -119,6 +119,57 @@ def test_a_frame_that_holds_no_vectors_is_an_error_with_the_place(table: dict[st
         WordVectors.from_frame(pa.table(table))
 
 
+def frame_with(places: list[int], data: bytes = b"tearain") -> Any:
+    """A frame whose column of two texts has these offsets. Arrow does not check what it reads from a file."""
+    table = pa.table({"word": pa.array(["tea", "rain"], pa.large_string()), "vector": [[1.0], [2.0]]})
+    stream = pa.BufferOutputStream()
+    with pa.ipc.new_stream(stream, table.schema) as writer:
+        writer.write_table(table)
+    content = bytes(stream.getvalue())
+    before, after = (np.array(one, np.int64).tobytes() for one in ([0, 3, 7], places))
+    assert content.count(before) == content.count(b"tearain") == 1
+    content = content.replace(before, after).replace(b"tearain", data)
+    return pa.ipc.open_stream(pa.py_buffer(content)).read_all()
+
+
+@pytest.mark.parametrize(
+    "places,data",
+    [([0, 3, 1 << 40], b"tearain"), ([0, -7, 7], b"tearain"), ([0, 7, 3], b"tearain"), ([0, 3, 7], b"\xff\xfearain")],
+)
+def test_a_damaged_column_of_texts_is_an_error_and_no_crash(places: list[int], data: bytes) -> None:
+    for read in (WordVectors.from_frame, lambda frame: corpus_from_frame(frame, "word").tokens()):
+        with pytest.raises(OptionError, match="the column 'word' of the frame is damaged"):
+            read(frame_with(places, data))
+
+
+def test_codes_of_no_text_are_an_error() -> None:
+    codes = pa.DictionaryArray.from_arrays(pa.array([0, 9], pa.int32()), pa.array(["tea"]), safe=False)
+    with pytest.raises(OptionError, match="the column 'word' of the frame is damaged"):
+        WordVectors.from_frame(pa.table({"word": codes, "vector": [[1.0], [2.0]]}))
+
+
+@pytest.mark.parametrize("number", [float("nan"), float("inf"), 1e300])
+def test_a_vector_that_is_not_finite_is_an_error_with_its_row(number: float) -> None:
+    with pytest.raises(OptionError, match="'vector' has a vector in row 1 that is not finite"):
+        WordVectors.from_frame(pa.table({"word": ["tea", "rain"], "vector": [[1.0, 2.0], [3.0, number]]}))
+
+
+def test_categories_and_views_of_texts_are_read() -> None:
+    polars = needs("polars")
+    frame = polars.DataFrame({"word": polars.Series(["tea", "rain"], dtype=polars.Categorical), "vector": [[1.0], [2]]})
+    assert WordVectors.from_frame(frame).vocabulary.words == ("tea", "rain")
+    if not hasattr(pa, "string_view"):
+        return  # before version 16
+    table = pa.table({"word": pa.array(["tea", "a word of some length"], pa.string_view()), "vector": [[1.0], [2.0]]})
+    assert WordVectors.from_frame(table).vocabulary.words == ("tea", "a word of some length")
+
+
+def test_numbers_that_arrow_does_not_have_are_an_error() -> None:
+    pandas = needs("pandas")
+    with pytest.raises(OptionError, match="cannot be read as Arrow"):
+        WordVectors.from_frame(pandas.DataFrame({"word": ["tea"], "vector": [[1.0]], "count": [10**30]}))
+
+
 def test_words_that_are_not_utf8_are_marked_with_a_warning() -> None:
     vectors = WordVectors([to_word(b"caf\xe9"), "tea"], np.eye(2))
     with pytest.warns(UserWarning, match=r"1 words are not UTF-8.*caf\\xe9"):

@@ -103,6 +103,7 @@ def test_a_damaged_index_never_reaches_the_engine(engine: Any, tmp_path: Path, m
     "change,problem",
     [
         ({"engine": "evil"}, "names the engine 'evil'"),
+        ({"engine": ["faiss"]}, r"names the engine \['faiss'\]"),
         ({"index": 3}, "the index '3', which firth does not know"),
         ({"dim": 2}, "has 3 vectors of 3, but the words are 3 of 2"),
         ({"kind": "word-vectors"}, "is no index that firth wrote"),

@@ -210,6 +210,9 @@ def test_published_sizes_need_no_file(folder: Path) -> None:
     assert find_sizes(folder)[1]["encoder"]["dim"] == 4096
     with pytest.raises(FormatError, match="char_emb_layer"):
         firth.load(folder)
+    (folder / "config.json").write_text(json.dumps({"config_path": "x" * 300}))  # no name of a file is so long
+    with pytest.raises(FormatError, match="the folder has no such file"):
+        firth.load(folder)
     (folder / "config.json").write_text(json.dumps({"config_path": "other.json"}))
     with pytest.raises(FormatError, match=r"'other\.json', but the folder has no such file"):
         firth.load(folder)
@@ -223,6 +226,7 @@ def test_a_lexicon_is_read_as_the_original_reads_it(tmp_path: Path) -> None:
         ("a\t0\nb\t0\n", "two entries"),
         ("a\t1\n", "none has the row 0"),
         ("a 0\n", "expected a word"),
+        (f"a\t{'9' * 5000}\n", "expected a word"),  # Python converts no number of so many digits
     ):
         path.write_text(text)
         with pytest.raises(FormatError, match=problem):
@@ -283,6 +287,35 @@ def test_what_is_no_tensor_is_refused_by_name(folder: Path) -> None:
     del encoder[name]
     torch.save(encoder, folder / "encoder.pkl")
     with pytest.raises(FormatError, match="is missing"):
+        firth.load(folder)
+
+
+@pytest.mark.parametrize("old", [True, False])
+@pytest.mark.parametrize("change", [lambda one: one.requires_grad_(), torch._neg_view, lambda one: one.bfloat16()])
+def test_tensors_in_other_states_are_read(tmp_path: Path, change: Callable[[Any], Any], old: bool) -> None:
+    folder, name = make_folder(tmp_path / "model", old=old), "backward_layer_1.state_linearity.bias"
+    encoder = make_tensors()[1]
+    numbers = change(encoder[name].clone())
+    torch.save(encoder | {name: numbers}, folder / "encoder.pkl", _use_new_zipfile_serialization=not old)
+    weights = firth.load(folder).state_dict()["backward_layers.1.bias"]
+    assert torch.equal(weights, numbers.detach().float())
+
+
+def test_tensors_that_share_their_numbers_do_not_fill_the_memory(folder: Path) -> None:
+    encoder, big = make_tensors()[1], torch.zeros(1 << 20)
+    torch.save(encoder | {f"more{i}": big.view(1 << 20) for i in range(100)}, folder / "encoder.pkl")
+    with pytest.raises(FormatError, match="has more numbers in its tensors than in the file"):
+        firth.load(folder)
+
+
+@pytest.mark.parametrize("depth", [5_000, 1_000_000])
+def test_a_name_of_nested_tuples_is_refused(folder: Path, depth: int) -> None:
+    """Python hashes nested tuples without a limit: a million of them were a crash."""
+    head = [torch.serialization.MAGIC_NUMBER, torch.serialization.PROTOCOL_VERSION, {"little_endian": True}]
+    table = b"\x80\x02})" + b"\x85" * depth + b"Ns."
+    content = b"".join(pickle.dumps(one, 2) for one in head) + table + pickle.dumps([], 2)
+    (folder / "encoder.pkl").write_bytes(content)
+    with pytest.raises(FormatError, match="a tensor by a tuple" if depth < 10_000 else "more than 10,000 tuples"):
         firth.load(folder)
 
 

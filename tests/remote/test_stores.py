@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import socket
+import subprocess
 import sys
 from typing import Any
 
@@ -12,6 +13,27 @@ from firth.cli.main import main
 from firth.errors import FirthError, MissingExtra, MissingFile, RemoteError
 from firth.files import expand, read_bytes
 from firth.remote import stores
+
+
+def test_ctrl_c_does_not_wait_for_a_server_that_does_not_answer() -> None:
+    pytest.importorskip("aiohttp")
+    code = """
+import os, signal, socket, threading
+from firth.remote.stores import look_at_all
+listener = socket.create_server(("127.0.0.1", 0))
+def interrupt():
+    kept = listener.accept()
+    os.kill(os.getpid(), signal.SIGINT)
+    kept[0].recv(1)
+    threading.Event().wait()
+threading.Thread(target=interrupt, daemon=True).start()
+try:
+    look_at_all([f"http://127.0.0.1:{listener.getsockname()[1]}/{name}" for name in "abc"])
+except KeyboardInterrupt:
+    print("interrupted")
+"""
+    ended = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=55)
+    assert (ended.returncode, ended.stdout) == (0, "interrupted\n"), ended.stderr
 
 
 @pytest.fixture

@@ -19,3 +19,11 @@ def test_an_event_is_a_line_of_json_with_its_time() -> None:
 
 def test_without_a_stream_nothing_is_written() -> None:
     EventLog().write(event="request")
+
+
+def test_a_log_that_nobody_reads_any_more_stops_no_request() -> None:
+    class Closed(StringIO):
+        def write(self, text: str) -> int:
+            raise BrokenPipeError
+
+    EventLog(Closed()).write(event="request")

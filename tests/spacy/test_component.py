@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import subprocess
 import sys
 from importlib.metadata import entry_points
@@ -12,6 +13,7 @@ import pytest
 
 pytest.importorskip("spacy", reason="needs spaCy: pip install 'firth[spacy]'")
 
+import numpy as np
 import srsly
 from spacy.tokens import Doc
 
@@ -75,6 +77,34 @@ def test_bytes_cannot_write_outside_of_their_folder(tmp_path: Path) -> None:
     with pytest.raises(OptionError, match="damaged"):
         Failing().from_bytes(srsly.msgpack_dumps([1]))
     assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize(
+    "files",
+    [
+        {"model\0": b"x"},
+        {"": b"x"},
+        {"x" * 300: b"x"},
+        {"model": b"x", "model/vocab": b"x"},
+        {"model": "text"},
+        {"model": np.zeros(2)},
+        {7: b"x"},
+        "text",
+    ],
+)
+def test_bytes_that_are_no_files_are_errors_and_leave_nothing(files: Any, tmp_path: Path, monkeypatch: Any) -> None:
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
+    with pytest.raises(OptionError, match="the bytes of the component 'failing'"):
+        Failing().from_bytes(srsly.msgpack_dumps(files))
+    assert not list(tmp_path.iterdir())
+
+
+def test_damaged_bytes_neither_stop_the_garbage_collector_nor_make_arrays() -> None:
+    array = srsly.msgpack_dumps({b"nd": True, b"type": "(99,99,9)f8", b"kind": b"", b"shape": [1], b"data": b"x"})
+    for data in (b"\xc1", b"", b"\x91" * 5000, b"\x81\x90\xc0", array):
+        with pytest.raises(OptionError, match=r"damaged|outside its folder"):
+            Failing().from_bytes(data)
+    assert gc.isenabled()
 
 
 def test_a_model_that_is_not_there_is_named_with_its_component() -> None:

@@ -77,6 +77,18 @@ def test_a_pipeline_on_disk_has_the_model_and_its_sources(ner_folder: Path, tmp_
         hidden.rename(ner_folder.parent)
 
 
+def test_a_folder_may_have_a_plus_in_its_name_and_no_other_models(ner_folder: Path, tmp_path: Path) -> None:
+    nlp = pipeline(ner_folder)
+    nlp.to_disk(tmp_path / "one+two")
+    assert entities(spacy.load(tmp_path / "one+two")(TEXTS[0])) == entities(nlp(TEXTS[0]))
+    sources = tmp_path / "one+two" / "firth_ner" / ner.SOURCES
+    (sources / "notes").mkdir()  # not ours
+    spacy.load(tmp_path / "one+two")
+    firth.save(firth.Phrases().fit(["strong tea"] * 9), sources / "2")
+    with pytest.raises(OptionError, match="is neither word vectors nor the only biLM"):
+        spacy.load(tmp_path / "one+two")
+
+
 def test_entities_of_others_are_kept_where_they_are_not_overwritten(ner_folder: Path) -> None:
     patterns = [{"label": "CITY", "pattern": "Rome"}, {"label": "VERB", "pattern": "went"}]
     for overwrite, expected in (

@@ -14,6 +14,7 @@ from cyclopts import App, ArgumentCollection, CycloptsError, Group, UnknownOptio
 import firth
 from firth.errors import FirthError, MissingExtra, OptionError
 from firth.lazy import read_docstring, read_literal
+from firth.show.streams import end, tell
 
 HELP = """Word representations: counts, n-gram models, word2vec, GloVe, fastText and ELMo.
 
@@ -178,7 +179,7 @@ def check_characters(command: Sequence[str]) -> None:
 
 def show_warning(message: Warning | str, *_: object, **__: object) -> None:
     """Prints a warning in one line on standard error."""
-    sys.stderr.write(f"firth: warning: {name_flags(str(message))}\n")
+    tell(f"firth: warning: {name_flags(str(message))}")
 
 
 def open_streams() -> None:
@@ -202,6 +203,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
         with warnings.catch_warnings():
             warnings.showwarning = show_warning
             run(arguments)
+        sys.stdout.flush()
     except (FirthError, CycloptsError) as error:
         fail(name_flags(" ".join(str(error).split())))
     except ModuleNotFoundError as error:
@@ -209,8 +211,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
             raise
         fail(str(MissingExtra("this command", EXTRAS[error.name])))
     except BrokenPipeError:  # the reader of the output, such as `head`, has closed it
-        sys.stderr.close()
-        sys.exit(0)
+        end(0)
     except OSError as error:
         if error.filename is None and error.errno not in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG):
             raise
@@ -224,6 +225,10 @@ def main(arguments: Sequence[str] | None = None) -> None:
         if not isinstance(error.__cause__, KeyboardInterrupt):
             raise
         fail("interrupted", code=130)  # Ctrl-C at the moment when a compiled kernel returned
+    except SystemExit as stop:
+        if not isinstance(stop.__context__, BrokenPipeError):
+            raise
+        end(0)  # rich, which prints help, has met the closed pipe
 
 
 def name_flags(message: str) -> str:
@@ -246,5 +251,5 @@ def name_flags(message: str) -> str:
 
 def fail(message: str, code: int = 2) -> None:
     """Prints one line on standard error and exits."""
-    sys.stderr.write(f"firth: {message}\n")
-    sys.exit(code)
+    tell(f"firth: {message}")
+    end(code)

@@ -206,20 +206,28 @@ def library_of(frame: Any) -> FrameLibrary:
 def as_arrow(frame: Any) -> Any:
     """A frame as an Arrow table: of Arrow, pandas, polars, or any package with Arrow's PyCapsule interface."""
     pa = arrow()
+    try:
+        table = _table_of(frame, pa)
+        if table is not None:
+            _ = table.column_names  # may not be UTF-8
+            return table
+    except (pa.ArrowException, TypeError, ValueError, OverflowError) as error:
+        raise OptionError(f"the frame cannot be read as Arrow ({_first_line(error)})") from error
+    raise OptionError(f"{type(frame).__name__} is no frame. Pass one of pandas, polars or Arrow")
+
+
+def _table_of(frame: Any, pa: Any) -> Any:
     if isinstance(frame, pa.Table):
         return frame
     if isinstance(frame, pa.RecordBatch):
         return pa.Table.from_batches([frame])
-    try:
-        if _is_pandas(frame):
-            return pa.Table.from_pandas(frame, preserve_index=False)
-        if hasattr(frame, "__arrow_c_stream__"):
-            return pa.table(frame)
-        if _is_polars(frame):  # before version 1.3, which has the interface
-            return frame.to_arrow()
-    except (pa.ArrowException, TypeError, ValueError) as error:
-        raise OptionError(f"the frame cannot be read as Arrow ({_first_line(error)})") from error
-    raise OptionError(f"{type(frame).__name__} is no frame. Pass one of pandas, polars or Arrow")
+    if _is_pandas(frame):
+        return pa.Table.from_pandas(frame, preserve_index=False)
+    if hasattr(frame, "__arrow_c_stream__"):
+        return pa.table(frame)
+    if _is_polars(frame):  # before version 1.3, which has the interface
+        return frame.to_arrow()
+    return None
 
 
 def _first_line(error: BaseException) -> str:
@@ -235,7 +243,12 @@ def find_column(table: Any, name: str) -> Any:
     if table.column_names.count(name) > 1:
         raise OptionError(f"the frame has several columns {name!r}. Rename them first")
     column = table.column(name)
-    return column.chunk(0) if column.num_chunks == 1 else column.combine_chunks()
+    pa = arrow()
+    try:
+        column.validate(full=True)  # offsets and indices: a compiled loop reads texts by them
+        return column.chunk(0) if column.num_chunks == 1 else column.combine_chunks()
+    except pa.ArrowException as error:
+        raise OptionError(f"the column {name!r} of the frame is damaged ({_first_line(error)})") from error
 
 
 def check_complete(column: Any, name: str) -> Any:
@@ -251,12 +264,17 @@ def column_texts(table: Any, name: str) -> Iterator[str]:
     column = check_complete(find_column(table, name), name)
     pa = arrow()
     if isinstance(column.type, pa.DictionaryType):
-        column = column.dictionary_decode()
+        words = column.dictionary  # Arrow cannot decode views of texts, which polars uses
+        words = words.cast(pa.large_string()) if _is_view(words.type) else words
+        column = pa.DictionaryArray.from_arrays(column.indices, words).dictionary_decode()
     kinds = pa.types
     if not (kinds.is_string(column.type) or kinds.is_large_string(column.type) or _is_view(column.type)):
         raise OptionError(f"the column {name!r} has values of the type {column.type}, but texts are needed")
     for start in range(0, len(column), BATCH):
-        yield from column.slice(start, BATCH).to_pylist()
+        try:
+            yield from column.slice(start, BATCH).to_pylist()
+        except UnicodeDecodeError as error:  # of views, which Arrow does not validate
+            raise OptionError(f"the column {name!r} of the frame is damaged ({error})") from error
 
 
 def _is_view(kind: Any) -> bool:
@@ -333,5 +351,9 @@ def column_matrix(column: Any, name: str) -> Floats:
     if not is_numbers or values.null_count or not 1 <= dim <= MOST_DIM:
         problem = f"lists of {dim:,} values of the type {values.type}, {values.null_count:,} of them missing"
         raise OptionError(f"the column {name!r} has {problem}, but vectors of numbers are needed")
-    numbers = values.to_numpy(zero_copy_only=False)
-    return np.asarray(numbers, np.float32).reshape(-1, dim)
+    with np.errstate(over="ignore"):
+        numbers = np.asarray(values.to_numpy(zero_copy_only=False), np.float32)
+    if not np.isfinite(numbers.sum(dtype=np.float64)):  # a sum of floats cannot overflow a double
+        row = int(np.argmin(np.isfinite(numbers))) // dim
+        raise OptionError(f"the column {name!r} has a vector in row {row} that is not finite in float32")
+    return numbers.reshape(-1, dim)

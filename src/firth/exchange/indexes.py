@@ -157,11 +157,12 @@ def open_index(folder: Name) -> StoredIndex:
     config = read_json(refuse_outer_link(path), LONGEST_CONFIG) if path.is_file() else None
     if not isinstance(config, dict) or config.get("library") != "firth" or config.get("kind") != KIND:
         raise FormatError(place, "is no index that firth wrote", cure="Make one: vectors.save_index(folder)")
-    engine, dim, kind = config.get("engine"), config.get("dim"), str(config.get("index"))
-    if engine not in FILES or kind not in get_args(IndexKind) or type(dim) is not int or dim < 1:
-        raise FormatError(
-            path, f"names the engine {engine!r:.40} and the index {kind!r:.40}, which firth does not know"
-        )
+    engine: Any = config.get("engine")
+    dim, kind = config.get("dim"), str(config.get("index"))
+    is_known = isinstance(engine, str) and engine in FILES and kind in get_args(IndexKind)
+    if not is_known or type(dim) is not int or dim < 1:
+        problem = f"names the engine {engine!r:.40} and the index {kind!r:.40}, which firth does not know"
+        raise FormatError(path, problem)
     file = refuse_outer_link(place / FILES[engine])
     if not file.is_file() or hash_file(file) != config.get("sha256"):
         raise FormatError(

@@ -11,6 +11,7 @@ The PyTorch files are pickles. `check_pickle` lists the names in them and refuse
 
 from __future__ import annotations
 
+import os
 import pickletools
 import re
 import zipfile
@@ -36,6 +37,8 @@ if TYPE_CHECKING:
 Floats = NDArray[np.float32]
 SETTINGS, CHARACTERS, WORDS = "config.json", "char.dic", "word.dic"
 TOKEN_EMBEDDER, ENCODER = "token_embedder.pkl", "encoder.pkl"
+MOST_DIGITS = 9  # of the number of a row
+MOST_TUPLES = 10_000  # in a pickle; a file has four for each tensor. Python's hash of nested ones has no limit
 NEWEST_UNSAFE = (2, 5)  # before 2.6, weights-only loading of old files could be tricked
 PARTS = "A model of ELMoForManyLangs has encoder.pkl, token_embedder.pkl, char.dic, word.dic and config.json"
 SPACE = "\u3000"  # the character whose line is empty before the tab
@@ -94,7 +97,7 @@ def find_sizes(folder: Path) -> tuple[Path, Mapping[str, Any]]:
     named = settings.get("config_path", PUBLISHED)
     name = re.split(r"[/\\]", named)[-1] if isinstance(named, str) else ""
     path = folder / name
-    if name and path.is_file():
+    if name and os.path.isfile(path):  # unlike Path.is_file it takes any name
         sizes = read_json(refuse_outer_link(path), LONGEST_OPTIONS)
         if isinstance(sizes, dict):
             return path, sizes
@@ -102,7 +105,7 @@ def find_sizes(folder: Path) -> tuple[Path, Mapping[str, Any]]:
     if name == PUBLISHED:
         return place, PUBLISHED_SIZES
     cure = "Put the file that config_path names into the folder"
-    raise FormatError(place, f"names the sizes of the model, {name!r}, but the folder has no such file", cure=cure)
+    raise FormatError(place, f"names the sizes of the model, {name!r:.80}, but the folder has no such file", cure=cure)
 
 
 def read_architecture(path: Path, sizes: Mapping[str, Any], neural: Any) -> Architecture:
@@ -148,7 +151,7 @@ def read_lexicon(path: Path, required: tuple[str, ...]) -> Vocabulary:
             continue
         word, tab, number = entry.rstrip("\r").rpartition("\t")
         row = number.strip()
-        if not tab or not row.isascii() or not row.isdecimal():
+        if not tab or not row.isascii() or not row.isdecimal() or len(row) > MOST_DIGITS:
             raise FormatError(path, "expected a word, a tab and the number of its row", line=line)
         if int(row) in entries:
             raise FormatError(path, f"two entries have the row {row}", line=line)
@@ -189,8 +192,12 @@ class TensorFile:
         if not isinstance(tensors, dict):
             raise FormatError(path, f"holds a {type(tensors).__name__}, but must hold tensors by name")
         for name, tensor in tensors.items():
-            if not isinstance(name, str) or not isinstance(tensor, torch.Tensor) or tensor.layout != torch.strided:
+            if not isinstance(name, str):
+                raise FormatError(path, f"holds a tensor by a {type(name).__name__}, but must hold tensors by name")
+            if not isinstance(tensor, torch.Tensor) or tensor.layout != torch.strided:
                 raise FormatError(path, f"holds {name!r:.60}, a {type(tensor).__name__}, but must hold tensors by name")
+        if sum(tensor.numel() * tensor.element_size() for tensor in tensors.values()) > path.stat().st_size:
+            raise FormatError(path, "has more numbers in its tensors than in the file", cure="Do not use it")
         return cls(path, tensors)
 
     def take(self, name: str, *shape: int) -> Floats:
@@ -207,7 +214,7 @@ class TensorFile:
             raise FormatError(self.path, f"the tensor {name!r} must contain floating-point numbers")
         if tensor.numel() * tensor.element_size() > tensor.untyped_storage().nbytes():
             raise FormatError(self.path, f"the tensor {name!r} has more numbers than the file", cure="Do not use it")
-        array: Floats = tensor.float().numpy()
+        array: Floats = tensor.detach().resolve_neg().float().numpy()
         if not np.isfinite(array).all():
             raise FormatError(self.path, f"the tensor {name!r} has NaN or infinite values")
         return array
@@ -216,7 +223,9 @@ class TensorFile:
         """Refuses tensors that the sizes do not describe."""
         surplus = sorted(self.tensors.keys() - self.taken)
         if surplus:
-            raise FormatError(self.path, f"the tensor {surplus[0]!r} has no place in the model that its sizes describe")
+            raise FormatError(
+                self.path, f"the tensor {surplus[0]!r:.80} has no place in the model that its sizes describe"
+            )
 
 
 def check_pickle(path: Path) -> None:
@@ -245,8 +254,12 @@ def _check_opcodes(path: Path, file: IO[bytes], largest: int | None) -> None:
     """Refuses names that are not allowed in the pickle that begins here, instructions that hide a name, and sizes
     beyond those of the file.
     """
+    tuples = 0
     try:
         for opcode, argument, _ in pickletools.genops(file):
+            tuples += opcode.name.startswith("TUPLE")
+            if tuples > MOST_TUPLES:
+                raise FormatError(path, f"has more than {MOST_TUPLES:,} tuples", cure="Do not use it")
             if opcode.name == "GLOBAL":
                 name = ".".join(str(argument).split(" ", 1))
                 if name not in ALLOWED:

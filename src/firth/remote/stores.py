@@ -7,9 +7,9 @@ such as a broken connection or a busy server, are tried again.
 from __future__ import annotations
 
 import os
+import threading
 import time
 from collections.abc import Callable, Iterable, Iterator
-from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cache
@@ -22,6 +22,7 @@ from firth.remote.addresses import PACKAGES, READ_ONLY, scheme_of, shown
 
 Result = TypeVar("Result")
 PAUSES = 0.2, 0.5, 1.0, 2.0, 4.0, 8.0  # seconds before each further attempt
+ASKED_AT_ONCE = 16  # addresses
 FIRST_CONTACT = 2  # attempts after the first, before anything of an address has been seen
 REDIRECTS = 5
 SECONDS = 60.0  # without a byte from a web server
@@ -115,9 +116,35 @@ def find(address: str) -> RemoteStatus | None:
 
 
 def look_at_all(addresses: Iterable[str]) -> list[RemoteStatus]:
-    """The status of each address, asked for in parallel."""
-    with ThreadPoolExecutor(16) as pool:
-        return list(pool.map(look, addresses))
+    """The status of each address, asked for in parallel. Ctrl-C does not wait for a server that does not answer."""
+    names = list(addresses)
+    found: dict[int, RemoteStatus | Exception] = {}
+    left = iter(range(len(names)))
+    turn = threading.Lock()
+
+    def ask() -> None:
+        while True:
+            with turn:
+                number = next(left, None)
+            if number is None:
+                return
+            try:
+                found[number] = look(names[number])
+            except Exception as error:
+                found[number] = error
+
+    threads = [threading.Thread(target=ask, daemon=True) for _ in names[:ASKED_AT_ONCE]]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    statuses = []
+    for number in range(len(names)):
+        status = found[number]
+        if isinstance(status, Exception):
+            raise status
+        statuses.append(status)
+    return statuses
 
 
 def list_folder(address: str) -> dict[str, RemoteStatus]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any, TextIO
@@ -24,5 +25,6 @@ class EventLog:
         if self.stream is None:
             return
         line = {"time": datetime.now(UTC).isoformat(timespec="milliseconds"), **values}
-        self.stream.write(json.dumps(line) + "\n")
-        self.stream.flush()
+        with suppress(OSError):  # the reader of the log has gone, or the disk is full: requests are answered on
+            self.stream.write(json.dumps(line) + "\n")
+            self.stream.flush()

@@ -24,6 +24,7 @@ from rich.text import Text
 from firth.progress import Progress, Report, silent
 from firth.show.bidi import Cell, isolate
 from firth.show.numbers import abbreviate
+from firth.show.streams import tell
 
 LOG_SECONDS = 15.0
 EIGHTHS = " ▏▎▍▌▋▊▉█"
@@ -199,8 +200,7 @@ class ProgressLog:
         speed = (now.done - done) / (clock - begin) if clock > begin else 0.0
         parts = [f"{now.step}{share}", f"{abbreviate(speed)} {now.unit}/s" if speed else ""]
         parts += [f"{name} {abbreviate(value)}" for name, value in now.values.items()]
-        sys.stderr.write("  ".join(filter(None, parts)) + "\n")
-        sys.stderr.flush()
+        tell("  ".join(filter(None, parts)))
 
 
 @contextmanager

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import re
 from bisect import bisect_right
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from os import PathLike
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 from typing import Any, Self
 
 import srsly
@@ -18,6 +19,7 @@ from firth.text.tokenize import Tokenizer
 
 ErrorHandler = Callable[[str, Any, list[Doc], Exception], None]
 MODEL = "model"  # the folder of the model in that of the component
+FILE = re.compile(r"(?:[A-Za-z0-9_][A-Za-z0-9._-]{0,99}/){0,5}[A-Za-z0-9_][A-Za-z0-9._-]{0,99}")  # names of its files
 
 
 class FirthComponent:
@@ -115,21 +117,40 @@ class FirthComponent:
 
     def from_bytes(self, data: bytes, *, exclude: Iterable[str] = ()) -> Self:
         """Opens the model in bytes of `to_bytes`. Its files stay in a temporary folder as long as the component."""
+        files = unpack_files(data, self.name)
+        folder = TemporaryFolder("spacy")
         try:
-            files = srsly.msgpack_loads(data)
-            parts = {name: Path(name).parts for name in files}
-        except (TypeError, ValueError) as error:
-            raise OptionError(f"the bytes of the component {self.name!r} are damaged: {error}") from error
+            for name, content in files.items():
+                path = folder.path / name
+                path.parent.mkdir(parents=True, exist_ok=True)
+                path.write_bytes(content)
+            self.from_disk(folder.path)
+        except BaseException:
+            folder.close()
+            raise
         if self.folder is not None:
             self.folder.close()
-        self.folder = TemporaryFolder("spacy")
-        for name, content in files.items():
-            if Path(name).is_absolute() or ".." in parts[name] or not isinstance(content, bytes):
-                raise OptionError(f"the bytes of the component {self.name!r} have a file {name!r} outside its folder")
-            path = self.folder.path / name
-            path.parent.mkdir(parents=True, exist_ok=True)
-            path.write_bytes(content)
-        return self.from_disk(self.folder.path)
+        self.folder = folder
+        return self
+
+
+def unpack_files(data: bytes, component: str) -> dict[str, bytes]:
+    """The files in bytes of `to_bytes`, by their paths in the folder of the component.
+
+    Only what `to_bytes` writes is read: srsly's decoder of arrays would make NumPy types that the bytes describe.
+    """
+    try:
+        files = srsly.msgpack.unpackb(data, raw=False, object_pairs_hook=dict)
+    except (TypeError, ValueError, RecursionError) as error:
+        raise OptionError(f"the bytes of the component {component!r} are damaged: {error}") from error
+    if not isinstance(files, dict) or not all(isinstance(content, bytes) for content in files.values()):
+        raise OptionError(f"the bytes of the component {component!r} are damaged: they are no files by name")
+    for name in files:
+        if not isinstance(name, str) or FILE.fullmatch(name) is None:
+            raise OptionError(f"the bytes of the component {component!r} have a file {name!r:.80} outside its folder")
+        if any(above.as_posix() in files for above in PurePosixPath(name).parents):
+            raise OptionError(f"the bytes of the component {component!r} are damaged: {name!r:.80} is in a file")
+    return files
 
 
 def split_doc(doc: Doc) -> list[list[int]]:

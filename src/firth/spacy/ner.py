@@ -11,10 +11,11 @@ from spacy.tokens import Doc, Span
 
 from firth.errors import FirthError, OptionError
 from firth.files import Name
-from firth.formats.registry import save
+from firth.formats.registry import load, save
 from firth.spacy.component import MODEL, FirthComponent, split_doc
 from firth.tasks.model import open_task
 from firth.tasks.ner.data import NerExample
+from firth.tasks.sources import Sources
 from firth.tasks.tags import decode_spans
 
 SOURCES = "sources"  # the folder of word vectors and a biLM that the model needs
@@ -65,8 +66,7 @@ class NerComponent(FirthComponent):
 
     def read(self, folder: Path) -> Any:
         """Opens the model of `write` with the sources beside it."""
-        found = sorted(map(str, (folder / SOURCES).glob("*")), key=lambda path: int(Path(path).name))
-        return self._check(open_task(folder / MODEL, "+".join(found) or None), folder)
+        return self._check(open_task(folder / MODEL, sources=read_sources(folder / SOURCES)), folder)
 
     def annotate(self, docs: Sequence[Doc]) -> None:
         """Finds the entities of all sentences of the documents at once."""
@@ -88,6 +88,14 @@ class NerComponent(FirthComponent):
         doc.spans[self.spans_key].attrs["scores"] = np.array([score for _, score in found], np.float32)
         taken = {number for span in kept for number in range(span.start, span.end)}
         doc.set_ents([*kept, *(span for span in spans if taken.isdisjoint(range(span.start, span.end)))])
+
+
+def read_sources(folder: Path) -> Sources | None:
+    """The word vectors and the biLM in the folders 0, 1, … of a folder; None if there are none."""
+    models: list[Any] = []
+    while (path := folder / str(len(models))).is_dir():
+        models.append(load(path))
+    return Sources.of(models) if models else None
 
 
 @Language.factory(

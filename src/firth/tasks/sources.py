@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import hashlib
 import os
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -59,6 +60,21 @@ class Sources:
         """Opens the models of these names."""
         vectors = tuple(_load(name, WordVectors) for name in split_names(static or ""))
         return cls(vectors, None if elmo is None else _load(elmo, BiLM))
+
+    @classmethod
+    def of(cls, models: Sequence[object]) -> Sources:
+        """Open models: word vectors, and at most one biLM.
+
+        >>> Sources.of([WordVectors(["tea"], [[1, 2]]), "rain"])
+        Traceback (most recent call last):
+        firth.errors.OptionError: a str is neither word vectors nor the only biLM
+        """
+        static = tuple(model for model in models if isinstance(model, WordVectors))
+        others = [model for model in models if not isinstance(model, WordVectors)]
+        for place, other in enumerate(others):
+            if place or not isinstance(other, BiLM):
+                raise OptionError(f"a {type(other).__name__} is neither word vectors nor the only biLM")
+        return cls(static, *others)  # type: ignore[arg-type]
 
     def fingerprints(self) -> dict[str, Any]:
         """A hash of the contents of each model."""
