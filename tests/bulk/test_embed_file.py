@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import json
-import os
 import signal
 import subprocess
 import sys
 import threading
-import time
 from pathlib import Path
 from typing import Any
 
@@ -126,6 +124,27 @@ def test_a_stopped_run_goes_on_and_ends_with_the_same_bytes(tmp_path: Path, text
     assert model.calls - 1 < done.tokens / 6 / 2, "finished blocks were done again"
 
 
+UNTIL_KILLED = """
+import json, os, signal, sys
+from contextlib import contextmanager
+from pathlib import Path
+from firth.cli.main import main
+from firth.show import terminal
+
+journal = Path(sys.argv[1])
+
+@contextmanager
+def kill_itself(shown=True):
+    def report(now):
+        if journal.exists() and json.loads(journal.read_bytes())["state"]:
+            os.kill(os.getpid(), signal.SIGKILL)
+    yield report
+
+terminal.progress = kill_itself
+main(sys.argv[2:])
+"""
+
+
 def test_a_killed_program_goes_on_and_ends_with_the_same_bytes(tmp_path: Path) -> None:
     vectors = tmp_path / "vectors.txt"
     vectors.write_text("".join(f"w{i} {i} {i * i}\n" for i in range(50)))
@@ -134,12 +153,9 @@ def test_a_killed_program_goes_on_and_ends_with_the_same_bytes(tmp_path: Path) -
     out = tmp_path / "out.hdf5"
     command = [sys.executable, "-c", "from firth.cli.main import main; main()", "embed", str(vectors), str(text)]
     flags = ["--tokens", "whitespace", "--json", "--out"]
-    running = subprocess.Popen([*command, *flags, str(out)], stdout=subprocess.DEVNULL)
     journal = tmp_path / "out.hdf5.part" / "journal.json"
-    while running.poll() is None and not (journal.exists() and json.loads(journal.read_bytes())["state"]):
-        time.sleep(0.01)
-    os.kill(running.pid, signal.SIGKILL)
-    running.wait()
+    killed = subprocess.run([sys.executable, "-c", UNTIL_KILLED, str(journal), *command[3:], *flags, str(out)])
+    assert killed.returncode == -signal.SIGKILL
     assert not out.exists()
     again = json.loads(subprocess.run([*command, *flags, str(out)], check=True, capture_output=True).stdout)
     assert 0 < again["resumed"] < 150_000

@@ -306,7 +306,7 @@ class TestErrors:
         clock = time.monotonic()
         with pytest.raises(ClusterError, match=r"127.0.0.1:\d+: what answers there is no Ray cluster\. Check"):
             _start(ray, site.removeprefix("http://"), 1)
-        assert time.monotonic() - clock < 20  # Ray would try for three minutes
+        assert time.monotonic() - clock < 120  # Ray would try for three minutes
 
     def test_a_cluster_of_other_versions(self) -> None:
         from ray._private.utils import check_version_info

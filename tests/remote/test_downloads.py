@@ -16,7 +16,7 @@ from firth.formats.array_files import HEADER_BYTES
 from firth.formats.registry import load, save
 from firth.models.ngram import Ngram
 from firth.remote import downloads
-from firth.remote.downloads import fetch, has_mark, list_files
+from firth.remote.downloads import cache_root, fetch, has_mark, list_files
 from firth.remote.stores import look
 from firth.text.corpus import Corpus
 from firth.vectors.words import WordVectors
@@ -161,6 +161,19 @@ def test_a_download_that_does_not_fit_onto_the_disk_is_refused(memory: Any, monk
     monkeypatch.setattr(shutil, "disk_usage", lambda _: Usage(1000))
     with pytest.raises(RemoteError, match="has 1,000,000 bytes, but only 1,000 are free"):
         fetch("memory://a.bin")
+
+
+def test_a_download_without_a_size_does_not_fill_the_disk(web: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    class Usage(NamedTuple):
+        free: int
+
+    left = iter([3 << 30, 2 << 30, *[(1 << 30) - 1] * 99])
+    web.lengths, web.tags = False, False
+    web.files["endless.vec"] = bytes(5 << 20)
+    monkeypatch.setattr(shutil, "disk_usage", lambda _: Usage(next(left)))
+    with pytest.raises(RemoteError, match=r"has no size, and after .* bytes 1,073,741,824 are not free"):
+        fetch(web.address("endless.vec"))
+    assert sum(path.stat().st_size for path in cache_root().rglob("*") if path.is_file()) == 0
 
 
 def test_a_folder_of_very_many_files_is_no_model(memory: Any, model: Path, monkeypatch: pytest.MonkeyPatch) -> None:

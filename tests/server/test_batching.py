@@ -31,7 +31,7 @@ class Slow:
 
     def run(self, model: Any, items: Sequence[Any]) -> list[Any]:
         self.begun.release()
-        assert self.go.acquire(timeout=10)
+        assert self.go.acquire(timeout=60)
         self.batches.append(list(items))
         if "bad" in items:
             raise ValueError("bad")
@@ -70,7 +70,7 @@ def finish(batcher: Batcher, slow: Slow) -> None:
 def test_requests_that_arrive_during_a_batch_run_together_afterwards() -> None:
     slow, batcher = Slow(), Batcher(batch_tokens=10)
     clients = [submit(batcher, slow.work("first"))[1]]
-    assert slow.begun.acquire(timeout=10)
+    assert slow.begun.acquire(timeout=60)
     clients += [submit(batcher, slow.work(name))[1] for name in "bcd"]
     finish(batcher, slow)
     assert slow.batches == [["first"], ["b", "c", "d"]]
@@ -80,7 +80,7 @@ def test_requests_that_arrive_during_a_batch_run_together_afterwards() -> None:
 def test_a_batch_has_at_most_its_tokens_and_only_works_of_one_key() -> None:
     slow, batcher = Slow(), Batcher(batch_tokens=4)
     submit(batcher, slow.work("first"))
-    assert slow.begun.acquire(timeout=10)
+    assert slow.begun.acquire(timeout=60)
     for item, key in zip("bcdef", "xyxxx"):
         submit(batcher, slow.work(item, key=key, cost=2))
     finish(batcher, slow)
@@ -90,7 +90,7 @@ def test_a_batch_has_at_most_its_tokens_and_only_works_of_one_key() -> None:
 def test_a_large_request_does_not_hold_up_a_small_one() -> None:
     slow, batcher = Slow(), Batcher(batch_tokens=16)
     submit(batcher, slow.work("first"))
-    assert slow.begun.acquire(timeout=10)
+    assert slow.begun.acquire(timeout=60)
     submit(batcher, slow.work(*(f"large{number}" for number in range(100))))
     submit(batcher, slow.work("small"))
     finish(batcher, slow)
@@ -108,7 +108,7 @@ def test_an_item_larger_than_a_batch_runs_alone() -> None:
 def test_a_work_that_is_not_divisible_runs_in_one_call_of_its_own() -> None:
     slow, batcher = Slow(), Batcher(batch_tokens=2)
     submit(batcher, slow.work("first"))
-    assert slow.begun.acquire(timeout=10)
+    assert slow.begun.acquire(timeout=60)
     submit(batcher, slow.work("b", "c", "d", divisible=False))
     submit(batcher, slow.work("e", divisible=False))
     finish(batcher, slow)
@@ -118,7 +118,7 @@ def test_a_work_that_is_not_divisible_runs_in_one_call_of_its_own() -> None:
 def test_a_failing_request_fails_alone() -> None:
     slow, batcher = Slow(), Batcher(batch_tokens=10)
     submit(batcher, slow.work("first"))
-    assert slow.begun.acquire(timeout=10)
+    assert slow.begun.acquire(timeout=60)
     clients = [submit(batcher, slow.work(*items))[1] for items in (("b",), ("bad", "c"), ("d",))]
     finish(batcher, slow)
     assert [client.values for client in clients] == [{0: "b!"}, {}, {0: "d!"}]
@@ -135,7 +135,7 @@ def test_a_model_that_loses_a_result_is_an_error() -> None:
 def test_cancelled_and_expired_requests_are_not_computed() -> None:
     slow, batcher = Slow(), Batcher(batch_tokens=10)
     submit(batcher, slow.work("first"))
-    assert slow.begun.acquire(timeout=10)
+    assert slow.begun.acquire(timeout=60)
     gone, _ = submit(batcher, slow.work("gone"))
     _, late = submit(batcher, slow.work("late"), deadline=time.monotonic())
     batcher.cancel(gone)
@@ -148,7 +148,7 @@ def test_cancelled_and_expired_requests_are_not_computed() -> None:
 def test_a_full_queue_refuses_and_says_when_to_come_back() -> None:
     slow, batcher = Slow(), Batcher(batch_tokens=10, queue_tokens=5)
     submit(batcher, slow.work("first"))
-    assert slow.begun.acquire(timeout=10)
+    assert slow.begun.acquire(timeout=60)
     submit(batcher, slow.work("waits", cost=5))
     batcher.speed = 2.5
     with pytest.raises(Overloaded, match="in 2 s") as refused:
@@ -161,9 +161,9 @@ def test_a_full_queue_refuses_and_says_when_to_come_back() -> None:
 def test_a_slow_reader_pauses_its_own_job_only() -> None:
     slow, batcher = Slow(), Batcher(batch_tokens=2)
     job, reader = submit(batcher, slow.work(*"abcdefgh"), window=2)
-    assert slow.begun.acquire(timeout=10)
+    assert slow.begun.acquire(timeout=60)
     slow.go.release(100)
-    end = time.monotonic() + 10
+    end = time.monotonic() + 60
     while not job.is_paused:
         assert time.monotonic() < end
         time.sleep(0.001)
@@ -220,7 +220,7 @@ def test_the_results_of_a_batch_are_handed_over_together() -> None:
 
     slow, batcher = Slow(), Batcher(batch_tokens=10, hand_over=hand_over)
     submit(batcher, slow.work("first"))
-    assert slow.begun.acquire(timeout=10)
+    assert slow.begun.acquire(timeout=60)
     clients = [submit(batcher, slow.work(name))[1] for name in ("b", "bad", "c")]
     _, late = submit(batcher, slow.work("late"), deadline=time.monotonic())
     finish(batcher, slow)
@@ -242,13 +242,13 @@ def test_nothing_is_delivered_to_a_request_that_is_over() -> None:
 def test_after_a_batch_a_worker_waits_for_the_clients_that_it_answered_but_not_long() -> None:
     slow, batcher = Slow(), Batcher(batch_tokens=100)
     submit(batcher, slow.work("blocks"))
-    assert slow.begun.acquire(timeout=10)
+    assert slow.begun.acquire(timeout=60)
     waiter = threading.Thread(target=batcher.gather, args=(3, 60.0))
     waiter.start()
     for name in "abc":
         assert waiter.is_alive()
         submit(batcher, slow.work(name))
-    waiter.join(10)
+    waiter.join(60)
     assert not waiter.is_alive()
     batcher.gather(5, 0.01)
     batcher.gather(3, 60.0)
@@ -268,12 +268,12 @@ def test_requests_that_come_while_a_worker_gathers_are_one_batch() -> None:
 
     batcher = Batcher(batch_tokens=100, hand_over=answer)
     submit(batcher, slow.work("first"))
-    assert slow.begun.acquire(timeout=10)
+    assert slow.begun.acquire(timeout=60)
     for name in "bc":
         submit(batcher, slow.work(name))
     slow.go.release(3)
     for _ in range(2):
-        assert slow.begun.acquire(timeout=10)
+        assert slow.begun.acquire(timeout=60)
     finish(batcher, slow)
     assert slow.batches == [["first"], ["b", "c"], ["d", "e"]]
     assert [client.values for client in clients] == [{0: "d!"}, {0: "e!"}]

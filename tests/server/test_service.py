@@ -42,7 +42,7 @@ def test_a_client_that_leaves_is_not_computed_and_nobody_else_notices(
     with run_server(str(model_paths["vectors"])) as running, steer(running) as steered:
         batcher = running.models.models["vectors"].batcher
         first = post_raw(running, "/embed", {"inputs": "tea"})
-        assert steered.begun.wait(10)
+        assert steered.begun.wait(60)
         second = post_raw(running, "/embed", {"inputs": "tea rain"})
         wait_until(lambda: batcher.waiting == 2)
         second.close()
@@ -79,7 +79,7 @@ def test_an_answer_that_nobody_reads_blocks_nobody_and_is_given_up(
 def test_an_expired_request_is_not_computed(model_paths: dict[str, Path], monkeypatch: pytest.MonkeyPatch) -> None:
     with run_server(str(model_paths["vectors"])) as running, steer(running) as steered:
         first = post_raw(running, "/embed", {"inputs": "tea"})
-        assert steered.begun.wait(10)
+        assert steered.begun.wait(60)
         monkeypatch.setattr(running.gate, "limits", Limits(seconds=0.05))
         assert running.post("/embed", {"inputs": "rain"}).status_code == 504
         steered.go.set()
@@ -94,7 +94,7 @@ def test_a_failing_batch_hurts_only_the_request_at_fault(
     with run_server(str(model_paths["vectors"])) as running, steer(running) as steered:
         batcher = running.models.models["vectors"].batcher
         first = post_raw(running, "/embed", {"inputs": "tea"})
-        assert steered.begun.wait(10)
+        assert steered.begun.wait(60)
         with ThreadPoolExecutor(3) as pool:
             asked = [pool.submit(running.post, "/embed", {"inputs": text}) for text in ("coffee", "bad tea", "rain")]
             wait_until(lambda: batcher.waiting == 4)  # they are one batch
@@ -123,7 +123,7 @@ def test_a_server_that_stops_answers_what_it_accepted(
     with run_server(str(model_paths["vectors"])) as running, steer(running) as steered:
         batcher = running.models.models["vectors"].batcher
         connections = [post_raw(running, "/embed", {"inputs": "tea"})]
-        assert steered.begun.wait(10)
+        assert steered.begun.wait(60)
         connections += [post_raw(running, "/embed", {"inputs": "rain"}) for _ in range(3)]
         wait_until(lambda: batcher.waiting == 3)
         running.server.should_exit = True

@@ -31,6 +31,7 @@ MARK = re.compile(rb'"library"\s*:\s*"firth"')
 LIST_NAME = re.compile(r"[a-z][a-z0-9_-]{0,63}")  # of the word lists of a model
 LONGEST_CONFIG = 64 << 20
 MOST_FILES = 1000  # of a model
+ROOM = 1 << 30  # bytes that a file of unknown size leaves free on the disk
 ENDINGS = re.compile(r"(?i)options?.*\.json$|weights?.*\.(hdf5|h5)$")  # of the files of an ELMo model
 FINGERPRINTS = ".fingerprints.json"  # of the files of a copy
 WHOLE = ""  # the name of the only file of what is no folder
@@ -164,6 +165,11 @@ def download(status: RemoteStatus, target: Path) -> None:
         with RemoteFile(status.address, there, status=look_again(status)) as remote:
             while data := remote.read(PIECE):
                 file.write(data)
+                if status.size is None and shutil.disk_usage(target.parent).free < ROOM:
+                    os.truncate(target, 0)
+                    problem = f"has no size, and after {file.tell():,} bytes {ROOM:,} are not free in {cache_root()}"
+                    cure = "Set FIRTH_CACHE to a folder on a larger disk"
+                    raise RemoteError(shown(status.address), problem, cure=cure)
         file.truncate()
         file.flush()
         os.fsync(file.fileno())

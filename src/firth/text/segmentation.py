@@ -66,7 +66,7 @@ def find_segmenter(segment: Segment) -> SpanSegmenter:
             "the model. Pass lists of words, or train the model with the name of a segmenter"
         )
     if not os.path.isdir(segment):
-        problem = f"no segmenter is called {segment!r}, and no folder is"
+        problem = f"no segmenter is called {segment!r:.80}, and no folder is"
         cure = "If a model names this folder, put it here or beside the model, or name another segmenter"
         raise OptionError(f"{problem}. Names: {', '.join(LIBRARIES)}. {cure}")
     return _open_folder(os.path.abspath(segment), os.stat(segment).st_mtime_ns)
