@@ -6,7 +6,8 @@ Every `*-ud-test.conllu` (or `.conllu.xz`) below the folders is scored, and thos
 The treebanks are public: github.com/UniversalDependencies. `--part dev` takes the files for development, on which
 rules may be tuned. The raw text is rebuilt from the treebank: tokens with the blanks between them, one text per
 paragraph. A token is right if it starts and ends where a surface token of the treebank does (a multiword token counts
-as one); a sentence likewise. Blanks do not count. firth runs without a language, with the language of the treebank and,
+as one); a sentence likewise. With `--words`, a multiword token that is spelled as its words, such as English don't (do
+n't), counts as several. Blanks do not count. firth runs without a language, with the language of the treebank and,
 in scripts without spaces, with the segmenter of an extra (sudachi for Japanese, else icu).
 
 `--peers` is the Python of an environment with icu4py, spacy and hazm (see tokens_peer.py). ICU's breakers and spaCy's
@@ -42,11 +43,16 @@ LANGUAGES = {
     "fa": "persian",
     "fr": "french",
     "he": "hebrew",
+    "hi": "hindi",
+    "hu": "hungarian",
     "hy": "armenian",
     "it": "italian",
     "ka": "georgian",
+    "nl": "dutch",
+    "ro": "romanian",
     "th": "thai",
     "tr": "turkish",
+    "uk": "ukrainian",
 }
 SEGMENTERS = {"ja": "sudachi", "km": "icu", "lo": "icu", "my": "icu", "th": "icu", "zh": "icu"}  # extras of firth
 PEERS = "icu", "spacy", "hazm"
@@ -73,8 +79,8 @@ def read_lines(path: Path) -> list[str]:
         return file.read().split("\n")
 
 
-def read_treebank(path: Path) -> Treebank:
-    """The paragraphs of a CoNLL-U file with their spans."""
+def read_treebank(path: Path, *, split: bool = False) -> Treebank:
+    """The paragraphs of a CoNLL-U file with their spans. `split`: a token that is spelled as its words is these."""
     code = path.name.partition("_")[0].partition("-")[0]
     named = {"ewt": "en"}.get(code, path.name[6:8])  # files of the data folder have other names
     bank = Treebank(path.name.partition(".")[0].replace("-ud", ""), code if len(code) == 2 else named)
@@ -91,6 +97,16 @@ def read_treebank(path: Path) -> Treebank:
             bank.sentences.append(sentences)
         parts, tokens, sentences, size = [], [], [], 0
 
+    def add(form: str, blank: str) -> None:
+        nonlocal first, size
+        if not words:
+            first = size
+        words.append(form)
+        tokens.append((size, size + len(form)))
+        parts.append(form + blank)
+        size += len(form) + len(blank)
+
+    waiting: tuple[str, str, list[str]] | None = None  # a multiword token, the blank after it, its words so far
     for line in read_lines(path):
         if line.startswith(("# newpar", "# newdoc")):
             close()
@@ -100,15 +116,22 @@ def read_treebank(path: Path) -> Treebank:
             words, covered = [], 0
         elif line and not line.startswith("#"):
             id, form, *_, misc = line.split("\t")
-            if "." in id or (id.isdecimal() and int(id) <= covered):
+            blank = "" if "SpaceAfter=No" in misc else " "
+            if "." in id:
                 continue
-            covered = int(id.split("-")[1]) if "-" in id else covered
-            if not words:
-                first = size
-            words.append(form)
-            tokens.append((size, size + len(form)))
-            parts += [form] if "SpaceAfter=No" in misc else [form, " "]
-            size += len(form) + ("SpaceAfter=No" not in misc)
+            if "-" in id:
+                covered, waiting = int(id.split("-")[1]), (form, blank, [])
+            elif waiting is None:
+                add(form, blank)
+            else:
+                whole, blank, inner = waiting
+                inner.append(form)
+                if int(id) == covered:
+                    pieces = inner if split and "".join(inner) == whole else [whole]
+                    for piece in pieces[:-1]:
+                        add(piece, "")
+                    add(pieces[-1], blank)
+                    waiting = None
     close()
     return bank
 
@@ -235,6 +258,7 @@ def main() -> None:
     parser.add_argument("--part", default="test", choices=["test", "dev"], help="Files to score; default: test.")
     parser.add_argument("--peers", help="Python of an environment with the other tools.")
     parser.add_argument("--only", nargs="*", help="Codes of languages to score, such as fa ka.")
+    parser.add_argument("--words", action="store_true", help="Split multiword tokens that are spelled as their words.")
     parser.add_argument("--half-spaces", action="store_true", help="Score Persian without its half-spaces instead.")
     parser.add_argument("--verse", type=Path, help="Persian verse, one hemistich per line: count joined می instead.")
     arguments = parser.parse_args()
@@ -254,7 +278,7 @@ def main() -> None:
     print("| treebank | firth, no language | firth, its language | firth, segmenter | " + " | ".join(PEERS) + " |")
     print("|---" * (4 + len(PEERS)) + "|")
     for path in sorted(found, key=lambda path: path.name):
-        bank = read_treebank(path)
+        bank = read_treebank(path, split=arguments.words)
         if not bank.texts or (arguments.only and bank.language not in arguments.only):
             continue
         if arguments.half_spaces:

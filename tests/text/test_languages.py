@@ -49,6 +49,17 @@ english: 1. wash the rice. 2. cook it -> 1 . wash the rice . | 2 . cook it
 any: i like it. do you? yes! -> i like it . do you ? yes !
 greek: Ήρθε χθες. μετά έφυγε. -> Ήρθε χθες . | μετά έφυγε .
 german: Er kam. und ging. -> Er kam . und ging .
+dutch: Zie dr. Bos, die zei: ,,'t Is mooi.'' Foto's, bijv. van 's morgens. Hij ging. -> \
+Zie dr. Bos , die zei : ,, 't Is mooi . '' | Foto's , bijv. van 's morgens . | Hij ging .
+any: Hij zei: ,,Kom.,, Ze gingen, ,, ja -> Hij zei : ,, Kom . ,, Ze gingen , ,, ja
+hindi: डॉ. शर्मा आस-पास नहीं, 10-सप्ताह कभी-कभी थे। अच्छा। -> डॉ. शर्मा आस - पास नहीं , 10-सप्ताह कभी - कभी थे । | अच्छा ।
+hungarian: A Kft. 2000. január 5-én, a II. kerületben (1998. július 4.) nyílt 2000. Ez jó. -> \
+A Kft. 2000. január 5-én , a II. kerületben ( 1998. július 4. ) nyílt 2000 . | Ez jó .
+romanian: S-a dus într-o casă, dându-i cartea. Nu-l văd pe dl. Popa-Ion la nr. 5. -> \
+S- a dus într- o casă , dându -i cartea . | Nu -l văd pe dl. Popa-Ion la nr. 5 .
+any: S-a dus într-o casă -> S-a dus într-o casă
+ukrainian: Це прес-секретар ім. Шевченка, 14-річний, 18-25 р. Він прийшов. -> \
+Це прес - секретар ім. Шевченка , 14-річний , 18 - 25 р . | Він прийшов .
 hebrew: בית־ספר ו-20 צה"ל -> בית ־ ספר ו - 20 צה"ל
 georgian: ბერძნ. ფილოსოფოსი, ე.წ. ბრძენი. ის წავიდა. -> ბერძნ. ფილოსოფოსი , ე.წ. ბრძენი . | ის წავიდა .
 """.replace("\\\n", "")

@@ -19,9 +19,12 @@ CARRIAGE_RETURN, NEWLINE, PARAGRAPH = 0x0D, 0x0A, 0x2029
 
 # Rules, one bit each. CONTRACTIONS: English do|n't. SCRIPTS: what the script of a word decides. ELISION: l'|eau, for
 # the words of the table. APOSTROPHES: every apostrophe inside a word ends a token, dell'|arte. CLITICS: dit|-il.
-# ORDINALS: the period of 3. belongs to the number. HYPHENS: a hyphen between letters is a token. SMALL_STARTS: a
-# sentence may begin with a small letter, since the abbreviations of the language are known.
+# ORDINALS: the period of 3. belongs to the number. HYPHENS: a hyphen between letters, or between digits, is a token.
+# SMALL_STARTS: a sentence may begin with a small letter, since the abbreviations of the language are known.
+# HYPHEN_ELISION: elided words end at a hyphen, s-|a. YEARS: ORDINALS, also of four digits and Roman: 2000. and II.
+# ITEMS: the number of an item is a sentence of its own: 2. | Title.
 CONTRACTIONS, SCRIPTS, ELISION, APOSTROPHES, CLITICS, ORDINALS, HYPHENS, SMALL_STARTS = 1, 2, 4, 8, 16, 32, 64, 128
+HYPHEN_ELISION, YEARS, ITEMS = 256, 512, 1024
 
 
 @njit(cache=True, nogil=True)

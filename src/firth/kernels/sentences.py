@@ -26,7 +26,7 @@ from firth.kernels.characters import (
 
 TITLE, ENDER, NUMBERED, STARTER, AMBIGUOUS = 1, 2, 3, 4, 5
 KINDS, ELIDED, CLITIC, WHOLE, CONTINUER = 7, 8, 16, 32, 64
-LETTER_I, BACKTICK, COLON, SEMICOLON = 0x49, 0x60, 0x3A, 0x3B
+LETTER_I, BRACKET, COMMA, BACKTICK, COLON, SEMICOLON = 0x49, 0x29, 0x2C, 0x60, 0x3A, 0x3B
 
 
 @njit(cache=True, nogil=True)
@@ -61,13 +61,19 @@ def is_acronym(codes, classes, start, end):
 
 
 @njit(cache=True, nogil=True)
-def is_ordinal(codes, classes, keys, values, start, dot, wrapped):
-    """Whether codes[start:dot] is a number of up to three digits, and no sentence begins after its period: 3. Mai."""
-    if dot - start > 3:
+def is_ordinal(codes, classes, keys, values, rules, start, dot, wrapped):
+    """Whether codes[start:dot] is a number of up to three digits, and no sentence begins after its period: 3. Mai.
+
+    With YEARS, it may have more digits or be a Roman number, 2000. január, II. kerület, and stand before a bracket.
+    """
+    if dot - start > (5 if rules & chars.YEARS else 3):
         return False
     for at in range(start, dot):
-        if classes[codes[at]] != chars.DIGIT:
+        roman = rules & chars.YEARS and codes[at] in (LETTER_I, 0x56, 0x58)  # I, V, X
+        if classes[codes[at]] != chars.DIGIT and not roman:
             return False
+    if rules & chars.YEARS and dot + 1 < len(codes) and codes[dot + 1] == BRACKET:
+        return True
     at, broken = skip_space(codes, classes, dot + 1, wrapped)
     if broken or at == dot + 1:
         return False
@@ -110,7 +116,7 @@ def keeps_period(codes, classes, keys, values, rules, start, dot, stop, wrapped)
         return keeps_initial(codes, classes, keys, values, rules, dot, stop, wrapped)
     if is_acronym(codes, classes, start, dot):
         return True
-    if rules & chars.ORDINALS and is_ordinal(codes, classes, keys, values, start, dot, wrapped):
+    if rules & chars.ORDINALS and is_ordinal(codes, classes, keys, values, rules, start, dot, wrapped):
         return True
     entry = look_up(codes, start, dot, keys, values) & KINDS
     if entry in (TITLE, ENDER):
@@ -122,8 +128,8 @@ def keeps_period(codes, classes, keys, values, rules, start, dot, stop, wrapped)
         return classes[codes[at]] != chars.UPPER
     if rules & chars.SCRIPTS and letters == start + 1 and has_initials(codes[start]):
         return chars.UPPER <= classes[codes[at]] <= chars.DIGIT
-    if codes[at] in (0x2C, 0x3B, 0x60C, 0x61B):  # the sentence continues after a comma or semicolon
-        return True
+    if codes[at] in (COMMA, SEMICOLON, 0x60C, 0x61B):  # the sentence continues after a comma or semicolon, not after ,,
+        return not (rules & chars.SCRIPTS and codes[at] == COMMA and at + 1 < len(codes) and codes[at + 1] == COMMA)
     single = letters == start + 1 and classes[codes[start]] == chars.LOWER
     if single and (start == 0 or classes[codes[start - 1]] == chars.LINE):
         return True  # the label of a list: a. b. c.
@@ -214,7 +220,8 @@ def closes_sentence(codes, classes, keys, values, rules, starts, ends, first, co
         is_ellipsis = kind == chars.ELLIPSIS or (dots and end > start + 1)
         if is_ellipsis and is_hebrew(codes[at]):
             return False  # in Hebrew most often a pause
-        if token == first + 1 and classes[codes[starts[first]]] == chars.DIGIT and not rules & chars.CONTRACTIONS:
+        items = chars.CONTRACTIONS | chars.ITEMS
+        if token == first + 1 and classes[codes[starts[first]]] == chars.DIGIT and not rules & items:
             return False  # the number of an item: 2. Title
     if opens_sentence(codes, classes, at, wrapped):
         return True

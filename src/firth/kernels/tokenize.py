@@ -28,7 +28,7 @@ from firth.kernels.sentences import CLITIC, ELIDED, WHOLE, closes_sentence, keep
 WORDS = (2 << chars.CONNECTOR) - (1 << chars.UPPER)  # a bit for each class of `is_word`
 ENDINGS = (1 << chars.DOT) | (1 << chars.TERMINAL) | (1 << chars.STOP) | (1 << chars.ELLIPSIS)
 ENDINGS |= (1 << chars.CLOSE) | (1 << chars.QUOTE) | (1 << chars.APOSTROPHE)
-PROLONGED, JOINER, LESS, PLUS, AT_SIGN = 0x30FC, 0x200D, 0x3C, 0x2B, 0x40
+PROLONGED, JOINER, LESS, PLUS, AT_SIGN, COMMA_SIGN = 0x30FC, 0x200D, 0x3C, 0x2B, 0x40, 0x2C
 TSHEG, TSHEG_BEFORE_SHAD = 0x0F0B, 0x0F0C
 
 
@@ -91,9 +91,10 @@ def contraction_cut(codes, classes, start, end):
 
 @njit(cache=True, nogil=True)
 def elision_cut(codes, classes, keys, values, rules, start, end):
-    """The end of an elided word with its apostrophe: l'|eau, dell'|arte; `start` if there is none."""
+    """The end of an elided word with its apostrophe or hyphen: l'|eau, dell'|arte, s-|a; `start` if there is none."""
+    mark = chars.HYPHEN if rules & chars.HYPHEN_ELISION else chars.APOSTROPHE
     for at in range(start + 1, end - 1):
-        if classes[codes[at]] == chars.APOSTROPHE:
+        if classes[codes[at]] == mark:
             if rules & chars.APOSTROPHES or look_up(codes, start, at, keys, values) & ELIDED:
                 return at + 1
             return start
@@ -167,7 +168,8 @@ def splits_at_hyphen(codes, classes, rules, at, stop):
         return True
     if not rules & chars.HYPHENS:
         return False
-    return is_letter(classes[codes[at - 1]]) and is_letter(kind_at(codes, classes, at + 1, stop))
+    before, after = np.int64(classes[codes[at - 1]]), kind_at(codes, classes, at + 1, stop)
+    return (is_letter(after) and (is_letter(before) or before == chars.MARK)) or before == after == chars.DIGIT
 
 
 @njit(cache=True, nogil=True)
@@ -253,7 +255,7 @@ def word_end(codes, classes, keys, values, rules, start, at, stop, wrapped):
 
 
 @njit(cache=True, nogil=True)
-def apostrophe_end(codes, classes, rules, start, stop):
+def apostrophe_end(codes, classes, keys, values, rules, start, stop):
     """The end of a token that starts with an apostrophe: 's  've  't(is)  'em  '90s  ''  or the apostrophe alone."""
     at = start + 1
     if at < stop and codes[at] == codes[start]:
@@ -269,6 +271,8 @@ def apostrophe_end(codes, classes, rules, start, stop):
             return end
         if word in (TIS, TWAS, TWERE, TWILL, TWOULD):
             return at + 1
+    elif look_up(codes, start, end, keys, values) & WHOLE:  # Dutch 't
+        return end
     if end - at >= 2 and classes[codes[at]] == chars.DIGIT and classes[codes[at + 1]] == chars.DIGIT:
         plural = end - at == 3 and lower(codes[at + 2]) == S
         return end if end - at == 2 or plural else at
@@ -327,6 +331,7 @@ def run_end(codes, classes, rules, start, stop):
     kind = classes[codes[start]]
     script = chars.HIRAGANA <= kind <= chars.UNSPACED
     repeats = kind in (chars.DOT, chars.HYPHEN, chars.DASH, chars.ELLIPSIS, chars.SYMBOL, chars.HASH)
+    repeats |= rules & chars.SCRIPTS > 0 and codes[start] == COMMA_SIGN  # ,,a quotation''
     at = start + 1
     while at < stop:
         next_kind = classes[codes[at]]
@@ -355,7 +360,7 @@ def token_end(codes, classes, keys, values, rules, start, chunk, stop, mask, wra
         return emoji_end(codes, classes, start, stop)
     after = kind_at(codes, classes, start + 1, stop)
     if kind == chars.APOSTROPHE:
-        return apostrophe_end(codes, classes, rules, start, stop)
+        return apostrophe_end(codes, classes, keys, values, rules, start, stop)
     if kind == chars.HASH and is_word(after):
         return word_end(codes, classes, keys, values, rules, start + 1, start + 2, stop, wrapped)
     if kind == chars.AT and is_word(after):

@@ -18,17 +18,22 @@ Language = Literal[
     "any",
     "arabic",
     "armenian",
+    "dutch",
     "english",
     "french",
     "georgian",
     "german",
     "greek",
     "hebrew",
+    "hindi",
+    "hungarian",
     "italian",
     "persian",
+    "romanian",
     "thai",
     "tibetan",
     "turkish",
+    "ukrainian",
 ]
 
 
@@ -54,6 +59,18 @@ ARABIC_CONTINUERS = "قال قالت وقال وأضاف وأضافت"
 WORDS = {
     "arabic": WordLists(continuers=ARABIC_CONTINUERS, titles="د أ م ص ج هـ ق إلخ"),
     "armenian": WordLists(numbered="թ թթ դ դդ հ հհ մլն մլրդ կմ մ սմ մմ կգ գ տ ր էջ գլ հոդ տես օր", titles="պրոֆ ակադ"),
+    "dutch": WordLists(
+        titles="""dr Dr drs ir ing mr Mr prof Prof mgr Mgr mevr Mevr mw Mw dhr Dhr ds kard gen kol kap lt st St fam wed
+            bijv bv Bijv nl resp ca incl excl evt ong zgn zg m.b.t i.v.m d.w.z o.a m.n i.p.v t.o.v t.a.v b.v m.a.w
+            a.s j.l t.w vgl Vgl cf Cf jl rk""",
+        enders="enz etc e.d e.a N.V B.V Jr Sr Inc Ltd Co",
+        numbered="nr nrs Nr art Art afb Afb fig tab blz p pp hfst dl jg tel",
+        starters="""De Het Een En Maar Of Want Dus Hij Zij Ze Wij We Ik Jij Je U Er Dat Dit Deze Die In Op Aan Met
+            Voor Na Bij Van Uit Door Over Onder Om Als Toen Nu Daar Hier Wat Wie Waar Wanneer Waarom Hoe Niet Geen Ook
+            Nog Al Toch Volgens Tijdens Omdat Hoewel Terwijl Alle Veel Sommige Zijn Haar Hun Mijn Ons Onze Daarna
+            Daarom""",
+        whole="'t 's 'n 'm 'r 'k ’t ’s ’n ’m ’r ’k",
+    ),
     "french": WordLists(
         titles="""M MM Mme Mmes Mlle Mlles Dr Drs Pr Prof Me Mgr St Ste Sts cf vs env av apr ap chap Gal Col Cdt Cne
             p.ex c.-à-d J.-C vol""",
@@ -102,6 +119,17 @@ WORDS = {
         rules=("SMALL_STARTS",),
     ),
     "hebrew": WordLists(titles="גב פרופ"),
+    "hindi": WordLists(titles="डॉ प्रो श्री सुश्री", rules=("HYPHENS",)),
+    "hungarian": WordLists(
+        titles="""dr Dr prof Prof id Id ifj Ifj özv Özv Szt szt vö Vö ún Ún pl Pl ill kb Kb szül megh u Bp krt sz Sz évf
+            old tel Tel fszt em Gy Cs Zs""",
+        enders="Rt Kft Bt Kht Zrt Nyrt Kkt Ltd Inc stb Stb i.e i.sz Kr.e Kr.u",
+        starters="""A Az Egy Ez Ezt Ezek Azt Azok Ő Ők Én Mi Ti És De Ha Hogy Nem Mert Már Még Csak Így Ezért Azonban
+            Mivel Amikor Miután Mint Most Majd Akkor Itt Ott Is Sem Ugyanakkor Viszont Tehát Igen Minden Mindez Ebben
+            Abban Ennek Annak Erre Arra Ezzel Azzal Amit Ami Aki Hol Hogyan Miért Ki Mikor Szerinte Később Például
+            Illetve""",
+        rules=("ORDINALS", "YEARS"),
+    ),
     "italian": WordLists(
         titles="""sig Sig sigg sig.ra sig.na dott Dott dott.ssa prof Prof prof.ssa avv Avv ing Ing arch on On sen Sen
             mons Mons S SS Card card gen Gen col Col cap Cap cfr Cfr es p.es ad.es v vs n distr lett gg mm segg geom
@@ -115,6 +143,19 @@ WORDS = {
         rules=("APOSTROPHES", "ELISION", "SMALL_STARTS"),
     ),
     "persian": WordLists(continuers=PERSIAN_CONTINUERS),
+    "romanian": WordLists(
+        titles="""dl Dl dna Dna dlui Dlui dra dr Dr prof Prof conf lect asist acad ing arh av gen Gen col Col lt mr
+            cpt Sf sf Str str bd Bd bdul sos Șos cf Cf v ex Ex jud com loc mun Pr pr Sfta""",
+        enders="etc ș.a ş.a ș.a.m.d ş.a.m.d S.A S.R.L î.Hr d.Hr a.m p.m Ltd Inc",
+        numbered="""nr Nr art Art alin lit pct pag p vol Vol cap Cap fig Fig tab bl sc et ap tel Tel sec km cca ian
+            febr aug sept oct nov dec ed op""",
+        starters="""El Ea Ei Ele Eu Tu Noi Voi Un O Unul Una În Pe La Cu De Din Dintre Pentru Prin Până După Și Dar
+            Iar Însă Dacă Când Cum Unde Ce Cine Care Că Să Nu Mai Aceasta Acest Această Acesta Aceste Acești Astfel
+            Atunci Acum Aici Apoi Deși Deoarece Este Era Au A Se Sunt Fost Toate Toți Orice Fiecare Într Dintr""",
+        elided="s S n N l L i I m M v V c C p P t T mi ți ţi și şi ne le te într întru dintr printr de dac prim un",
+        clitics="l i și şi mi ți ţi le ne vă te se mă o li ni vi n ul ului lea a au ar am ai ați aţi uri urile",
+        rules=("ELISION", "HYPHEN_ELISION", "CLITICS"),
+    ),
     "thai": WordLists(),
     "tibetan": WordLists(),
     "turkish": WordLists(
@@ -126,6 +167,12 @@ WORDS = {
             Daha Çok Hiç Sonra Önce Yine Ayrıca Böyle Böylece Şimdi Artık Eğer Çünkü İşte Da De Hem Ya Bunlar Bütün
             Tüm Bazı Kendi Diğer""",
         rules=("ORDINALS", "HYPHENS"),
+    ),
+    "ukrainian": WordLists(
+        titles="""ім проф акад доц др пр пл вул бул обл мал див р-н о-в оз гр т.зв напр св смт м""",
+        enders="т.д т.п ін та.ін н.е грн",
+        numbered="р рр ст с стор км см мм кг г т млн млрд тис хв год п пп ч гл рис табл вид кв № коп",
+        rules=("HYPHENS", "ITEMS"),
     ),
 }
 
