@@ -109,6 +109,9 @@ def test_a_sentence_vector_never_sees_padding(pooling: str) -> None:
 
 def test_layers_are_chosen_by_name_by_number_and_by_mix() -> None:
     (every,) = make_tiny().embed([["tea", "rain"]], layers="all")
+    for layer in range(3):
+        (found,) = make_tiny().embed([["tea", "rain"]], layers=layer)
+        assert np.array_equal(found, every[layer])
     mix = ScalarMix(3, weights=[0.1, 0.2, 0.3], gamma=2.0, dropout=0.5)  # a mix in training still drops nothing here
     shares = np.exp([0.1, 0.2, 0.3]) / np.exp([0.1, 0.2, 0.3]).sum()
     expected = {"mix": every.mean(0), "top": every[2], 0: every[0], 1: every[1], 2: every[2]}

@@ -91,6 +91,17 @@ def test_groups_threads_and_tables_change_nothing(lengths, threads, together):
     assert torch.equal(found, expected)
 
 
+@pytest.mark.parametrize("depth", [0, 1, 2])
+def test_the_first_layers_alone_have_the_bits_of_all_layers(depth, monkeypatch):
+    bilm, lengths, ran = make_bilm(), [4, 3], []
+    vectors = torch.from_numpy(np.random.default_rng(3).standard_normal((7, 10)).astype(np.float32))
+    expected = LayersCpu(bilm).run(vectors, lengths)
+    run_lstm = lstm_cpu.LstmCpu.run
+    monkeypatch.setattr(lstm_cpu.LstmCpu, "run", lambda *given: ran.append(1) or run_lstm(*given))
+    assert torch.equal(LayersCpu(bilm).run(vectors, lengths, depth=depth), expected[: depth + 1])
+    assert len(ran) == 2 * depth  # the layers above cost nothing
+
+
 @pytest.mark.parametrize("precision", ["bfloat16", "int8"])
 def test_lower_precisions_keep_the_direction_of_vectors_and_the_words_vectors_exactly(precision):
     bilm = make_bilm(cell=128, dim=32)

@@ -58,6 +58,15 @@ def test_words_stand_for_vectors() -> None:
         )
 
 
+@pytest.mark.parametrize("depth", [0, 1, 2])
+def test_the_first_layers_alone_are_those_of_all_layers(depth: int) -> None:
+    layers, vectors = LayersGpu(make_bilm(), "float32"), torch.randn(sum(LENGTHS), 16, device=DEVICE)
+    with torch.no_grad():
+        found, every = layers.run(vectors, LENGTHS, depth=depth), layers.run(vectors, LENGTHS)
+    assert len(found) == depth + 1
+    torch.testing.assert_close(found, every[: depth + 1], atol=1e-6, rtol=0)
+
+
 def test_a_precision_that_a_gpu_does_not_have_is_refused() -> None:
     with pytest.raises(OptionError, match="Use float32 or bfloat16"):
         LayersGpu(make_bilm(), "int8")

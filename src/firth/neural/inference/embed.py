@@ -194,12 +194,13 @@ def start_batches(bilm: BiLM, blocks: Iterable[list[list[str]]], options: Embedd
     device = next(bilm.parameters()).device
     ahead = work_sizes(device).batches_ahead
     transfer, started = PinnedTransfer(device), deque[EmbeddingBatch]()
+    depth = options.layers if isinstance(options.layers, int) else None  # the layers above are not needed
     for lists in blocks:
         arrays, done = [np.empty(0, np.float32)] * len(lists), 0
         if not lists:
             none = np.empty((0, 2 * bilm.architecture.dim), np.float32)
             started.append(EmbeddingBatch(arrays, [], np.zeros(0, np.int64), lambda none=none: none, True))  # type: ignore[misc]
-        for batch in run_batches(bilm, lists, options.batch_tokens, options.precision):
+        for batch in run_batches(bilm, lists, options.batch_tokens, options.precision, depth):
             done += len(batch.places)
             arrive = start_transfer(batch, options, transfer)
             started.append(EmbeddingBatch(arrays, batch.places, batch.lengths, arrive, done == len(lists)))

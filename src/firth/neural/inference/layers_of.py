@@ -31,7 +31,8 @@ Result = TypeVar("Result")
 class LayerBatch:
     """The layers of sentences that ran together, the longest first.
 
-    `layers` is (layers + 1, tokens, 2 · dim). Each sentence has its tokens <S>, words, </S>; there is no padding.
+    `layers` is (layers + 1, tokens, 2 · dim), without those above the wanted depth. Each sentence has its tokens <S>,
+    words, </S>; there is no padding.
     """
 
     places: list[int]  # of the sentences in the input
@@ -71,13 +72,14 @@ def run_batches(
     sentences: Sequence[Sequence[str]],
     batch_tokens: int | None = None,
     precision: Precision = "float32",
+    depth: int | None = None,
 ) -> Iterator[LayerBatch]:
-    """The batches of sentences one after another, the longest sentences first."""
+    """The batches of sentences one after another, the longest sentences first; see `run` for `depth`."""
     lengths = np.fromiter(map(len, sentences), np.int64, len(sentences))
     if batch_tokens is None:
         batch_tokens = work_sizes(next(bilm.parameters()).device).batch_tokens
     for places in batches(lengths + 2, batch_tokens):
-        yield LayerBatch(places, lengths[places], run(bilm, [sentences[place] for place in places], precision))
+        yield LayerBatch(places, lengths[places], run(bilm, [sentences[place] for place in places], precision, depth))
 
 
 def map_batches(
@@ -112,11 +114,16 @@ def batches(lengths: Sequence[int] | Numbers, batch_tokens: int) -> Iterator[lis
 
 
 @torch.no_grad()
-def run(bilm: BiLM, sentences: Sequence[Sequence[str]], precision: Precision = "float32") -> Tensor:
-    """All layers of one batch, the longest sentence first: (layers + 1, tokens, 2 · dim), <S> and </S> included."""
+def run(
+    bilm: BiLM, sentences: Sequence[Sequence[str]], precision: Precision = "float32", depth: int | None = None
+) -> Tensor:
+    """The layers of one batch, the longest sentence first: (layers + 1, tokens, 2 · dim), <S> and </S> included.
+
+    With `depth`, only layer 0 and as many LSTM layers are computed.
+    """
     vectors, tokens = encode_distinct(bilm, sentences)
     lengths = np.fromiter(map(len, sentences), np.int64, len(sentences)) + 2
-    return bilm.weight_cache.layers(bilm, precision).run(vectors, lengths, tokens)
+    return bilm.weight_cache.layers(bilm, precision).run(vectors, lengths, tokens, depth)
 
 
 def encode_tokens(bilm: BiLM, sentences: Sequence[Sequence[str]]) -> Tensor:

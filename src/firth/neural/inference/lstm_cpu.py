@@ -100,17 +100,25 @@ class LayersCpu:
         self.directions = packed[: len(packed) // 2], packed[len(packed) // 2 :]
 
     def run(
-        self, vectors: Tensor, lengths: Sequence[int] | Numbers, words: Sequence[int] | Numbers | None = None
+        self,
+        vectors: Tensor,
+        lengths: Sequence[int] | Numbers,
+        words: Sequence[int] | Numbers | None = None,
+        depth: int | None = None,
     ) -> Tensor:
         """All layers, (layers + 1, tokens, 2 · dim), of sentences one after another, without padding.
 
         `vectors` are those of distinct words and `words` gives the row of each token; without it each token has a row.
+        With `depth`, only the first LSTM layers run, so many of them.
         """
         inputs = np.ascontiguousarray(vectors.numpy(), np.float32)
         places = np.arange(len(inputs)) if words is None else np.asarray(words, np.int64)
         dim = self.directions[0][0].dim
-        layers = np.empty((1 + len(self.directions[0]), len(places), 2 * dim), np.float32)
+        depth = len(self.directions[0]) if depth is None else depth
+        layers = np.empty((1 + depth, len(places), 2 * dim), np.float32)
         layers[0] = np.tile(inputs, 2)[places]
+        if depth == 0:
+            return torch.from_numpy(layers)
         tables: list[Floats] | list[None] = [None, None]
         if len(inputs) * self.directions[0][0].bias.nbytes <= TABLE:
             tables = self.runtime.map(lambda lstms: lstms[0].multiply_inputs(inputs), self.directions)
@@ -120,10 +128,10 @@ class LayersCpu:
             lstms, side = self.directions[direction], slice(direction * dim, (direction + 1) * dim)
             hidden = lstms[0].run(sizes, places[tokens], inputs, tables[direction])
             layers[1, tokens, side] = hidden
-            for depth, lstm in enumerate(lstms[1:], start=2):
+            for layer, lstm in enumerate(lstms[1:depth], start=2):
                 output = lstm.run(sizes, np.arange(len(hidden)), hidden)
                 hidden = output + hidden if self.skip else output
-                layers[depth, tokens, side] = hidden
+                layers[layer, tokens, side] = hidden
 
         self.runtime.map(run_group, self.groups(np.asarray(lengths, np.int64)))
         return torch.from_numpy(layers)

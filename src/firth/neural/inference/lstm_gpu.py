@@ -95,29 +95,36 @@ class LayersGpu:
         self.layers = [LstmGpu(pair, self.dtype) for pair in pairs]  # type: ignore[arg-type]
 
     def run(
-        self, vectors: Tensor, lengths: Sequence[int] | Numbers, words: Sequence[int] | Numbers | None = None
+        self,
+        vectors: Tensor,
+        lengths: Sequence[int] | Numbers,
+        words: Sequence[int] | Numbers | None = None,
+        depth: int | None = None,
     ) -> Tensor:
         """As `LayersCpu.run`: all layers of sentences one after another, the longest first."""
+        running = self.layers[:depth]
         sizes, *orders = order_by_step(np.asarray(lengths, np.int64))
         places = np.arange(len(vectors)) if words is None else np.asarray(words, np.int64)
         count, dim, device = len(places), vectors.shape[1], vectors.device
         table_rows = interleave_steps(places[orders[0]], places[orders[1]] + len(vectors), sizes)
         plan = to_device(np.concatenate([places, *orders, table_rows]), device)
         here, forward, backward, rows_of_steps = torch.split(plan, [count, count, count, 2 * count])
-        layers = vectors.new_empty(1 + len(self.layers), count, 2 * dim)
+        layers = vectors.new_empty(1 + len(running), count, 2 * dim)
         layers[0, :, :dim] = layers[0, :, dim:] = vectors[here]
+        if not running:
+            return layers
         # The input product of a word in the first layer does not depend on its place, so it is made once.
         table = self.layers[0].multiply_inputs(vectors.to(self.dtype).expand(2, -1, -1)).flatten(0, 1)
         steps = (table[rows].view(2, len(rows) // 2, -1) for rows in torch.split(rows_of_steps, (2 * sizes).tolist()))
         hidden = self.layers[0].run(steps, vectors.new_empty(2, count, dim, dtype=self.dtype))
-        for depth, layer in enumerate(self.layers, start=1):
-            if depth > 1:
+        for number, layer in enumerate(running, start=1):
+            if number > 1:
                 output = layer.run(
                     torch.split(layer.multiply_inputs(hidden), sizes.tolist(), 1), torch.empty_like(hidden)
                 )
                 hidden = output.add_(hidden) if self.skip else output
-            layers[depth, forward, :dim] = hidden[0].float()
-            layers[depth, backward, dim:] = hidden[1].float()
+            layers[number, forward, :dim] = hidden[0].float()
+            layers[number, backward, dim:] = hidden[1].float()
         return layers
 
 
