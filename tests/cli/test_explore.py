@@ -41,6 +41,15 @@ def test_a_port_in_use_is_said_in_one_line_with_a_way_out(capsys: Any) -> None:
     assert "--port 0" in line
 
 
+def test_an_address_is_not_cut_in_a_narrow_terminal(capsys: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    pytest.importorskip("nicegui")
+    monkeypatch.setattr(sys.stdout, "isatty", lambda: True, raising=False)
+    monkeypatch.setenv("COLUMNS", "30")
+    monkeypatch.setattr("firth.explorer.server.serve", lambda *models, announce, **options: announce("x" * 63))
+    main(["explore", "--no-browser"])
+    assert f"at {'x' * 63}\n" in capsys.readouterr().out
+
+
 def test_without_nicegui_the_command_names_the_extra(monkeypatch: pytest.MonkeyPatch, capsys: Any) -> None:
     for name in [name for name in sys.modules if name.startswith("firth.explorer")]:
         monkeypatch.delitem(sys.modules, name)

@@ -27,6 +27,31 @@ def test_two_visitors_of_a_page_have_their_own_words(open_tab: OpenTab) -> None:
         assert f"word={word}" in page.url
 
 
+def test_a_link_of_another_page_opens_the_explorer_and_opens_it_again(
+    chromium: Any, explorer: str, tmp_path: Path
+) -> None:
+    root = explorer.partition("/?")[0]
+    links = {"first": f"{explorer}&word=tea", "again": f"{root}/odd?words=king+tea"}
+    anchors = "".join(f'<a id="{name}" href="{address}">{name}</a> ' for name, address in links.items())
+    (tmp_path / "other.html").write_text(anchors.replace("&", "&amp;"))
+    context = chromium.new_context(locale="en")
+    page = context.new_page()
+    page.goto((tmp_path / "other.html").as_uri())
+    page.locator("#again").click()
+    page.get_by_text("Open the address that firth explore printed").wait_for()
+    page.go_back()
+    page.locator("#first").click()  # with the token
+    page.locator(".hero").wait_for()
+    assert page.url == f"{root}/?word=tea"
+    page.go_back()
+    page.locator("#again").click()  # the strict cookie is not sent along
+    page.get_by_role("link", name="open this page").click()
+    page.locator(".verdict").wait_for()
+    page.reload()
+    page.locator(".verdict").wait_for()
+    context.close()
+
+
 def count_bytes(context: Any, page: Any) -> list[float]:
     """A list that grows by the bytes of everything that the page receives."""
     session = context.new_cdp_session(page)

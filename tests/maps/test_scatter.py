@@ -10,7 +10,9 @@ from typing import Any
 import numpy as np
 import pytest
 
+import firth
 from firth.errors import OptionError
+from firth.maps.analogies import RelationPlot, find_relation
 from firth.maps.scatter import SCRIPT, PlotField, ScatterData, inner_products, unpack
 
 PAGE = """<!doctype html><meta charset="utf-8">
@@ -453,6 +455,31 @@ def test_words_cover_neither_arrows_nor_points_nor_the_buttons(show: Any) -> Non
         inside = ((places > [left, top]) & (places < [right, bottom])).all(axis=1)
         assert not inside[np.arange(21) != id].any()
     assert plot.run("plot.labels.filter(({ id, box }) => plot.countCovered(id, box) > 0).length") <= 1
+
+
+def test_a_word_stands_nearer_to_its_own_point_than_to_another(show: Any) -> None:
+    relation = RelationPlot.of(firth.load("word2vec-en"), find_relation("capitals", "en"))
+    plot = show(relation.scatter("a", "b", "capitals"))
+    labels = {label["id"]: label["box"] for label in plot.run("plot.labels")}
+    points = np.array([plot.pixel(row) for row in range(plot.run("plot.size"))])
+    assert len(labels) == len(points) > 20
+    astray = 0
+    for id, (left, top, right, bottom) in labels.items():
+        outside = np.maximum(np.maximum([left, top] - points, points - [right, bottom]), 0)
+        gaps = np.hypot(*outside.T)
+        astray += bool((gaps < gaps[id]).any())
+    assert astray <= 1
+
+
+def test_punctuation_gives_way_to_words(show: Any) -> None:
+    rng = np.random.default_rng(3)
+    positions = rng.uniform(-1, 1, (800, 2))
+    positions[1] = positions[0]
+    plot = show(ScatterData([positions], names=[",", "tea", *(f"w{row}" if row % 2 else "." for row in range(798))]))
+    names = plot.run("plot.labels.map((label) => plot.names[label.id])")
+    assert "tea" in names
+    assert "," not in names
+    assert len([name for name in names if name != "."]) > 20
 
 
 def test_labels_of_a_million_points_are_frequent_words_at_every_zoom(show: Any) -> None:

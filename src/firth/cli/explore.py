@@ -4,6 +4,7 @@ import sys
 from typing import Annotated, Literal
 
 from cyclopts import Parameter
+from rich.console import Group
 from rich.text import Text
 
 from firth.cli.flags import Json
@@ -41,7 +42,9 @@ def explore(
     from firth.explorer.server import serve  # needs NiceGUI
 
     def announce(address: str) -> None:
-        answer({"address": address}, Text(f"The explorer runs at {address}\nStop it with Ctrl+C."), json)
+        # A terminal that is narrow wraps the line itself, and the address stays one that can be clicked and copied.
+        text = Text(f"The explorer runs at {address}\nStop it with Ctrl+C.", no_wrap=True, overflow="ignore")
+        answer({"address": address}, Group(text), json)  # a text alone would lose its options
         sys.stdout.flush()
 
     serve(models or (), port=port, language=language, browser=browser, warm_up=warm_up, announce=announce)

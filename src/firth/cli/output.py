@@ -25,7 +25,7 @@ def answer(values: object, picture: RenderableType, as_json: bool, records: Iter
     elif as_json:
         sys.stdout.writelines(map(json_line, values if isinstance(values, list) else [values]))
     elif in_terminal:
-        terminal.stdout().print(picture)
+        terminal.stdout().print(picture, crop=False)  # what must not be wrapped is whole
     else:
         rows = find_records(values, picture) if records is None else records
         sys.stdout.writelines(map(terminal.tab_separated, rows))

@@ -36,7 +36,7 @@ def tag(name: str, *children: object, **attributes: object) -> Markup:
     return Markup(f"{opened}{join(*children)}</{name}>")
 
 
-VOID = frozenset(("br", "hr", "img", "input"))
+VOID = frozenset(("br", "hr", "img", "input", "meta"))
 
 
 def join(*children: object) -> Markup:

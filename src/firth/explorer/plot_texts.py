@@ -134,7 +134,7 @@ PLOT_TEXTS: dict[str, tuple[str, str]] = {
     "map-again": ("Start again", "از سر گرفتن"),
     "map-stopped": ("the layout was stopped", "چیدمان نیمه‌کاره ماند"),
     "map-quality": (
-        "{percent} % of a word's ten nearest neighbors are among its ten nearest here, too; pale points lost most.",
+        "{percent}\u00a0% of a word's ten nearest neighbors are among its ten nearest here; pale points lost most.",
         "{percent}٪ از ده همسایهٔ هر واژه اینجا هم از ده نزدیک‌ترین‌اند؛ نقطه‌های کم‌رنگ بیشترشان را از دست داده‌اند.",
     ),
 }

@@ -60,6 +60,20 @@ TEXTS: dict[str, tuple[str, str]] = {
         "Open the address that it printed: it has a new token. This page then continues by itself.",
         "نشانی‌ای را که چاپ کرده است باز کنید: رمز تازه‌ای دارد. این صفحه سپس خودش ادامه می‌یابد.",
     ),
+    # a browser that has no cookie, or did not send it
+    "token-missing": (
+        "Open the address that firth explore printed",
+        "نشانی‌ای را باز کنید که firth explore چاپ کرده است",
+    ),
+    "token-missing-cure": (
+        "It has a token, by which the explorer knows your browser.",
+        "رمزی در آن است که کاوشگر مرورگر شما را با آن می‌شناسد.",
+    ),
+    "token-foreign": (
+        "You followed a link of another page. If the explorer was open in this browser before:",
+        "از پیوند صفحهٔ دیگری آمده‌اید. اگر کاوشگر پیش‌تر در این مرورگر باز بوده است:",
+    ),
+    "token-again": ("open this page", "این صفحه را باز کنید"),
     "too-long": (
         "The text was too long: its first {limit} characters were kept.",
         "متن بلند بود: {limit} نویسهٔ نخست آن نگه داشته شد.",
@@ -431,8 +445,8 @@ TEXTS: dict[str, tuple[str, str]] = {
     ),
     "training-skip-gram": ("Skip-gram", "Skip-gram"),
     "training-skip-gram-about": (
-        "The center predicts one context word; three random words are negatives. s = W[center] · W′[word]",
-        "واژهٔ مرکزی یک همسایه را پیش‌بینی می‌کند؛ سه واژهٔ تصادفی نمونهٔ منفی‌اند. \u2066s = W[center] · W′[word]\u2069",
+        "The center predicts one context word; up to three random words are negatives. s = W[center] · W′\u2060[word]",
+        "مرکز یک همسایه را پیش‌بینی می‌کند؛ تا سه واژهٔ تصادفی نمونهٔ منفی‌اند. \u2066s = W[center] · W′\u2060[word]\u2069",
     ),
     "training-cbow": ("CBOW", "CBOW"),
     "training-cbow-about": (

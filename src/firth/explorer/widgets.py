@@ -27,6 +27,7 @@ NEEDS = {
 }
 ESCAPED_ZWNJ = re.compile(r"(?<!\\)((?:\\\\)*)\\u200c")
 LETTERS = "\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufefc"  # of scripts from right to left
+HYPHENED = re.compile(r"('[\w./]+-[\w./-]+')")  # the name of a model: no line ends after its hyphen
 RIGHT_TO_LEFT = re.compile(f"([{LETTERS}](?:[^'\"\\\\\n]*[{LETTERS}\u200c])?)")
 CATEGORIES = {FormatError: "format", MissingFile: "file", MissingExtra: "extra", FirthError: "option"}  # of errors
 
@@ -200,10 +201,18 @@ def draw_code(code: str) -> Markup:
     odd(['tea', '<bdi>چای</bdi>'])
     >>> draw_code(repr("می\u200cرود")).count("\u200c")
     1
+    >>> print(draw_code("load('svd-en')").replace("&#x27;", "'"))
+    load(<span class="whole">'svd-en'</span>)
     """
     plain = ESCAPED_ZWNJ.sub("\\1\u200c", code)
-    parts = RIGHT_TO_LEFT.split(plain)
-    return join(*(tag("bdi", part) if odd % 2 else part for odd, part in enumerate(parts)))
+    drawn: list[object] = []
+    for odd, part in enumerate(RIGHT_TO_LEFT.split(plain)):
+        if odd % 2:
+            drawn.append(tag("bdi", part))
+            continue
+        names = HYPHENED.split(part)
+        drawn += (tag("span", name, class_="whole") if one % 2 else name for one, name in enumerate(names))
+    return join(*drawn)
 
 
 def with_code(text: str) -> Markup:

@@ -91,10 +91,10 @@ def describe_map(size: int, total: int, result: PointMap) -> str:
     """What the map shows and how true it is.
 
     >>> describe_map(2, 5, PointMap(np.zeros((2, 2), np.float32), np.array([0, 1], np.float32)))
-    "The 2 most frequent of 5 words. 50 % of a word's ten nearest neighbors are among its ten nearest on this map."
+    "The 2 most frequent of 5 words. 50\xa0% of a word's ten nearest neighbors are among its ten nearest on this map."
     """
     which = f"{size:,} words." if size == total else f"The {size:,} most frequent of {total:,} words."
-    percent = f"{100 * result.quality:.0f} %"
+    percent = f"{100 * result.quality:.0f}\u00a0%"
     return f"{which} {percent} of a word's ten nearest neighbors are among its ten nearest on this map."
 
 
@@ -131,7 +131,8 @@ def draw_scores(scores: Iterable[ScoreRow]) -> str:
     head = "".join(f"<th class='number'>{one}</th>" if k > 2 else f"<th>{one}</th>" for k, one in enumerate(names))
     body = "".join(f"<tr>{row}</tr>" for row in rows)
     table = f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
-    return f'<h2>Evaluation</h2><div class="card scores scroll">{table}</div>'
+    region = 'class="card scores scroll" tabindex="0" role="region" aria-label="Evaluation"'
+    return f"<h2>Evaluation</h2><div {region}>{table}</div>"
 
 
 def draw_cell(column: int, cell: object) -> str:

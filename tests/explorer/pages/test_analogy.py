@@ -46,5 +46,11 @@ def test_a_relation_is_a_bundle_of_arrows_and_an_unknown_word_is_said(open_tab: 
     page.wait_for_function(f"document.querySelector('.scatter')?.scatter?.frames > 0 && {PLOT}.arrows.length >= 5")
     assert page.evaluate(ARROW)
     assert page.evaluate("document.documentElement.scrollWidth") <= 400
+    page.locator(".sheet-button").click()
+    page.get_by_label("a", exact=True).fill("برادر")  # a word asks for its parallelogram
+    page.get_by_label("a", exact=True).press("Enter")
+    page.wait_for_function("!location.search.includes('relation')")
+    tab.settle()
+    assert "analogy('برادر'" in page.locator(".python code").first.inner_text()
     page = tab.open("/analogy?model=word2vec-en&a=man&b=king&c=womann")
     assert "woman" in page.locator(".state.error").first.inner_text()

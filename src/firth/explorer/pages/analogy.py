@@ -77,6 +77,9 @@ async def show(visit: Visit) -> None:
 
     def setter(name: str) -> Callable[[str], Awaitable[None]]:
         async def change(value: str) -> None:
+            if name in "abc" and visit.get("relation"):  # a word asks for the parallelogram again
+                ui.navigate.to(make_address(visit.address, {**visit.state, name: value, "relation": "", "view": ""}))
+                return
             visit.remember(**{name: value, "view": ""})
             await fill()
 

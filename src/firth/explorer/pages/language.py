@@ -12,7 +12,7 @@ from firth.explorer.answers.analogies import guess_language
 from firth.explorer.answers.language import Reading, format_probability, read_sentence, surprisal
 from firth.explorer.markup import Markup, join, tag
 from firth.explorer.question import Question
-from firth.explorer.spans import direction_of
+from firth.explorer.spans import direction_of, draw_words, has_space
 from firth.explorer.translations import Language
 from firth.explorer.visit import Visit, make_address
 from firth.explorer.widgets import (
@@ -152,6 +152,16 @@ def draw_completions(visit: Visit, lists: Sequence[tuple[str, list[tuple[str, fl
     return tag("div", *cards, class_="columns thirds")
 
 
+def draw_sample(prompt: str, words: Sequence[str]) -> Markup:
+    """A sample as running text after its first words.
+
+    >>> draw_sample("The river", ["'s", "edge", "."])
+    '<li dir="auto"><b>The river</b>&#x27;s edge.</li>'
+    """
+    space = " " if has_space(prompt[-1:], "".join(words[:1])) else ""
+    return tag("li", tag("b", prompt), space, draw_words(words, (), lambda span, inside: inside), dir="auto")
+
+
 async def show(visit: Visit) -> None:
     """Draws the page."""
     bilm = visit.choose_model("bilm")
@@ -236,8 +246,7 @@ async def show(visit: Visit) -> None:
         model = visit.choose_model("bilm")
         questions = [Question(model, "generate", (prompt,), {**options, "seed": seed + one}) for one in range(SAMPLES)]
         texts = [await visit.ask(question) for question in questions]
-        rows = [tag("li", tag("b", prompt), " ", " ".join(words), dir="auto") for words in texts]
-        html(tag("ol", *rows, class_="samples card"))
+        html(tag("ol", *(draw_sample(prompt, words) for words in texts), class_="samples card"))
         python_line(visit, *(question.python() for question in questions))
 
     await samples.fill(draw_samples)

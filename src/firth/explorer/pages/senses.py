@@ -21,6 +21,7 @@ from firth.explorer.markup import join, tag
 from firth.explorer.plot_pages import draw_sheet, read_view, write_view
 from firth.explorer.problems import NoOccurrence
 from firth.explorer.scatter_plot import ScatterPlot
+from firth.explorer.spans import LabeledSpan, draw_words
 from firth.explorer.translations import check_language
 from firth.explorer.visit import ADDRESS, Visit, make_address
 from firth.explorer.widgets import (
@@ -114,8 +115,8 @@ def list_sentences(visit: Visit, senses: SenseMap) -> str:
         lines = []
         for row in rows[:SHOWN]:
             one = senses.occurrences[row]
-            before, after = " ".join(one.words[: one.position]), " ".join(one.words[one.position + 1 :])
-            lines.append(tag("li", before, " ", tag("mark", one.word), " ", after, dir="auto"))
+            place = [LabeledSpan(one.position, one.position + 1, "")]
+            lines.append(tag("li", draw_words(one.words, place, lambda span, word: tag("mark", word)), dir="auto"))
         summary = tag("summary", tag("b", name, dir="auto"), f" ({len(rows):,})")
         parts.append(tag("details", summary, tag("ul", *lines), class_="sense"))
     return join(*parts)

@@ -45,7 +45,7 @@ def draw_word(visit: Visit, word: str, shares: list[Any], near: list[tuple[str, 
     ranked = sorted(shares, key=lambda share: -share.share)
     most = max((abs(share.share) for share in shares), default=1.0)
     rows = [
-        (join(share.ngram, tag("small", f" {visit.t('subwords-own')}") if share.own else ""), share.share)
+        (join(mark_joiners(share.ngram), tag("small", f" {visit.t('subwords-own')}") if share.own else ""), share.share)
         for share in ranked
     ]
     table = bars(rows, (visit.t("subwords-piece"), visit.t("subwords-share")), most=most)
@@ -55,6 +55,17 @@ def draw_word(visit: Visit, word: str, shares: list[Any], near: list[tuple[str, 
     ]
     neighbors = tag("p", visit.t("neighbors"), ": ", *links, class_="chips")
     return tag("div", head, table, neighbors, class_="card")
+
+
+def mark_joiners(ngram: str) -> Markup:
+    """A piece whose half spaces are always marked: at its ends nobody sees them, and pieces would look the same.
+
+    >>> mark_joiners("ها") == mark_joiners("\u200cها"), mark_joiners("\u200cها").count("joiner")
+    (False, 1)
+    """
+    mark = tag("span", class_="joiner always", aria_hidden="true")
+    first, *others = ngram.split("\u200c")
+    return join(first, *(join(mark, "\u200c", one) for one in others))
 
 
 async def show(visit: Visit) -> None:

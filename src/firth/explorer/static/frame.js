@@ -77,7 +77,7 @@ window.firth = {
       if (isMarkable) found.push(texts.currentNode);
     }
     for (const node of found) {
-      const isMarked = () => node.previousSibling?.className === "joiner";
+      const isMarked = () => node.previousSibling?.classList?.contains("joiner");
       for (let at; (at = node.data.lastIndexOf("\u200c")) > 0 || (at === 0 && !isMarked()); ) {
         const mark = this.make("span", "");
         mark.className = "joiner";

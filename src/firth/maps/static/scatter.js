@@ -111,9 +111,10 @@ const STYLE = `
 .mixer label { display: grid; grid-template-columns: 2em 1fr 3em; gap: 8px; align-items: center; direction: ltr; }
 .mixer label.unit { grid-template-columns: auto 1fr; direction: inherit; }
 .mixer output { font-variant-numeric: tabular-nums; text-align: end; }
-.mixer input[type="range"] { inline-size: 100%; accent-color: var(--accent, #0f766e); margin: 0; }
+.mixer input { accent-color: var(--accent, #0f766e); }
+.mixer input[type="range"] { inline-size: 100%; margin: 0; }
 .mixer-layers { display: flex; flex-wrap: wrap; gap: 4px; }
-.mixer-layers button { font: inherit; color: inherit; background: none; border: 1px solid currentColor; border-radius: 6px; padding: 2px 9px; opacity: .8; cursor: pointer; }
+.mixer-layers button { font: inherit; color: inherit; background: none; border: 1px solid currentColor; border-radius: 6px; padding: 2px 7px; opacity: .8; cursor: pointer; }
 [dir="rtl"] .scatter-tools { right: auto; left: 10px; }
 [dir="rtl"] .scatter-legend { left: auto; right: 10px; }
 [dir="rtl"] .scatter-selection { right: auto; left: 10px; }
@@ -129,6 +130,7 @@ const ICONS = {
 const MOST_LABELS = 160;
 const FEW = 500; // of so few points a word is moved until it covers no point, no arrow and no other word
 const AROUND = 80; // points that are seen at least around a word that was searched
+const RING = 10; // pixels around the point that was searched
 const STEP = 24; // pixels that the cross of the keyboard moves
 const MOST_ROWS = 200;
 const GRID = 256;
@@ -181,6 +183,11 @@ function crosses([ax, ay, bx, by], left, top, right, bottom) {
     [from, to] = [Math.max(from, Math.min(one, other)), Math.min(to, Math.max(one, other))];
   }
   return from <= to;
+}
+
+/** How far a point is from a box. */
+function gapTo(x, y, [left, top, right, bottom]) {
+  return Math.hypot(Math.max(left - x, 0, x - right), Math.max(top - y, 0, y - bottom));
 }
 
 function make(tag, properties = {}, ...children) {
@@ -323,7 +330,7 @@ export class Scatter {
     this.field = data.fields.find((field) => field.key === data.field) ?? data.fields[0] ?? null;
     this.forget();
     this.densities = null;
-    this.byName = null;
+    this.byName = this.marks = null;
     this.describe();
     this.share = this.last = 0;
     this.pace = this.took = undefined;
@@ -1144,12 +1151,16 @@ export class Scatter {
     return !this.cellsOf(box).some((key) => taken.get(key)?.some(meets));
   }
 
-  /** Points and arrows that a box covers: a cost, for words that can stand elsewhere. */
-  countCovered(id, [left, top, right, bottom]) {
+  /** Points and arrows that a box covers, and points that are nearer to it than its own: a cost, for words that can stand elsewhere. */
+  countCovered(id, box) {
+    const [left, top, right, bottom] = box;
     const reach = this.radius - 1;
+    const own = gapTo(...this.toPixel(id), box);
     let cost = 0;
-    for (const [one, x, y] of this.dots) {
-      if (one !== id && x > left - reach && x < right + reach && y > top - reach && y < bottom + reach) cost += 5;
+    for (const [one, ox, oy] of this.dots) {
+      if (one === id) continue;
+      if (ox > left - reach && ox < right + reach && oy > top - reach && oy < bottom + reach) cost += 5;
+      else if (gapTo(ox, oy, box) < own) cost += 3; // it would be read as the word of that point
     }
     for (const line of this.lines) if (crosses(line, left, top, right, bottom)) cost += 1;
     return cost + (left < 0 || right > this.width || top < 0 || bottom > this.height ? 20 : 0);
@@ -1165,26 +1176,34 @@ export class Scatter {
       Math.min(1, Math.max(0, Math.min(top, over) - Math.max(bottom, under)) / (over - under || 1));
     let shown = 0;
     let tried = 0;
-    if (share < 0.25) { // few points are visible: look them up
-      const visible = this.inside(left, right, bottom, top);
-      if (visible.length < 20000) {
-        for (const id of visible.sort((a, b) => a - b)) if (tried++ > 6000 || (this.drawLabel(context, id, false, taken, ink) && ++shown >= most)) break;
-        return;
+    const marks = [];
+    const draw = (id) => this.drawLabel(context, id, false, taken, ink) && ++shown >= most;
+    const visit = (id) => (tried++, this.isMark(id) ? (marks.push(id), false) : draw(id));
+    const visible = share < 0.25 ? this.inside(left, right, bottom, top) : []; // few points are visible: look them up
+    if (share < 0.25 && visible.length < 20000) {
+      for (const id of visible.sort((a, b) => a - b)) if (tried >= 6000 || visit(id)) break;
+    } else {
+      const places = this.locate();
+      for (let id = 0; id < this.size && tried < 6000; id++) {
+        const [x, y] = [places[2 * id], places[2 * id + 1]];
+        if (x < left || x > right || y < bottom || y > top) continue;
+        if (visit(id)) break;
       }
     }
-    const places = this.locate();
-    for (let id = 0; id < this.size && tried < 6000; id++) {
-      const [x, y] = [places[2 * id], places[2 * id + 1]];
-      if (x < left || x > right || y < bottom || y > top) continue;
-      tried++;
-      if (this.drawLabel(context, id, false, taken, ink) && ++shown >= most) break;
-    }
+    for (const id of marks) if (shown >= most || draw(id)) break; // where no word wants the place
+  }
+
+  /** Whether a word is punctuation: frequent, but no landmark of a map. */
+  isMark(id) {
+    this.marks ??= new Map();
+    if (!this.marks.has(id)) this.marks.set(id, !/[\p{L}\p{N}]/u.test(this.names[id] ?? ""));
+    return this.marks.get(id);
   }
 
   drawLabel(context, id, strong, taken, ink) {
     if (!strong && this.flags[id]) return false; // its word stands there already
     const [x, y] = this.toPixel(id);
-    if (x < -40 || y < -8 || x > this.width || y > this.height + 8) return false;
+    if (x < -this.radius || y < -8 || x > this.width + this.radius || y > this.height + 8) return false;
     const text = this.spell(this.names[id]);
     if (!text) return false;
     const size = strong ? 13.5 : id < 200 ? 14 : id < 2000 ? 12.5 : 11.5;
@@ -1205,9 +1224,24 @@ export class Scatter {
     if (!best) return false;
     this.labels.push({ id, box: best.box });
     this.take(taken, best.own);
+    if (places.length > 1 && gapTo(x, y, best.box) > this.radius + 8) this.drawLeader(context, x, y, best.box, ink[1]);
     context.textAlign = "left";
     this.write(context, text, best.left + 3, best.middle, strong ? ink[0] : ink[1], ink[2]);
     return true;
+  }
+
+  /** A thin line from a point to its word, which had to stand away from it. */
+  drawLeader(context, x, y, [left, top, right, bottom], color) {
+    const [ex, ey] = [Math.max(left, Math.min(x, right)), Math.max(top, Math.min(y, bottom))];
+    const share = (this.radius + 2) / Math.hypot(ex - x, ey - y);
+    context.beginPath();
+    context.moveTo(x + share * (ex - x), y + share * (ey - y));
+    context.lineTo(ex, ey);
+    context.globalAlpha = 0.6;
+    context.lineWidth = 1;
+    context.strokeStyle = color;
+    context.stroke();
+    context.globalAlpha = 1;
   }
 
   /**
@@ -1215,7 +1249,7 @@ export class Scatter {
    * are few points also between these and a line farther, which costs half of an arrow that is covered.
    */
   placesOf(id, x, y, width, size) {
-    const gap = this.radius + 1;
+    const gap = id === this.center ? RING + 1 : this.radius + 1;
     const [after, before, centered] = [x + gap, x - gap - 6 - width, x - 3 - width / 2];
     const [above, below] = [y - gap - 0.7 * size, y + gap + 0.7 * size];
     const sides = [[after, y], [before, y], [centered, above], [centered, below], [after, above], [after, below], [before, above], [before, below]];
@@ -1239,7 +1273,7 @@ export class Scatter {
       const [first, last] = document.documentElement.dir === "rtl" ? [tools, 0] : [0, tools];
       return [Math.max(2 + first, Math.min(x - width / 2 - 3, this.width - width - 8 - last)), y + 15 * Math.sign(down)];
     }
-    const gap = Math.max(3, this.radius + 1);
+    const gap = id === this.center ? RING + 1 : Math.max(3, this.radius + 1);
     const before = across < 0 ? x - gap - 6 - width > 0 : x + gap + 6 + width > this.width;
     return [before ? x - gap - 6 - width : x + gap, y];
   }
@@ -1301,7 +1335,7 @@ export class Scatter {
     return best;
   }
 
-  drawRing(context, id, radius = 10, color = "#e5534b") {
+  drawRing(context, id, radius = RING, color = "#e5534b") {
     const [x, y] = this.toPixel(id);
     context.beginPath();
     context.arc(x, y, radius, 0, 2 * Math.PI);
