@@ -65,7 +65,7 @@ def test_the_address_without_the_token_stays_on_the_explorer(path: str, address:
 
 def test_a_browser_without_the_cookie_is_told_what_to_open() -> None:
     browser = HOST | {"accept": "text/html,*/*", "accept-language": "fa"}
-    start, body = call(browser, "word=tea")
+    start, body = call(browser | {"sec-fetch-site": "none"}, "word=tea")
     assert start["status"] == 403
     assert "firth explore" in body["body"].decode()
     assert 'lang="fa" dir="rtl"' in body["body"].decode()

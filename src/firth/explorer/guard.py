@@ -129,7 +129,7 @@ def draw_refusal(headers: dict[str, str], address: str) -> bytes:
     language = preferred_language(headers.get("accept-language", ""))
     title = tag("h1", translate("token-missing", language))
     lines = [tag("p", translate("token-missing-cure", language))]
-    if headers.get("sec-fetch-site") == "cross-site":
+    if headers.get("sec-fetch-site", "cross-site") == "cross-site":  # a browser that is old does not say
         link = tag("a", translate("token-again", language), href=address)
         lines.append(tag("p", translate("token-foreign", language), " ", link))
     return draw_page(language, Markup(""), join(title, *lines))

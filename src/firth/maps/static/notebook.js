@@ -6,6 +6,7 @@ export default {
     el.append(box);
     const bytes = model.get("data");
     const plot = new Scatter(box, {
+      label: model.get("mixer") ? "Senses" : "Map",
       unit: model.get("mixer"),
       pointSize: model.get("mixer") ? 10 : 4,
       onPick: (id, name) => { model.set("picked", name); model.save_changes(); },
