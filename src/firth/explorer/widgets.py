@@ -27,6 +27,7 @@ NEEDS = {
 }
 ESCAPED_ZWNJ = re.compile(r"(?<!\\)((?:\\\\)*)\\u200c")
 LETTERS = "\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufefc"  # of scripts from right to left
+SHORT = 24  # characters of a command that is not broken between lines
 HYPHENED = re.compile(r"('[\w./]+-[\w./-]+')")  # the name of a model: no line ends after its hyphen
 RIGHT_TO_LEFT = re.compile(f"([{LETTERS}](?:[^'\"\\\\\n]*[{LETTERS}\u200c])?)")
 CATEGORIES = {FormatError: "format", MissingFile: "file", MissingExtra: "extra", FirthError: "option"}  # of errors
@@ -219,9 +220,12 @@ def with_code(text: str) -> Markup:
     """A text whose commands, between backticks, are set as code from left to right.
 
     >>> with_code("Run `firth explore`.")
-    'Run <code dir="ltr">firth explore</code>.'
+    'Run <code dir="ltr" class="whole">firth explore</code>.'
     """
-    return join(*(tag("code", part, dir="ltr") if odd % 2 else part for odd, part in enumerate(text.split("`"))))
+    parts = text.split("`")
+    for odd in range(1, len(parts), 2):
+        parts[odd] = tag("code", parts[odd], dir="ltr", class_="whole" if len(parts[odd]) < SHORT else None)
+    return join(*parts)
 
 
 def bars(
