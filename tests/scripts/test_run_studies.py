@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import importlib.util
 import json
+import os
+import subprocess
 import sys
 from pathlib import Path
 from typing import Any
@@ -80,7 +82,7 @@ def test_a_sitting_writes_pages_and_the_check_fails_until_all_converged(
     with pytest.raises(SystemExit, match="not all trainings are finished"):
         sit("--check")
     counts = sit("--quick")
-    assert counts["persian"] == {"trainings": 6, "finished": 6, script.CAPPED: []}
+    assert counts["persian"] == {"trainings": 6, "finished": 6, script.CAPPED: [], script.MISSING: []}
     assert counts["layers"]["finished"] == counts["layers"]["trainings"] > 20
     assert "Small networks" in (out / "layers" / "layers.md").read_text(encoding="utf-8")
     assert (out / "table1-fa" / "table1.json").is_file()
@@ -91,3 +93,75 @@ def test_a_sitting_writes_pages_and_the_check_fails_until_all_converged(
     runs.append_result(run, result, work)
     with pytest.raises(SystemExit, match="not all trainings are finished and ended by patience"):
         sit("--quick", "--check")
+
+
+def make_persian_data(folder: Path) -> None:
+    """A data folder with a few examples of the Persian tasks."""
+    tasks = folder / "data" / "tasks"
+    for part in ("train", "dev", "test"):
+        path = tasks / "ner" / f"parstwiner-fa-{part}.txt"
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text("تهران\tB-LOC\nزیبا\tO\n\nسلام\tO\n\n", encoding="utf-8")
+    for part in ("train", "val", "test"):
+        path = tasks / "entailment" / f"farstail-fa-{part}.csv"
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text("premise\thypothesis\tlabel\nباران بارید\tهوا بارانی بود\te\n", encoding="utf-8")
+
+
+def test_a_bundle_has_all_that_a_stage_needs_and_a_check_names_what_is_missing(
+    script: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    make_persian_data(tmp_path)
+    monkeypatch.setenv("FIRTH_DATA", str(tmp_path))
+    work, bundle = tmp_path / "work", tmp_path / "bundle"
+    stage = script.make_stages("elmo-en", "glove-en", quick=False)["persian"].study
+    done, other = stage.runs()[0], script.make_stages("elmo-en", "glove-en", quick=False)["layers"].study.runs()[0]
+    work.mkdir()
+    for run in (done, other):
+        runs.append_result(run, pretend(run), work)
+
+    def call(*given: str) -> None:
+        monkeypatch.setattr(sys, "argv", ["run_studies.py", "--work", str(work), "--stages", "persian", *given])
+        script.main()
+
+    largest = script.LARGEST
+    monkeypatch.setattr(script, "LARGEST", 1 << 20)
+    with pytest.raises(SystemExit, match="Bundle fewer stages"):
+        call("--bundle", str(bundle))
+    monkeypatch.setattr(script, "LARGEST", largest)
+    call("--bundle", str(bundle))
+    assert " MiB" in capsys.readouterr().out
+    with pytest.raises(SystemExit, match="exists already"):
+        call("--bundle", str(bundle))
+    pretrained = bundle / "src" / "firth" / "pretrained"
+    assert sorted(path.name for path in pretrained.iterdir() if path.is_dir()) == ["elmo-fa", "fasttext-fa"]
+    lines = (bundle / "work" / "runs.jsonl").read_text(encoding="utf-8").splitlines()
+    assert [json.loads(line)["key"] for line in lines] == [done.key]  # not that of another stage
+
+    (bundle / "data" / "tasks" / "ner" / "parstwiner-fa-dev.txt").unlink()
+    environment = {name: value for name, value in os.environ.items() if not name.startswith(("FIRTH", "PYTHONPATH"))}
+    command = ". ./settings && python scripts/run_studies.py --work work --stages persian --check"
+    command = command.replace("python", sys.executable, 1)
+    checked = subprocess.run(["sh", "-c", command], cwd=bundle, env=environment, capture_output=True, text=True)
+    assert "not all trainings are finished" in checked.stderr
+    counts = json.loads(checked.stdout)["persian"]
+    assert counts["finished"] == 1
+    [missing] = counts[script.MISSING]
+    assert "parstwiner-fa-dev.txt" in missing
+
+
+def test_the_words_of_a_bundle_are_those_of_the_examples(
+    script: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    make_persian_data(tmp_path)
+    monkeypatch.setenv("FIRTH_DATA", str(tmp_path))
+    words = script.read_words(script.make_stages("elmo-en", "glove-en", quick=False)["persian"].study)
+    assert {"تهران", "زیبا", "سلام", "باران", "بود"} <= words
+
+
+def test_a_package_that_is_missing_is_named(script: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    make_persian_data(tmp_path)
+    monkeypatch.setenv("FIRTH_DATA", str(tmp_path))
+    monkeypatch.setattr(script, "PACKAGES", ("torch", "no_such_package"))
+    study = script.make_stages("elmo-en", "glove-en", quick=False)["persian"].study
+    assert script.find_missing(study, tmp_path) == ["package no_such_package"]
