@@ -212,7 +212,7 @@ def test_parquet_without_its_library_names_the_extra(
 @pytest.mark.parametrize(
     "choices, out, message",
     [
-        ({"layers": "best"}, "o.hdf5", "must be mix, all, top or the number of a layer"),
+        ({"layers": "best"}, "o.hdf5", "must be mix, all, top, context or the number of a layer"),
         ({"layers": "1"}, "o.hdf5", "one layer only"),
         ({"pooling": "first-last"}, "o.hdf5", "bidirectional models"),
         ({}, "o.npz", "names no format"),

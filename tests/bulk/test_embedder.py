@@ -106,7 +106,9 @@ def test_pooled_rows_are_the_mean_or_the_greatest_and_zeros_for_nothing(words: l
 
 @pytest.mark.parametrize("text", ["-1", "1.5", "", "²", "Top"])
 def test_layers_are_words_or_whole_numbers(text: str) -> None:
-    with pytest.raises(OptionError, match=f"layers is {text!r}, but must be mix, all, top or the number of a layer"):
+    with pytest.raises(
+        OptionError, match=f"layers is {text!r}, but must be mix, all, top, context or the number of a layer"
+    ):
         as_layers(text)
     assert [as_layers(str(number)) for number in (0, 12)] == [0, 12]
 

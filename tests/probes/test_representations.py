@@ -1,15 +1,14 @@
 from __future__ import annotations
 
+import numpy as np
 import torch
 
 from firth.neural.architecture import Architecture
 from firth.neural.bilm import BiLM
+from firth.neural.substitutes import Whitening
 from firth.probes.bag import BagReader
 from firth.probes.readers import BilmReader, unit
-from firth.probes.representations import (
-    RepresentationReader,
-    Whitening,
-)
+from firth.probes.representations import RepresentationReader
 from firth.text.vocabulary import Vocabulary
 from firth.vectors.words import WordVectors
 
@@ -57,8 +56,11 @@ def test_a_bilm_with_a_softmax_has_substitutes_of_its_content_words() -> None:
     reader = RepresentationReader(bilm, SENTENCES)
     assert reader.substitutes is not None
     assert len(reader.substitutes.weight) == 10  # 150 of 160 words are frequent
-    assert reader.names[-3] == "biLM substitutes"
-    assert reader.read(SENTENCES).shape == (15, 9, 80)
+    assert reader.names[-4:-2] == ("biLM substitutes", "biLM substitutes and bag")
+    found = reader.read(SENTENCES)
+    assert found.shape == (16, 9, 80)
+    contexts = np.concatenate(bilm.embed(SENTENCES, layers="context"))
+    assert np.array_equal(found[reader.names.index("biLM context"), :, :32].numpy(), contexts)
 
 
 def test_a_bag_of_context_has_a_row_beside_the_neighbor_states() -> None:

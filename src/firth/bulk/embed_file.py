@@ -62,7 +62,9 @@ class Writer(Protocol):
 class BulkOptions(Recipe):
     """Output of bulk embedding."""
 
-    layers: str = option("mix", "Layers to write: mix (their weighted mean), all, top, or the number of one layer.")
+    layers: str = option(
+        "mix", "Layers to write: mix (their weighted mean), all, top, the number of one layer, or context."
+    )
     pooling: Literal["mean", "max", "first-last"] | None = option(None, "Write one pooled vector per sentence.")
     dtype: Literal["float32", "float16"] = option("float32", "Type of the numbers in the output.")
     format: Literal["hdf5", "safetensors", "parquet"] | None = option(

@@ -12,7 +12,7 @@ from firth.neural.inference.sentence_arrays import Pooling, pool
 from firth.vectors.rows import Floats
 from firth.vectors.words import WordVectors
 
-Layers = Literal["mix", "all", "top"] | int
+Layers = Literal["mix", "all", "top", "context"] | int
 BLOCK_BYTES = 64 << 20  # bounds memory, and the work lost by a kill
 BATCH = 64  # sentences of a batch of stateful embedding
 Sentences = Sequence[Sequence[str]]
@@ -53,6 +53,8 @@ def embedder(model: Any, layers: Layers = "mix", pooling: Pooling | None = None,
     if isinstance(model, WordVectors):
         if isinstance(layers, int) and layers != 0:
             raise OptionError(f"layers is {layers}, but word vectors have one layer only, layer 0")
+        if layers == "context":
+            raise OptionError("layers is 'context', but word vectors know no context. Use a biLM, such as elmo-en")
         if pooling == "first-last":
             raise OptionError("first-last is for bidirectional models. Use mean or max for word vectors")
         unsupported = sorted(name for name, value in settings.items() if value is not None)
@@ -129,11 +131,11 @@ def as_layers(text: str) -> Layers:
     ('mix', 2)
     >>> as_layers("best")
     Traceback (most recent call last):
-    firth.errors.OptionError: layers is 'best', but must be mix, all, top or the number of a layer
+    firth.errors.OptionError: layers is 'best', but must be mix, all, top, context or the number of a layer
     """
-    words: dict[str, Layers] = {"mix": "mix", "all": "all", "top": "top"}
+    words: dict[str, Layers] = {"mix": "mix", "all": "all", "top": "top", "context": "context"}
     if text in words:
         return words[text]
     if not text.isdecimal() or len(text) > 9:
-        raise OptionError(f"layers is {text!r:.60}, but must be mix, all, top or the number of a layer")
+        raise OptionError(f"layers is {text!r:.60}, but must be mix, all, top, context or the number of a layer")
     return int(text)

@@ -141,7 +141,9 @@ def index(
     /,
     *,
     out: Annotated[str, Parameter(help="Output folder for the index.")],
-    layers: Annotated[str, Parameter(help="Layer of the vectors: top, mix, or the number of a layer.")] = "top",
+    layers: Annotated[
+        str, Parameter(help="Vectors: top, mix, the number of a layer, or context, which tells senses apart best.")
+    ] = "top",
     dtype: Annotated[Literal["float16", "float32"], Parameter(help="Type of the stored numbers.")] = "float16",
     words: Annotated[
         tuple[str, ...], Parameter(negative="", show_default=False, help="Index only the occurrences of these words.")

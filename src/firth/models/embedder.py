@@ -207,8 +207,9 @@ class ElmoTransformer(Embedder):
         Constant of the weights a / (a + p(word)) of SIF.
     remove_component : bool, default False
         Subtract the projection on the first principal component of the vectors of the texts that `fit` is given.
-    layers : {'mix', 'top'}, int or ScalarMix, default 'mix'
-        The mean of all layers, the top layer, one layer by its number, or a mix with weights of your own.
+    layers : {'mix', 'top', 'context'}, int or ScalarMix, default 'mix'
+        The mean of all layers, the top layer, the context of a word without the word itself, one layer by its number,
+        or a mix with weights of your own.
     batch_tokens : int, default None
         Words of a batch; chosen by the device where it is None.
     precision : str, default 'float32'

@@ -4,17 +4,50 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
 import torch
 from torch import Tensor, nn
 from torch.nn.functional import normalize
 
-from firth.neural.bilm import BiLM
+from firth.text.vocabulary import Vocabulary
+
+if TYPE_CHECKING:
+    from firth.neural.bilm import BiLM
 
 FREQUENT = 150  # the most frequent words of the vocabulary, which are left out as stop words
 CANDIDATES = 5000  # the most frequent of the other words
 ROWS = 2048  # places whose substitutes are computed at a time
+SMALLEST = 1e-3  # smallest variance in whitening, as a share of the largest one
+
+
+@dataclass(frozen=True)
+class Whitening:
+    """A linear map after which the dimensions of a sample are uncorrelated and have variance 1, but for the smallest.
+
+    >>> sample = torch.tensor([[2.0, 0.0], [-2.0, 0.0], [0.0, 1.0], [0.0, -1.0]])
+    >>> Whitening.fit(sample)(sample).var(0, unbiased=False)
+    tensor([0.9990, 0.9960])
+    """
+
+    center: Tensor
+    matrix: Tensor
+
+    @classmethod
+    def fit(cls, sample: Tensor, weights: Tensor | None = None) -> Whitening:
+        """The whitening of a sample, (rows, dim). With `weights`, some rows count more."""
+        sample = sample.double()
+        shares = sample.new_ones(len(sample)) if weights is None else weights.double()
+        shares = shares / shares.sum()
+        center = shares @ sample
+        rows = sample - center
+        values, vectors = torch.linalg.eigh((rows * shares[:, None]).T @ rows)
+        scales = (values + SMALLEST * values.max()).rsqrt()
+        return cls(center.float(), (vectors * scales @ vectors.T).float())
+
+    def __call__(self, rows: Tensor) -> Tensor:
+        return (rows - self.center) @ self.matrix
 
 
 @dataclass(frozen=True)
@@ -28,12 +61,13 @@ class Substitutes:
     words: tuple[str, ...]
     weight: Tensor  # (words, dim) of the softmax
     prior: Tensor  # (words,): twice the bias, minus the log count
-    vectors: Tensor  # (words, dim): centered, of length 1
+    vectors: Tensor  # (words, dim): the output vectors
 
     @classmethod
-    def of(cls, bilm: BiLM) -> Substitutes | None:
-        """The substitutes of a biLM that has a full softmax."""
-        if not isinstance(bilm.softmax, nn.Linear) or bilm.vocabulary is None:
+    def of(cls, bilm: BiLM, vectors: Tensor | None = None) -> Substitutes | None:
+        """The substitutes of a biLM that has a full softmax. `vectors` are its output vectors if they are known."""
+        vectors = find_output_vectors(bilm) if vectors is None else vectors
+        if vectors is None or bilm.vocabulary is None or not isinstance(bilm.softmax, nn.Linear):
             return None
         words = bilm.vocabulary.words[FREQUENT:]
         content = [row for row, word in enumerate(words, FREQUENT) if any(sign.isalnum() for sign in word)]
@@ -41,10 +75,10 @@ class Substitutes:
         if not len(rows):
             return None
         weight, bias = (one.detach().float()[rows.to(one.device)] for one in (bilm.softmax.weight, bilm.softmax.bias))
-        counts = torch.from_numpy(np.asarray(bilm.vocabulary.counts, np.float64)[rows.numpy()]).to(bias.device)
-        prior = 2 * bias - (counts + 1).log().float()
-        centered = normalize(weight - weight.mean(0), dim=-1)
-        return cls(tuple(bilm.vocabulary[row] for row in rows.tolist()), weight, prior, centered)
+        counts = find_counts(bilm.vocabulary)[rows].to(bias.device)
+        prior = 2 * bias - counts.log().float()
+        words = tuple(bilm.vocabulary[row] for row in rows.tolist())
+        return cls(words, weight, prior, vectors[rows.to(vectors.device)])
 
     def probabilities(self, states: Tensor) -> Tensor:
         """The probability of each word at places with these neighbor states, (places, words)."""
@@ -53,11 +87,37 @@ class Substitutes:
         return (logits / 2).softmax(1)
 
     def __call__(self, states: Tensor) -> Tensor:
-        """The mean vectors at places with these neighbor states, (places, 2 · dim)."""
+        """The mean vectors at places with these neighbor states, (places, dim)."""
         found = torch.zeros(len(states), self.vectors.shape[1], device=states.device)
         for start in range(0, len(states), ROWS):
             found[start : start + ROWS] = self.probabilities(states[start : start + ROWS]) @ self.vectors
         return found
+
+
+def find_output_vectors(bilm: BiLM) -> Tensor | None:
+    """The rows of a full softmax as vectors of its words, (words, dim): of length 1, then whitened.
+
+    Without whitening, a few directions that most words share outweigh the rest. Words count by their frequency, and the
+    most frequent ones not at all, as in a text of content words.
+    """
+    if not isinstance(bilm.softmax, nn.Linear) or bilm.vocabulary is None or len(bilm.vocabulary) <= FREQUENT:
+        return None
+    weight = bilm.softmax.weight.detach().float()
+    rows = normalize(weight - weight.mean(0), dim=-1)
+    counts = find_counts(bilm.vocabulary)
+    counts[:FREQUENT] = 0
+    return Whitening.fit(rows, counts.to(rows.device))(rows)
+
+
+def find_counts(vocabulary: Vocabulary) -> Tensor:
+    """How often each word occurs, plus one; by Zipf's law where the vocabulary has no counts.
+
+    >>> find_counts(Vocabulary(["the", "tea"], [9, 2])).tolist(), find_counts(Vocabulary(["the", "tea"])).tolist()
+    ([10.0, 3.0], [1.0, 0.5])
+    """
+    if vocabulary.counts is None:
+        return 1 / torch.arange(1, len(vocabulary) + 1, dtype=torch.float64)
+    return torch.from_numpy(np.array(vocabulary.counts, np.float64)) + 1
 
 
 def shift_states(layers: Tensor, lengths: Sequence[int]) -> Tensor:

@@ -7,9 +7,9 @@ from collections.abc import Sequence
 import torch
 from torch import Tensor
 
+from firth.neural.context import average_contexts, find_content
 from firth.neural.substitutes import FREQUENT
-from firth.tasks.static_words import StaticWords, match_case
-from firth.text.vocabulary import Vocabulary
+from firth.tasks.static_words import StaticWords
 from firth.vectors.words import WordVectors
 
 BAG = "bag of context"
@@ -44,38 +44,4 @@ class BagReader:
             return torch.zeros(1, 0, self.words.size, device=self.device)
         vectors: Tensor = self.words(words)
         used = torch.tensor(find_content(words, self.vocabulary, self.frequent), device=self.device) & vectors.any(1)
-        return average_contexts(vectors[None], sentences, used)
-
-
-def average_contexts(vectors: Tensor, sentences: Sequence[Sequence[str]], used: Tensor) -> Tensor:
-    """The weighted mean of the other words of each word's sentence, by layer: (layers, words, dim).
-
-    `vectors` and `used` have the words of all sentences; only words that are `used` are in a mean.
-    """
-    contexts, start = torch.zeros_like(vectors), 0
-    for sentence in sentences:
-        places = slice(start, start + len(sentence))
-        weights = weigh_words(sentence, used.device) * used[places]
-        contexts[:, places] = weights @ vectors[:, places] / weights.sum(1, keepdim=True).clamp(min=1e-9)
-        start += len(sentence)
-    return contexts
-
-
-def weigh_words(sentence: Sequence[str], device: torch.device) -> Tensor:
-    """The weight of each word in the context of each word, (words, words); 0 between places of the same word."""
-    numbers: dict[str, int] = {}
-    forms = torch.tensor([numbers.setdefault(word.lower(), len(numbers)) for word in sentence], device=device)
-    places = torch.arange(len(sentence), device=device)
-    distances = (places[:, None] - places).abs().clamp(min=1)
-    return (forms[:, None] != forms) * distances**-0.5
-
-
-def find_content(words: Sequence[str], vocabulary: Vocabulary, frequent: int = FREQUENT) -> list[bool]:
-    """Whether each word has letters or digits and is not among the most frequent ones.
-
-    >>> find_content(["The", "muddy", "river", "."], Vocabulary(["the", "of", "river"]), frequent=2)
-    [False, True, True, False]
-    """
-    ids = vocabulary.ids(match_case(words, vocabulary))
-    is_frequent = ((ids >= 0) & (ids < frequent)).tolist()
-    return [not one and any(sign.isalnum() for sign in word) for word, one in zip(words, is_frequent)]
+        return average_contexts(vectors, sentences, used)[None]

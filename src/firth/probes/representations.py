@@ -4,52 +4,27 @@ The top layer at a word is trained to predict the next word, not to describe the
 describe it better. The *neighbor states* of a word are the forward state of the previous word and the backward state of
 the next word: all that the biLM knows about the place without the word itself. The *substitutes* are the mean of the
 words that the softmax predicts there from both states. The *bag* is the weighted mean of a whitened layer over the
-other words of the sentence.
+other words of the sentence. *Context* is `layers="context"` of `BiLM.embed`.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
+import numpy as np
 import torch
 from torch import Tensor
 from torch.nn.functional import pad
 
 from firth.neural.bilm import BiLM
+from firth.neural.context import average_contexts, find_content
 from firth.neural.inference.layers_of import Precision
-from firth.neural.substitutes import Substitutes, shift_states
-from firth.probes.bag import BagReader, average_contexts, find_content
+from firth.neural.substitutes import Substitutes, Whitening, shift_states
+from firth.probes.bag import BagReader
 from firth.probes.readers import BilmReader, Words, unit
 from firth.text.vocabulary import Vocabulary
 
 AROUND = 2  # words on each side in the mean of neighboring positions
-SMALLEST = 1e-3  # smallest variance in whitening, as a share of the largest one
-
-
-@dataclass(frozen=True)
-class Whitening:
-    """A linear map after which the dimensions of a sample are uncorrelated and have variance 1, but for the smallest.
-
-    >>> sample = torch.tensor([[2.0, 0.0], [-2.0, 0.0], [0.0, 1.0], [0.0, -1.0]])
-    >>> Whitening.fit(sample)(sample).var(0, unbiased=False)
-    tensor([0.9990, 0.9960])
-    """
-
-    center: Tensor
-    matrix: Tensor
-
-    @classmethod
-    def fit(cls, sample: Tensor) -> Whitening:
-        """The whitening of a sample, (words, dim)."""
-        center = sample.double().mean(0)
-        rows = sample.double() - center
-        values, vectors = torch.linalg.eigh(rows.T @ rows / len(rows))
-        scales = (values + SMALLEST * values.max()).rsqrt()
-        return cls(center.float(), (vectors * scales @ vectors.T).float())
-
-    def __call__(self, rows: Tensor) -> Tensor:
-        return (rows - self.center) @ self.matrix
 
 
 class RepresentationReader:
@@ -92,7 +67,7 @@ class RepresentationReader:
         below, top, whitened = layers[self.top - 1], layers[self.top], self.whitening(layers[self.top])
         words = [word for sentence in sentences for word in sentence]
         used = torch.tensor(find_content(words, self.vocabulary), dtype=torch.bool, device=self.device)
-        [bag] = average_contexts(whitened[None], sentences, used)
+        bag = average_contexts(whitened, sentences, used)
         lengths = [len(sentence) for sentence in sentences]
         centered = top - self.whitening.center
         states = shift_states(torch.stack([below, top]), lengths)
@@ -112,9 +87,18 @@ class RepresentationReader:
             found["biLM substitutes"] = likely
             found["biLM substitutes and bag"] = join(likely, bag)
             found[f"biLM substitutes, neighbor states {two} and bag"] = join(likely, states[1], bag)
+            found["biLM context"] = self.embed_contexts(sentences)
         for other in self.bags:
             found[f"biLM neighbor states {two} + {other.names[0]}"] = join(states[1], other.read(sentences)[0])
         return found
+
+    def embed_contexts(self, sentences: Sequence[Words]) -> Tensor:
+        """What `embed` gives with `layers="context"`, (words, 2 · dim)."""
+        bilm = self.layers.bilm
+        lists = [list(words) for words in sentences]
+        arrays = bilm.embed(lists, layers="context", precision=self.layers.precision)
+        none = np.zeros((0, 2 * bilm.architecture.dim), np.float32)
+        return torch.from_numpy(np.concatenate([none, *arrays])).to(self.device)
 
 
 def join(*rows: Tensor) -> Tensor:

@@ -19,8 +19,8 @@ Inputs = Annotated[
 ]
 Dimensions = Annotated[int | None, Field(ge=1, description="Must be the length of the model's vectors.")]
 LayerName = Annotated[
-    Literal["mix", "all", "top"] | Annotated[int, Field(ge=0, le=64)] | None,
-    Field(description="biLMs only: mean of the layers, all layers, the top layer, or the number of a layer."),
+    Literal["mix", "all", "top", "context"] | Annotated[int, Field(ge=0, le=64)] | None,
+    Field(description="biLMs only: mean of the layers, all layers, the top layer, the context, or a layer's number."),
 ]
 
 

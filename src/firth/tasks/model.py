@@ -32,11 +32,11 @@ from firth.tasks.inputs import Embedding, Inputs, Sizes, Text
 from firth.tasks.registry import find_task
 from firth.tasks.scripts import common_scripts, warn_of_script
 from firth.tasks.sources import Sources
-from firth.tasks.static_words import match_case
 from firth.tasks.task import Answer, Labels, Task, TaskNetwork
 from firth.tasks.truecase import Truecaser, has_case
 from firth.text.coverage import Coverage, join_warnings, measure
 from firth.text.model_tokenizer import Sentences, TextLike
+from firth.text.vocabulary import match_case
 
 BATCH = 64  # examples of a batch in prediction
 FREQUENT = 1000  # words of a vocabulary that show its script

@@ -11,7 +11,7 @@ from torch import Tensor, nn
 
 from firth.neural.inference.token_vectors import TokenVectors
 from firth.neural.layers import CharacterCnn
-from firth.text.vocabulary import Vocabulary
+from firth.text.vocabulary import Vocabulary, match_case
 from firth.vectors.words import WordVectors
 
 FREQUENT = 4096  # words that the scale factor is computed from
@@ -94,15 +94,6 @@ class CharacterWords(nn.Module):
     def forward(self, words: Sequence[str]) -> Tensor:
         vectors: Tensor = self.cnn(words)
         return vectors
-
-
-def match_case(words: Sequence[str], vocabulary: Vocabulary) -> list[str]:
-    """Words in the case of a vocabulary: in lowercase if it has only that form.
-
-    >>> match_case(["The", "Tea", "The-Tea"], Vocabulary(["the", "Tea"]))
-    ['the', 'Tea', 'The-Tea']
-    """
-    return [word if word in vocabulary or word.lower() not in vocabulary else word.lower() for word in words]
 
 
 def build_vocabulary(sentences: Iterable[Sequence[str]], min_count: int = 1) -> Vocabulary:

@@ -407,3 +407,12 @@ def read_counts(path: Name) -> Vocabulary | list[str]:
     if not all(len(pair) == 2 and pair[1].strip().isdigit() and len(pair[1]) <= 18 for pair in pairs):
         return read_word_list(path)
     return Vocabulary.from_counts({to_word(word): int(count) for word, count in pairs})
+
+
+def match_case(words: Sequence[str], vocabulary: Vocabulary) -> list[str]:
+    """Words in the case of a vocabulary: in lowercase if it has only that form.
+
+    >>> match_case(["The", "Tea", "The-Tea"], Vocabulary(["the", "Tea"]))
+    ['the', 'Tea', 'The-Tea']
+    """
+    return [word if word in vocabulary or word.lower() not in vocabulary else word.lower() for word in words]

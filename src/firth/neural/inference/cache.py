@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from torch import Tensor
 
+from firth.neural.context import ContextVectors
 from firth.neural.inference.cnn_cpu import CnnCpu
 from firth.neural.inference.cnn_gpu import CnnGpu
 from firth.neural.inference.lstm_cpu import LayersCpu
@@ -43,6 +44,12 @@ class WeightCache(ModelCache):
         make = LayersGpu if weights[0].is_cuda else LayersCpu
         twin: LayersCpu | LayersGpu = self._find("layers", (make, precision), weights, lambda: make(bilm, precision))
         return twin
+
+    def contexts(self, bilm: BiLM) -> ContextVectors:
+        """What `layers="context"` is computed with."""
+        weights = [] if bilm.softmax is None else bilm.softmax.parameters()
+        found: ContextVectors = self._find("contexts", ContextVectors, weights, lambda: ContextVectors.of(bilm))
+        return found
 
     def _find(self, name: str, kind: object, weights: Iterable[Tensor], make: Callable[[], Any]) -> Any:
         key = (kind, *((weight.data_ptr(), version_of(weight)) for weight in weights))

