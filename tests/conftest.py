@@ -66,6 +66,7 @@ def chromium() -> Iterator[Any]:
         browser.close()
 
 
+@pytest.hookimpl(tryfirst=True)  # xdist reads the groups in its own hook
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Where tests run in several processes, one of them has the browser and the explorer."""
     for item in items:
