@@ -25,6 +25,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
 NEEDS_TORCH = ("elmo", "study", "spacy")  # extras
+BUILT_ON_TORCH = ("sentence-transformers",)  # packages that install it
 SUMMARY = re.compile(r"(\d+) (passed|failed|skipped|errors?)")
 PAGE = re.compile(r"BiLM|elmo-en|firth\.Elmo|open_task|neural|torch")  # in docs that need torch
 
@@ -54,8 +55,8 @@ def list_requirements(without_torch: bool) -> list[str]:
     [own, *others] = project["optional-dependencies"]["test"]
     extras = [name for name in re.findall(r"\w+", own.partition("[")[2]) if name not in NEEDS_TORCH]
     needed = [one for name in NEEDS_TORCH for one in project["optional-dependencies"][name]]
-    beside_torch = [one for one in needed if not one.startswith(("torch", "firth"))]
-    return [f"{ROOT}[{','.join(extras)}]", *others, *beside_torch]
+    beside_torch = [one for one in [*others, *needed] if not one.startswith(("torch", "firth", *BUILT_ON_TORCH))]
+    return [f"{ROOT}[{','.join(extras)}]", *beside_torch]
 
 
 @cache

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib.util
 import re
 import tomllib
 from pathlib import Path
@@ -25,3 +26,15 @@ def test_no_dependency_has_an_upper_limit() -> None:
     project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
     lines = [*project["dependencies"], *(one for extra in project["optional-dependencies"].values() for one in extra)]
     assert [line for line in lines if re.search(r"<|==|~=", line.partition(";")[0])] == []
+
+
+def test_an_environment_without_torch_has_nothing_that_installs_it() -> None:
+    specification = importlib.util.spec_from_file_location("versions", ROOT / "scripts" / "versions.py")
+    assert specification is not None
+    assert specification.loader is not None
+    versions = importlib.util.module_from_spec(specification)
+    specification.loader.exec_module(versions)
+    [own, *others] = versions.list_requirements(without_torch=True)
+    assert not re.search(r"elmo|spacy|study", own)
+    assert "spacy" in {re.split(r"\W", one)[0] for one in others}
+    assert not [one for one in others if re.match(r"torch|sentence-transformers|firth", one)]

@@ -22,9 +22,9 @@ import warnings
 import zlib
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
-from functools import partial
+from functools import lru_cache, partial
 from pathlib import Path
-from typing import IO, Any, Literal, cast
+from typing import IO, Any, Literal, TextIO, cast
 
 from firth.errors import FormatError, MissingFile, OptionError
 from firth.lazy import import_name
@@ -367,6 +367,18 @@ Convert the file to UTF-8
         raise FormatError(path, f"byte {byte} at column {column} {problem}", line=line, cure=cure) from error
 
 
+@lru_cache(1)
+def open_stdin(stream: TextIO) -> IO[bytes]:
+    """The bytes of standard input, in a reader of their own.
+
+    At its end Python closes the one of `sys.stdin`, and aborts if a thread still waits there.
+    """
+    try:
+        return open(stream.fileno(), "rb", closefd=False)
+    except (OSError, ValueError):  # not a stream of the system
+        return cast(IO[bytes], stream.buffer)
+
+
 @contextmanager
 def open_with_position(path: Name) -> Iterator[tuple[IO[bytes], Callable[[], int | None]]]:
     """As `open_bytes`, with a function that returns how many bytes on disk have been read so far (None for a pipe).
@@ -375,7 +387,7 @@ def open_with_position(path: Name) -> Iterator[tuple[IO[bytes], Callable[[], int
     """
     is_stdin = os.fspath(path) == STDIN
     try:
-        raw: Any = sys.stdin.buffer if is_stdin else open_raw(path)
+        raw: Any = open_stdin(sys.stdin) if is_stdin else open_raw(path)
     except FileNotFoundError as error:
         raise MissingFile(path) from error
     if not hasattr(raw, "peek"):

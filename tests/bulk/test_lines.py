@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import gzip
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -75,3 +77,32 @@ def test_an_error_made_ahead_reaches_the_caller() -> None:
     assert next(made) == 1
     with pytest.raises(ValueError, match="later"):
         next(made)
+
+
+def test_ctrl_c_does_not_wait_for_an_input_that_sends_nothing() -> None:
+    code = """
+import os, signal, sys, threading
+from contextlib import closing
+from firth.bulk.lines import LineReader, prefetch
+from firth.text.tokenize import Tokenizer
+reader = LineReader.of("-", Tokenizer(mode="whitespace"), "strict")
+try:
+    with closing(prefetch(reader.blocks(1))) as blocks:
+        print(next(blocks).lines, flush=True)
+        threading.Timer(0.5, os.kill, (os.getpid(), signal.SIGINT)).start()
+        next(blocks)
+except KeyboardInterrupt:
+    sys.exit(130)
+"""
+    command = [sys.executable, "-c", code]
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as child:
+        assert child.stdin is not None
+        assert child.stdout is not None
+        assert child.stderr is not None
+        try:
+            child.stdin.write(b"tea\n")
+            child.stdin.flush()
+            assert child.wait(timeout=100) == 130, child.stderr.read()
+            assert (child.stdout.read(), child.stderr.read()) == (b"['tea']\n", b"")
+        finally:
+            child.kill()

@@ -243,7 +243,10 @@ def test_control_c_at_the_end_of_a_kernel_is_one_line(
     """Python then raises a SystemError because of the KeyboardInterrupt: the kernel returned a result with it."""
 
     def run_kernel(_: Any) -> None:
-        raise SystemError("returned a result with an exception set") from KeyboardInterrupt()
+        try:
+            raise SystemError("a function inside returned a result with an exception set") from KeyboardInterrupt()
+        except SystemError as inside:
+            raise SystemError("returned a result with an exception set") from inside
 
     monkeypatch.setattr("firth.cli.main.run", run_kernel)
     with pytest.raises(SystemExit) as stop:

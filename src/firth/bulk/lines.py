@@ -5,9 +5,10 @@ from __future__ import annotations
 import itertools
 import re
 from collections.abc import Generator, Iterable, Iterator
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from hashlib import blake2b
+from queue import SimpleQueue
+from threading import Thread
 from typing import Literal, TypeVar
 
 from firth.errors import OptionError
@@ -19,6 +20,7 @@ from firth.text.vocabulary import to_bytes
 
 CURE = "Convert the file, or read it with --errors replace"
 MOST_LINES = 1 << 16
+PATIENCE = 0.5  # seconds
 AS_PLAIN_TEXT = Extraction()
 WHITESPACE = Tokenizer(mode="whitespace")
 NO_SPACES = re.compile(r"[^\t-\r ]+")
@@ -137,14 +139,34 @@ def split_at_spaces(line: str) -> list[str]:
 def prefetch(items: Iterator[Item]) -> Generator[Item, None, None]:
     """Yields the items while a thread computes the next one.
 
-    A caller that may stop before the last item must close the generator: otherwise garbage collection ends the thread,
-    which can deadlock with the start of another thread.
+    A caller that stops before the last item closes the generator. It waits for the thread for `PATIENCE` seconds at
+    most: Ctrl-C must not wait for a pipe or a server that sends nothing.
 
     >>> list(prefetch(iter("abc")))
     ['a', 'b', 'c']
     """
-    with ThreadPoolExecutor(1) as pool:
-        coming = pool.submit(next, items, None)
-        while (item := coming.result()) is not None:
-            coming = pool.submit(next, items, None)
+    asked: SimpleQueue[bool] = SimpleQueue()
+    computed: SimpleQueue[tuple[Item | None, BaseException | None]] = SimpleQueue()
+
+    def work() -> None:
+        while asked.get():
+            try:
+                computed.put((next(items, None), None))
+            except BaseException as error:
+                computed.put((None, error))
+
+    thread = Thread(target=work, daemon=True)
+    thread.start()
+    asked.put(True)
+    try:
+        while True:
+            item, error = computed.get()
+            if error is not None:
+                raise error
+            if item is None:
+                return
+            asked.put(True)
             yield item
+    finally:
+        asked.put(False)
+        thread.join(PATIENCE)

@@ -222,13 +222,20 @@ def main(arguments: Sequence[str] | None = None) -> None:
     except KeyboardInterrupt as stop:
         fail(": ".join(["interrupted", *map(str, stop.args)]), code=130)
     except SystemError as error:
-        if not isinstance(error.__cause__, KeyboardInterrupt):
+        if not is_interrupted(error):
             raise
         fail("interrupted", code=130)  # Ctrl-C at the moment when a compiled kernel returned
     except SystemExit as stop:
         if not isinstance(stop.__context__, BrokenPipeError):
             raise
         end(0)  # rich, which prints help, has met the closed pipe
+
+
+def is_interrupted(error: BaseException | None) -> bool:
+    """Whether Ctrl-C is the first cause of system errors: each call that returned meanwhile has raised one."""
+    while isinstance(error, SystemError):
+        error = error.__cause__
+    return isinstance(error, KeyboardInterrupt)
 
 
 def name_flags(message: str) -> str:
