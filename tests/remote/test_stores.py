@@ -5,6 +5,8 @@ from __future__ import annotations
 import socket
 import subprocess
 import sys
+import threading
+from contextlib import suppress
 from typing import Any
 
 import pytest
@@ -90,11 +92,26 @@ def test_no_network_is_an_error_in_one_line(capsys: pytest.CaptureFixture[str]) 
 
 def test_a_busy_server_is_asked_again(web: Any) -> None:
     web.files["a.txt"] = b"tea"
-    web.status["/a.txt"] = [503, 429]
+    web.status["/a.txt"] = [503, 429, 503, 503]  # one that answers is there: it is asked as often as there are pauses
     assert stores.look(web.address("a.txt")).size == 3
     web.status["/a.txt"] = [500] * 100
     with pytest.raises(RemoteError, match="the status 500"):
         stores.look(web.address("a.txt"))
+
+
+def test_what_is_no_web_server_is_said_to_be_none() -> None:
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        server.settimeout(10)
+
+        def answer() -> None:
+            for _ in range(10):
+                with suppress(OSError), server.accept()[0] as connection:
+                    connection.recv(1000)
+                    connection.sendall(b"220 mail.example.org ESMTP\r\n\r\n")
+
+        threading.Thread(target=answer, daemon=True).start()
+        with pytest.raises(RemoteError, match=r"a\.txt: what answers there is no web server\. Check the address"):
+            stores.look(f"http://127.0.0.1:{server.getsockname()[1]}/a.txt")
 
 
 def test_a_redirect_to_a_local_file_is_not_followed(web: Any) -> None:

@@ -23,11 +23,13 @@ from firth.remote.addresses import PACKAGES, READ_ONLY, scheme_of, shown
 Result = TypeVar("Result")
 PAUSES = 0.2, 0.5, 1.0, 2.0, 4.0, 8.0  # seconds before each further attempt
 ASKED_AT_ONCE = 16  # addresses
-FIRST_CONTACT = 2  # attempts after the first, before anything of an address has been seen
+FIRST_CONTACT = 2  # attempts after the first where nothing answers, before anything of an address has been seen
 REDIRECTS = 5
 SECONDS = 60.0  # without a byte from a web server
 TRANSIENT = 408, 425, 429  # and 500 or more: HTTP states that may pass
 NO_CREDENTIALS = "NoCredentials", "PartialCredentials", "DefaultCredentials", "TokenRetrieval", "LocalTokenNotFound"
+BROKEN = "ContentLengthError", "TransferEncodingError"  # of aiohttp, for an answer that ends too early
+NO_HTTP = "aiohttp.http_exceptions", "aiohttp._http_parser"  # modules whose errors have a status that nobody sent
 REDIRECT_ERRORS = {  # of aiohttp
     "NonHttpUrlRedirectClientError": "redirects to an address that is not http, which is not followed",
     "InvalidUrlRedirectClientError": "redirects to an invalid address",
@@ -177,12 +179,15 @@ def match(pattern: str) -> list[str]:
 
 
 def insist(ask: Callable[[], Result], address: str, *, attempts: int = len(PAUSES)) -> Result:
-    """The result of a call to a store; failures that may pass are tried again, up to `attempts` times."""
-    for pause in PAUSES[:attempts]:
+    """The result of a call to a store; failures that may pass are tried again, up to `attempts` times.
+
+    A server that answers that it is busy is there: it is asked as often as there are pauses.
+    """
+    for number, pause in enumerate(PAUSES):
         try:
             return ask()
         except Exception as error:
-            if not is_transient(error):
+            if not is_transient(error) or (number >= attempts and find_status(error) is None):
                 raise describe(error, address) from error
         time.sleep(pause)
     with translate(address):
@@ -220,6 +225,8 @@ def is_transient(error: BaseException) -> bool:
 
 def find_status(error: BaseException) -> int | None:
     """The HTTP status in an error of a store, or in one of its causes; None if there is none."""
+    if any(type(one).__module__ in NO_HTTP for one in _causes(error)):
+        return None
     for one in _causes(error):
         response: Any = getattr(one, "response", None)
         if isinstance(response, dict):  # of botocore
@@ -260,6 +267,10 @@ def describe(error: BaseException, address: str) -> FirthError:
     for one in _causes(error):
         if type(one).__name__ in REDIRECT_ERRORS:
             return RemoteError(name, REDIRECT_ERRORS[type(one).__name__])
+    if type(first).__name__ in BROKEN:
+        return RemoteError(name, "the connection breaks before the end", cure="Check the server and the network")
+    if type(first).__module__ in NO_HTTP:
+        return RemoteError(name, "what answers there is no web server", cure="Check the address")
     if is_transient(error):
         return RemoteError(name, f"cannot be reached ({reason})", cure="Check the address and the network")
     return RemoteError(name, f"cannot be read or written ({type(first).__name__}: {reason})")
