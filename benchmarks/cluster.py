@@ -3,6 +3,7 @@
     python benchmarks/cluster.py overhead RESULTS.jsonl [--words 10000000] [--workers 1 2 4] [--cores N]
     python benchmarks/cluster.py quality RESULTS.jsonl [--words 17000000] [--workers 2 4 8] [--every 50000 500000]
     python benchmarks/cluster.py data RESULTS.jsonl [--words 1000000] [--workers 2]   # plain tasks or Ray Data?
+    python benchmarks/cluster.py memory RESULTS.jsonl [--words 4000000]   # of the driver, and of one process
     python benchmarks/cluster.py show RESULTS.jsonl
 
 `overhead` does some works in one process, with one thread and with two, then on a cluster of processes of this machine,
@@ -10,18 +11,24 @@ in the same run, and compares the results: they must be equal to the bit (those 
 CPU seconds are those of the driver and of all workers together, without the processes of Ray itself. What it takes to
 start Ray and its workers is told on its own. `quality` trains vectors alone and with the averaged copies of several
 workers. These copies depend on the number of workers and on the interval alone, so that they are computed here one
-after another, without Ray.
+after another, without Ray. `memory` counts pairs and n-grams of texts of three sizes in one process and as the driver
+of two workers; each count is a process of its own, whose memory is looked at every 20 milliseconds.
 """
 
 from __future__ import annotations
 
 import argparse
 import hashlib
+import itertools
 import json
+import os
+import subprocess
+import sys
 import tempfile
+import threading
 import time
-from collections.abc import Callable, Sequence
-from contextlib import suppress
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -33,6 +40,7 @@ from firth.models.counts import Counts
 from firth.models.fasttext import FastText
 from firth.models.glove import Glove
 from firth.models.ngram import Ngram
+from firth.models.ngram_model import NgramModel
 from firth.models.word2vec import Word2Vec
 from firth.runtime import Runtime
 from firth.text.corpus import Corpus
@@ -207,7 +215,7 @@ def measure_data(text: Path, words: int, workers: list[int], out: Path) -> None:
 
         def with_tasks(cluster: Runtime = cluster, parts: int = count) -> Pairs:
             found = cluster.map_reduce(count_ranges, merge_ranges, edges, parts=parts, shared=(ids, parts))
-            return merge_ranges(found)
+            return merge_ranges(list(found))
 
         def with_data(count: int = count) -> Pairs:
             held = ray.put(ids)
@@ -232,6 +240,69 @@ def measure_data(text: Path, words: int, workers: list[int], out: Path) -> None:
         ray.shutdown()
 
 
+COUNTED: dict[str, Any] = {
+    "pairs, window 10": Counts(kind="co-occurrence", window=10, min_count=5),
+    "n-grams of order 5": Ngram(order=5),
+}
+
+
+@dataclass
+class MemoryPeak:
+    """The largest memory of this process while it is watched: its own, and what it shares with other processes."""
+
+    own: int = 0
+    shared: int = 0
+
+    def look(self) -> None:
+        pages = [int(number) for number in Path("/proc/self/statm").read_text().split()[1:3]]
+        own, shared = (os.sysconf("SC_PAGESIZE") * number for number in (pages[0] - pages[1], pages[1]))
+        self.own, self.shared = max(self.own, own), max(self.shared, shared)
+
+
+@contextmanager
+def watch_memory() -> Iterator[MemoryPeak]:
+    """The memory that this process takes in the meantime, beyond what it has now."""
+    before, peak, is_over = MemoryPeak(), MemoryPeak(), threading.Event()
+    before.look()
+
+    def watch() -> None:
+        while not is_over.wait(0.02):
+            peak.look()
+
+    watcher = threading.Thread(target=watch)
+    watcher.start()
+    yield peak
+    is_over.set()
+    watcher.join()
+    peak.own, peak.shared = peak.own - before.own, peak.shared - before.shared
+
+
+def count_and_watch(name: str, text: str, where: str) -> None:
+    """Prints what a count needs, for `measure_memory`."""
+    from firth.distributed.cluster import connect
+
+    short = Path(text).with_name("short.txt")
+    short.write_text("hot tea in the cold rain .\n" * 50, encoding="utf-8")
+    COUNTED[name].fit(make_corpus(short), runtime=Runtime(1))  # loads the kernels
+    corpus = make_corpus(Path(text))
+    corpus.tokens()
+    runtime = connect("local", threads=2) if where == "cluster" else Runtime(1)
+    with watch_memory() as peak:
+        found = COUNTED[name].fit(corpus, runtime=runtime)
+    items = sum(found.levels) if isinstance(found, NgramModel) else found.matrix.nnz
+    print(json.dumps({"items": items, "own": peak.own, "shared": peak.shared}))
+
+
+def measure_memory(text: Path, words: int, out: Path) -> None:
+    for part in (words // 4, words // 2, words):
+        write_text(text, part)
+        for name, where in itertools.product(COUNTED, ("one process", "cluster")):
+            code = f"import cluster; cluster.count_and_watch({name!r}, {str(text)!r}, {where!r})"
+            command = [sys.executable, "-c", code]
+            ended = subprocess.run(command, cwd=Path(__file__).parent, check=True, stdout=subprocess.PIPE, text=True)
+            write(out, kind="memory", work=name, where=where, words=part, **json.loads(ended.stdout.splitlines()[-1]))
+
+
 def write(out: Path, **values: Any) -> None:
     print(values, flush=True)
     with open(out, "a", encoding="utf-8") as file:
@@ -250,6 +321,10 @@ def show(path: Path) -> None:
         print(f"| {row['work']} | {row['where']} | {times} | {equal} |")
     for row in (row for row in rows if row["kind"] == "start"):
         print(f"{row['where']}: Ray {row['seconds']:.1f} s, workers {row['warm']:.1f} s ({row['cpu']:.1f} CPU seconds)")
+    print(f"\n| work | words | where | cells or n-grams | own memory, MB | bytes each | shared, MB |\n{'|---' * 7}|")
+    for row in (row for row in rows if row["kind"] == "memory"):
+        sizes = f"{row['own'] / 1e6:,.0f} | {row['own'] / row['items']:.0f} | {row['shared'] / 1e6:,.0f}"
+        print(f"| {row['work']} | {row['words']:,} | {row['where']} | {row['items']:,} | {sizes} |")
     print(f"\n| recipe | workers | words between averages | {' | '.join(SETS)} |\n|---|---|---|{'---|' * len(SETS)}")
     for row in (row for row in rows if row["kind"] == "quality"):
         scores = " | ".join(f"{row[name]:.1f}" for name in SETS)
@@ -258,7 +333,7 @@ def show(path: Path) -> None:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("what", choices=("overhead", "quality", "data", "show"))
+    parser.add_argument("what", choices=("overhead", "quality", "data", "memory", "show"))
     parser.add_argument("results", type=Path)
     parser.add_argument("--words", type=int, default=10_000_000)
     parser.add_argument("--workers", type=int, nargs="+", default=None)
@@ -275,6 +350,8 @@ def main() -> None:
             measure_overhead(text, options.words, options.workers or [1, 2, 4], options.results)
         elif options.what == "data":
             measure_data(text, options.words, options.workers or [2], options.results)
+        elif options.what == "memory":
+            measure_memory(text, options.words, options.results)
         else:
             workers = options.workers or [2, 4, 8]
             measure_quality(text, options.words, workers, options.every, options.recipes, options.results)

@@ -18,9 +18,11 @@ import heapq
 import itertools
 import math
 import os
+import signal
 import tempfile
+import threading
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -36,6 +38,7 @@ ROUND_ROWS = 200_000  # rows of both tables that a worker changes in such a roun
 BUCKETS = 2_000_000  # rows of fastText for n-grams of characters
 ELMO = 93.6e6  # parameters of the original size
 ELMO_STEP = 8192 * 20  # tokens of a step: rows of a batch × steps of unrolling
+CELL_BYTES, NGRAM_BYTES = 23, 52  # of the driver's memory at its peak, measured by `cluster.py memory`
 TYPE_BYTES = 45  # of a word while text is read: its bytes, offset, count, and two slots of the hash table
 
 
@@ -102,14 +105,17 @@ def need_reading(size: Size) -> Need:
 def need_counts(size: Size) -> Need:
     """A cell has 12 bytes in the matrix, and 16 on the way. A task counts four million words."""
     cells = CELLS.of(size.tokens)
-    return Need(16 * CELLS.of(4e6), 12 * cells, disk=12 * cells, network=4 * size.tokens + 16 * cells)
+    return Need(16 * CELLS.of(4e6), CELL_BYTES * cells, disk=12 * cells, network=4 * size.tokens + 16 * cells)
 
 
 def need_ngrams(size: Size) -> Need:
     """An n-gram has 20 bytes in the trie and 16 as key and count. Workers get the trie of the orders before."""
     ngrams = NGRAMS.of(size.tokens)
     return Need(
-        20 * ngrams, 20 * ngrams, disk=40 * ngrams, network=4 * 4 * size.tokens + (16 + 20 * size.nodes) * ngrams
+        20 * ngrams,
+        NGRAM_BYTES * ngrams,
+        disk=40 * ngrams,
+        network=4 * 4 * size.tokens + (16 + 20 * size.nodes) * ngrams,
     )
 
 
@@ -135,7 +141,7 @@ def need_glove(size: Size) -> Need:
     """As counts; then cells of 12 bytes travel in each epoch. AdaGrad doubles the rows."""
     words, cells = KEPT.of(size.tokens), CELLS.of(size.tokens)
     rounds = need_rounds(4 * words, words, 25 * cells / (8 * ROUND * size.workers), size)
-    return Need(rounds.worker, rounds.driver + 12 * cells, 12 * cells, rounds.network + 25 * 12 * cells)
+    return Need(rounds.worker, rounds.driver + CELL_BYTES * cells, 12 * cells, rounds.network + 25 * 12 * cells)
 
 
 def need_gpu_words(size: Size) -> Need:
@@ -186,14 +192,18 @@ def simulate(
     losses: Sequence[float] = (),
     notice: float = 0.0,
     starts: Sequence[float] = (),
+    pauses: Sequence[tuple[float, float]] = (),
 ) -> float:
     """The time until all tasks are done: each free worker takes the next task.
 
     `overhead` is added to each task. At each time in `losses` the last worker that is left is lost; its task is taken
-    again, first, after `notice` seconds. The last worker stays. `starts` says when each worker is ready to begin.
+    again, first, after `notice` seconds. The last worker stays. `starts` says when each worker is ready. In `pauses`
+    (from when to when) no task begins: until Ray notices a loss, it may give all tasks to the lost node.
 
     >>> simulate([2, 2, 2, 2], 2), simulate([1, 1, 6], 2), simulate([2, 2, 2, 2], 2, losses=[1.0])
     (4.0, 7.0, 8.0)
+    >>> simulate([2, 2, 2, 2], 2, losses=[1.0], notice=5.0), simulate([2, 2], 1, pauses=[(1.0, 6.0)])
+    (8.0, 8.0)
     >>> simulate([2, 2, 2, 2], 2, starts=[0.0, 3.0])
     6.0
     """
@@ -207,6 +217,7 @@ def simulate(
         since, task = heapq.heappop(waiting)
         worker = heapq.heappop(free)
         start = max(since, worker.free)
+        start = max([start, *(last for first, last in pauses if first < start < last)])
         stop = start + overhead + durations[task]
         gone = lost.get(worker.number, math.inf)
         if stop > gone:
@@ -253,11 +264,11 @@ def show_plan(options: argparse.Namespace) -> None:
         tokens = gigabytes * 1e9 / BYTES_PER_TOKEN
         print(
             f"\n{gigabytes:,} GB of text, {tokens / 1e9:,.0f} billion tokens, {options.nodes} nodes with "
-            f"{options.cores} cores, or one with {options.gpus} GPUs; {options.gigabits:g} Gbit/s\n"
+            f"{options.cores} cores in all, or one with {options.gpus} GPUs; {options.gigabits:g} Gbit/s\n"
         )
         print(
             "| work | core or GPU hours | hours of computing | hours of moving | memory of a worker | of the driver "
-            "| disk | network | cost |\n|---|---|---|---|---|---|---|---|---|"
+            "| disk | network | cost | a month of the disk |\n|---|---|---|---|---|---|---|---|---|---|"
         )
         for name, work in WORKS.items():
             many, price = (options.gpus, options.gpu_hour) if work.gpu else (options.cores, options.core_hour)
@@ -269,7 +280,9 @@ def show_plan(options: argparse.Namespace) -> None:
             sizes = " | ".join(show_bytes(size) for size in (need.worker, need.driver, need.disk, need.network))
             cost = max(hours, moving * workers) * price  # cores that wait are paid for, too
             unit = "GPU" if work.gpu else "core"
-            print(f"| {name} | {hours:,.1f} {unit} | {hours / workers:,.2f} | {moving:,.2f} | {sizes} | {cost:,.0f} |")
+            month = need.disk / 1e9 * options.disk_month
+            times = f"{hours:,.1f} {unit} | {hours / workers:,.2f} | {moving:,.2f}"
+            print(f"| {name} | {times} | {sizes} | {show_money(cost)} | {show_money(month)} |")
 
 
 def show_bytes(size: float) -> str:
@@ -283,6 +296,15 @@ def show_bytes(size: float) -> str:
     if size >= 1e13:
         return f"{size / 1e12:,.0f} TB"
     return f"{size / 1e9:,.1f} GB" if size < 1e9 else f"{size / 1e9:,.0f} GB"
+
+
+def show_money(amount: float) -> str:
+    """An amount, with cents below ten.
+
+    >>> show_money(0.062), show_money(22931.6)
+    ('0.06', '22,932')
+    """
+    return f"{amount:,.2f}" if amount < 10 else f"{amount:,.0f}"
 
 
 def show_growth(millions: Sequence[int]) -> None:
@@ -322,12 +344,15 @@ class Sleep:
     begin: float
     end: float
     planned: float
+    node: str = ""
 
 
 def sleep(_: Any, task: tuple[int, float]) -> Sleep:
+    import ray
+
     begin = time.time()
     time.sleep(task[1])
-    return Sleep(task[0], os.getpid(), begin, time.time(), task[1])
+    return Sleep(task[0], os.getpid(), begin, time.time(), task[1], ray.get_runtime_context().get_node_id())
 
 
 def find_overhead(tasks: Sequence[Sleep]) -> float:
@@ -344,18 +369,29 @@ def find_overhead(tasks: Sequence[Sleep]) -> float:
     return (late + pauses) / len(tasks)
 
 
-def find_pause(tasks: Sequence[Sleep], killed: float) -> float:
-    """The seconds from the loss of a node until its task begins again: long after one with a higher number began.
+def find_pause(tasks: Sequence[Sleep], killed: float) -> list[tuple[float, float]]:
+    """The pause after the loss of a node in which no task began, though all others had ended: from when to when.
 
-    >>> find_pause([Sleep(2, 1, 0.5, 2.0, 1.5), Sleep(3, 1, 2.0, 4.0, 2.0), Sleep(1, 1, 9.0, 10.0, 1.0)], killed=1.0)
-    8.0
+    >>> tasks = [Sleep(0, 1, 0.0, 2.0, 2.0), Sleep(1, 1, 2.0, 3.0, 1.0), Sleep(2, 1, 9.0, 10.0, 1.0)]
+    >>> find_pause(tasks, killed=2.5), find_pause(tasks[:2], killed=1.0)
+    ([(2.0, 9.0)], [])
     """
-    began = [task for task in tasks if task.begin > killed]
-    late = [task for task in began if any(one.number > task.number and one.begin < task.begin - 1 for one in tasks)]
-    return max((task.begin - killed for task in late), default=0.0)
+    begins = sorted(task.begin for task in tasks)
+    longest = max(task.planned for task in tasks)
+    return [(one, other) for one, other in itertools.pairwise(begins) if other > killed and other - one > longest]
 
 
-def compare(repeats: int) -> None:
+def kill_node(nodes: Any, node: Any, workers: Iterable[int]) -> float:
+    """Kills a node and its workers, as when a machine goes away; returns when. A thread waits until Ray cleaned up."""
+    for process in workers:
+        os.kill(process, signal.SIGKILL)
+    node.all_processes["raylet"][0].process.kill()
+    killed = time.time()
+    threading.Thread(target=nodes.remove_node, args=(node, False)).start()
+    return killed
+
+
+def compare(repeats: int, losses_only: bool) -> None:
     """Tasks that sleep, on Ray clusters of this machine, and in the simulation."""
     os.environ.setdefault("RAY_ENABLE_WINDOWS_OR_OSX_CLUSTER", "0")  # loopback only
     import ray
@@ -365,39 +401,46 @@ def compare(repeats: int) -> None:
 
     print(
         "| workers | nodes lost | start of all workers | measured | simulated | ratio | a task costs beside its length "
-        "| until a lost task begins again | simulated with these | ratio | load |"
+        "| until Ray noticed | simulated with these | ratio | load |"
         f"\n{'|---' * 11}|"
     )
     durations, empty = draw_durations(32, 0.5, 0.6), 0.0
-    for workers, is_lost in ((1, False), (2, False), (4, False), (4, True)) * repeats:
+    cases = [(4, True)] if losses_only else [(1, False), (2, False), (4, False), (4, True)]
+    for workers, is_lost in cases * repeats:
         node = {"num_cpus": 1, "object_store_memory": 100 << 20, "include_dashboard": False}
         nodes = Nodes(initialize_head=True, head_node_args=node)
         others = [nodes.add_node(**node) for _ in range(workers - 1)]
         cluster = connect(nodes.address, threads=1)
-        clock, ready = time.time(), set[int]()
+        clock, ready = time.time(), dict[int, str]()
         while len(ready) < workers:  # Ray starts the process of a node when a task waits for it
-            ready |= {task.process for task in cluster.scatter(sleep, [(0, 0.2)] * 4 * workers)}
+            ready |= {task.process: task.node for task in cluster.scatter(sleep, [(0, 0.2)] * 4 * workers)}
         start = time.time() - clock
         if not empty:
             clock = time.time()
             list(cluster.scatter(sleep, [(0, 0.0)] * 50))
-            empty = (time.time() - clock) / 50
+            empty = (time.time() - clock) * workers / 50
         clock, killed = time.time(), 0.0
         tasks: list[Sleep] = []
         for done, task in enumerate(cluster.scatter(sleep, list(enumerate(durations)), in_order=False), 1):
             tasks.append(task)
             if is_lost and done == 8:
-                killed = time.time()
-                nodes.remove_node(others[-1], allow_graceful=False)
+                last = others[-1]
+                killed = kill_node(nodes, last, [one for one, place in ready.items() if place == last.node_id])
         measured = time.time() - clock
         losses = [killed - clock] if is_lost else []
         before = [task for task in tasks if not is_lost or task.end < killed]
         overhead = find_overhead(before)
-        again = find_pause(tasks, killed) if is_lost else 0.0
-        simulated = simulate(durations, workers, overhead=empty, losses=losses, notice=NOTICE)
-        fitted = simulate(durations, workers, overhead=overhead, losses=losses, notice=again)
+        pauses = [(one - clock, other - clock) for one, other in find_pause(tasks, killed)] if is_lost else []
+        planned = [simulate(durations, workers, overhead=empty, losses=losses)]
+        if is_lost:
+            late = {"notice": NOTICE, "pauses": [(killed - clock, killed - clock + NOTICE)]}
+            planned.append(simulate(durations, workers, overhead=empty, losses=losses, **late))
+        end = max((other for _, other in pauses), default=killed - clock)
+        again = end - (killed - clock) if is_lost else 0.0
+        fitted = simulate(durations, workers, overhead=overhead, losses=losses, notice=again, pauses=pauses)
         row = f"{workers} | {len(losses)} | {start:.1f} s | {measured:.1f} s"
-        row += f" | {simulated:.1f} s | {measured / simulated:.2f} | {1000 * overhead:.0f} ms"
+        row += f" | {' or '.join(f'{one:.1f}' for one in planned)} s"
+        row += f" | {' or '.join(f'{measured / one:.2f}' for one in planned)} | {1000 * overhead:.0f} ms"
         row += f" | {f'{again:.1f} s' if is_lost else ''} | {fitted:.1f} s | {measured / fitted:.2f}"
         print(f"| {row} | {os.getloadavg()[0]:.0f} |", flush=True)
         ray.shutdown()
@@ -417,6 +460,7 @@ def main() -> None:
     plan.add_argument("--gpus", type=int, default=8)
     plan.add_argument("--core-hour", type=float, default=0.04)
     plan.add_argument("--gpu-hour", type=float, default=3.0)
+    plan.add_argument("--disk-month", type=float, default=0.08, help="Price of a gigabyte on disk for a month.")
     tasks = commands.add_parser("tasks")
     tasks.add_argument("--tasks", type=int, default=2000)
     tasks.add_argument("--seconds", type=float, default=30.0)
@@ -427,13 +471,15 @@ def main() -> None:
     tasks.add_argument("--notice", type=float, default=30.0)
     growth = commands.add_parser("growth")
     growth.add_argument("--millions", type=int, nargs="+", default=[1, 2, 4])
-    commands.add_parser("compare").add_argument("--repeats", type=int, default=1)
+    compared = commands.add_parser("compare")
+    compared.add_argument("--repeats", type=int, default=1)
+    compared.add_argument("--losses-only", action="store_true")
     options = parser.parse_args()
     actions = {
         "plan": show_plan,
         "tasks": show_tasks,
         "growth": lambda options: show_growth(options.millions),
-        "compare": lambda options: compare(options.repeats),
+        "compare": lambda options: compare(options.repeats, options.losses_only),
     }
     actions[options.what](options)
 

@@ -297,13 +297,15 @@ class Runtime:
         shared: Any = None,
         stage: str = "",
         done: Callable[[int], None] = lambda number: None,
-    ) -> list[Result]:
-        """The merged results of all items, one for each of `parts` ranges of keys.
+    ) -> Iterator[Result]:
+        """The merged results of all items, one for each of `parts` ranges of keys, in their order.
 
         function(shared, item) returns one result for each range; `merge` joins results of one range to one, in any
-        grouping. `done` is called with the number of finished items. A cluster merges ranges in tasks.
+        grouping. `done` is called with the number of finished items. A cluster merges ranges in tasks. Its results lie
+        in the memory that the processes of a node share; a caller that copies each one before it takes the next keeps
+        only one of them there.
 
-        >>> Runtime(1).map_reduce(divmod, sum, [2, 3], parts=2, shared=7)   # 7 = 3·2 + 1 = 2·3 + 1
+        >>> list(Runtime(1).map_reduce(divmod, sum, [2, 3], parts=2, shared=7))   # 7 = 3·2 + 1 = 2·3 + 1
         [5, 2]
         """
         columns: list[list[Result]] = [[] for _ in range(parts)]
@@ -311,7 +313,8 @@ class Runtime:
             for column, result in zip(columns, results):
                 column.append(result)
             done(number)
-        return [merge(column) for column in columns]
+        for column in columns:
+            yield merge(column)
 
 
 def agree_on_round(store: Any, rank: int, size: int, seconds: float = 600.0) -> str:

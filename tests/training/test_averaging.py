@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -61,7 +61,16 @@ def test_several_workers_learn(corpus: firth.Corpus, recipe: Any) -> None:
     near = np.mean([vectors.similarity("a1", f"a{number}") for number in range(2, 12)])
     far = np.mean([vectors.similarity("a1", f"b{number}") for number in range(2, 12)])
     assert near > far
-    assert vectors.metadata["averaging"] == {"workers": 3, "every": 2000}
+    averaging = vectors.metadata["averaging"]
+    assert averaging.items() >= {"workers": 3, "every": 2000}.items()
+    if isinstance(recipe, firth.Word2Vec):
+        assert averaging["learning_rate"] == pytest.approx(0.025 * 3**0.5)
+
+
+def test_a_learning_rate_that_is_given_is_used_as_it_is(corpus: firth.Corpus) -> None:
+    for recipe in (firth.Word2Vec(dim=4, learning_rate=0.02), firth.Word2Vec(dim=4, architecture="cbow")):
+        vectors = replace(recipe, epochs=1, min_count=1).fit(corpus, runtime=Workers(1, slots=3))
+        assert vectors.metadata["averaging"]["learning_rate"] == recipe.first_rate
 
 
 def test_an_interrupted_training_resumes_with_the_same_bits(corpus: firth.Corpus, tmp_path: Path) -> None:

@@ -118,7 +118,7 @@ class Cluster(Runtime):
         shared: Any = None,
         stage: str = "",
         done: Callable[[int], None] = lambda number: None,
-    ) -> list[Result]:
+    ) -> Iterator[Result]:
         """The merged results of all items, one for each range of keys. Ranges are merged in tasks, as they come."""
         merging = self._task(merge_parts)
         columns: list[list[Any]] = [[] for _ in range(parts)]
@@ -128,8 +128,10 @@ class Cluster(Runtime):
                 if len(column) == FAN_IN:
                     column[:] = [merging.remote(merge, *column)]
             done(number)
-        last = [merging.remote(merge, *column) for column in columns]
-        return [self._get(reference) for reference in last]
+        last = deque(merging.remote(merge, *column) for column in columns)
+        columns.clear()
+        while last:  # without its reference, a result is free as soon as the caller has let it go
+            yield self._get(last.popleft())
 
     def _map_parts(
         self, function: Callable[[Any, Item], Any], items: Iterable[Item], parts: int, shared: Any, stage: str

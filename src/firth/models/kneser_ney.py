@@ -65,14 +65,27 @@ def estimate(
     report: Report = silent,
 ) -> SmoothedNgrams:
     """Smooths counts of n-grams. prune[n - 1] is the threshold of order n; the last one is for all higher orders."""
-    runtime = runtime or Runtime.from_env()
+    kept = keep(counts, prune)
+    smoothed = _smooth(counts, kept, fallback, interpolate_unigrams, runtime or Runtime.from_env(), report)
+    return _compact(counts, kept, *smoothed)
+
+
+def _smooth(
+    counts: NgramCounts,
+    kept: NDArray[np.bool_],
+    fallback: tuple[float, ...] | None,
+    interpolate_unigrams: bool,
+    runtime: Runtime,
+    report: Report,
+) -> tuple[Floats, Floats, list[tuple[float, float, float]], list[int]]:
+    """The probabilities and the backoff weights of all n-grams, the discounts, and the orders of the fallback."""
     edges, order = counts.edges, len(counts.levels)
     suffixes = link_suffixes(counts, runtime)
     adjusted = np.empty(edges[-1], np.int64)
     kernel.adjust_counts(counts.starts, suffixes, edges[1], BEGIN, counts.counts, adjusted)
-    kept = keep(counts, prune)
     probs, gammas = np.zeros(edges[-1]), np.empty(edges[-2])
-    discounts, fallbacks = [], []
+    discounts: list[tuple[float, float, float]] = []
+    fallbacks: list[int] = []
     for n in range(1, order + 1):
         counts_of_counts = np.bincount(np.minimum(adjusted[edges[n - 1] : edges[n]], 5), minlength=5)
         estimated = estimate_discounts(counts_of_counts.tolist())
@@ -87,7 +100,7 @@ def estimate(
             arguments = (adjusted, kept, suffixes, table, probs, gammas)
             runtime.map(lambda share: kernel.interpolate(counts.starts, *share, *arguments), shares)  # noqa: B023
         report(Progress("smoothing", n, order, "orders"))
-    return _compact(counts, kept, probs, gammas, discounts, fallbacks)
+    return probs, gammas, discounts, fallbacks
 
 
 def _fall_back(order: int, fallback: tuple[float, ...] | None) -> tuple[float, float, float]:
@@ -166,4 +179,6 @@ def _compact(
 
 
 def _log10(values: Floats) -> NDArray[np.float32]:
-    return np.asarray(np.log10(np.maximum(values, 10.0**IMPOSSIBLE)), np.float32)
+    """The logarithms of values, which are overwritten: there may be billions."""
+    np.maximum(values, 10.0**IMPOSSIBLE, out=values)
+    return np.log10(values, out=values).astype(np.float32)

@@ -167,9 +167,21 @@ def merge_ranges(runs: Sequence[KeyCounts]) -> KeyCounts:
     return {"keys": keys, "counts": counts}
 
 
-def join_ranges(ranges: Sequence[KeyCounts]) -> Run:
-    """All ranges as one run."""
-    return np.concatenate([one["keys"] for one in ranges]), np.concatenate([one["counts"] for one in ranges])
+def join_ranges(ranges: Iterable[KeyCounts]) -> Run:
+    """All ranges as one run. Each is copied before the next is taken: a cluster's results lie in shared memory.
+
+    >>> keys, counts = join_ranges({"keys": np.array([key]), "counts": np.array([1])} for key in (3, 5))
+    >>> keys.tolist(), counts.tolist()
+    ([3, 5], [1, 1])
+    """
+    copies = [(one["keys"].copy(), one["counts"].copy()) for one in ranges]
+    size = filled = sum(len(keys) for keys, _ in copies)
+    all_keys, all_counts = np.empty(size, np.uint64), np.empty(size, np.int64)
+    while copies:  # from the end, so that the memory of each range is free before the next is copied
+        keys, counts = copies.pop()
+        span = slice(filled - len(keys), filled)
+        all_keys[span], all_counts[span], filled = keys, counts, span.start
+    return all_keys, all_counts
 
 
 def count_on_cluster(

@@ -243,7 +243,7 @@ def _count_on_cluster(
     total = occurrences[-1] if len(occurrences) else 0
     prefixes = np.searchsorted(occurrences, total * np.arange(1, parts) // parts)
     edges = np.unique(np.concatenate([[0], prefixes, [len(shorter.counts)]])) * alphabet
-    ranges = runtime.map_reduce(
+    merged = runtime.map_reduce(
         StringCounter.count,
         merge_strings,
         shards,
@@ -251,6 +251,7 @@ def _count_on_cluster(
         shared=StringCounter(alphabet, length, edges),
         stage=f"strings {length} {zlib.crc32(text.data)} {alphabet} {min_count} {edges.tolist()}",
     )
+    ranges = list(merged)
     none: StringCounts = {
         "keys": np.zeros(0, np.int64),
         "counts": np.zeros(0, np.int64),

@@ -146,7 +146,11 @@ class TrainedRecipe(Recipe, Generic[NetworkType, Artifact]):
         if runtime.workers:
             if runtime.device != "cpu":
                 raise OptionError(f"{type(self).__name__}: on a cluster it trains on CPUs. Use device='cpu'")
-            averaging = {"workers": runtime.workers, "every": runtime.average_every}
+            averaging = {
+                "workers": runtime.workers,
+                "every": runtime.average_every,
+                "learning_rate": schedule.learning_rate,
+            }
             identity["averaging"] = metadata["averaging"] = averaging
         if start is not None:
             identity["start"] = metadata["start"] = start.vocabulary.fingerprint

@@ -37,6 +37,7 @@ from firth.runtime import Runtime
 from firth.text.corpus import Corpus
 from firth.text.tokenfile import TokenFile
 from firth.text.vocabulary import Vocabulary
+from firth.training.averaging import scale_rate
 from firth.training.loop import BlockLoss
 from firth.training.schedule import BlockSchedule, TextBlock
 from firth.vectors.words import WordVectors
@@ -117,8 +118,9 @@ class Word2Vec(WindowRecipe["WindowNetwork[Word2Vec]", WordVectors]):
                 name = "lock_start" if self.lock_start else "locked"
                 raise OptionError(f"Word2Vec: {name} needs vectors to start from, and the CPU")
             network.locks = self._find_locks(vocabulary, start)
-        size = network.block
-        return network, BlockSchedule(tokens.ids, tokens.sentences, self.epochs, self.first_rate, size, self.seed)
+        is_scaled = self.learning_rate is None and self.architecture == "skip-gram"  # CBOW: not tried
+        rate = scale_rate(self.first_rate, runtime.workers) if is_scaled else self.first_rate
+        return network, BlockSchedule(tokens.ids, tokens.sentences, self.epochs, rate, network.block, self.seed)
 
     def _find_locks(self, vocabulary: Vocabulary, start: WordVectors) -> NDArray[np.uint8]:
         """1 for each word whose vector stays as it is."""

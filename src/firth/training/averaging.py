@@ -9,6 +9,7 @@ else.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from copy import copy
 from dataclasses import dataclass
@@ -21,6 +22,7 @@ from firth.kernels.simd_float import matrix
 from firth.training.schedule import BLOCK, TextBlock
 
 Arrays = dict[str, NDArray[Any]]
+MOST_SCALED = 8  # workers for which the learning rate grows
 LearnerType = TypeVar("LearnerType")
 
 
@@ -115,6 +117,17 @@ def combine(one: NDArray[Any], other: NDArray[Any], summed: int | None = None) -
     both: NDArray[Any] = one + other
     both[:, :summed] = a * shares[0][:, None] + b * shares[1][:, None]
     return both
+
+
+def scale_rate(rate: float, workers: int) -> float:
+    """The learning rate of workers whose copies are averaged: the mean of their steps is shorter than the sum.
+
+    It grows with the square root of their number, up to that for which this was measured (docs/scale.md).
+
+    >>> scale_rate(0.025, 4), scale_rate(0.025, 0)
+    (0.05, 0.025)
+    """
+    return rate * math.sqrt(min(max(1, workers), MOST_SCALED))
 
 
 def blocks_per_round(words: int, block: int = BLOCK) -> int:
