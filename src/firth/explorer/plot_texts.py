@@ -66,6 +66,7 @@ PLOT_TEXTS: dict[str, tuple[str, str]] = {
         "a is to b as c is to …? The answer is the word nearest to b\u00a0−\u00a0a\u00a0+\u00a0c.",
         "a به b مانند c به چیست؟ پاسخ نزدیک‌ترین واژه به \u2066b\u00a0−\u00a0a\u00a0+\u00a0c\u2069 است.",
     ),
+    "analogy-empty": ("Give the words a, b and c.", "واژه‌های a و b و c را بنویسید."),
     "home-senses": ("The senses of “bank”", "معناهای «ماه»"),
     "home-map": ("The map of words", "نقشهٔ واژه‌ها"),
     "analogy-a": ("a", "a"),

@@ -40,6 +40,18 @@ def test_the_answers_are_those_of_the_library(tab: Tab) -> None:
     page.wait_for_function("document.querySelector('.bars b') !== null")
 
 
+def test_what_is_wrong_or_missing_is_said_once(tab: Tab) -> None:
+    page = tab.open("/analogy?model=word2vec-en&relation=zz")
+    assert "no relation is called 'zz'" in page.locator(".state.error").inner_text()
+    page = tab.open("/analogy?model=word2vec-en&a=manx&b=king&c=womann")
+    assert "manx" in page.locator(".state.error").inner_text()
+    page = tab.open("/analogy?model=word2vec-en")
+    page.get_by_label("a", exact=True).fill("")
+    page.get_by_label("a", exact=True).press("Enter")
+    page.locator(".state.empty", has_text="Give the words").wait_for()
+    assert page.locator(".state").count() == 1
+
+
 def test_a_relation_is_a_bundle_of_arrows_and_an_unknown_word_is_said(open_tab: OpenTab) -> None:
     tab = open_tab("fa", "dark", 400, 800)
     page = tab.open("/analogy?model=fasttext-fa&relation=gender")

@@ -16,7 +16,17 @@ from firth.explorer.problems import PageError
 from firth.explorer.scatter_plot import ScatterPlot
 from firth.explorer.translations import LANGUAGES
 from firth.explorer.visit import Visit, make_address
-from firth.explorer.widgets import Panel, bars, choice, example_links, html, model_choice, python_line, text_field
+from firth.explorer.widgets import (
+    Panel,
+    bars,
+    choice,
+    example_links,
+    html,
+    model_choice,
+    notice,
+    python_line,
+    text_field,
+)
 from firth.maps.analogies import RELATIONS, RelationPlot, find_relation, solve
 
 INPUTS = ("excluded", "kept")
@@ -89,6 +99,7 @@ async def show(visit: Visit) -> None:
         ui.navigate.to(make_address(visit.address, {"model": value}))
 
     async def fill() -> None:
+        drawn.clear()
         await frame.fill(draw_plot)
         await panel.fill(draw_answers)
 
@@ -96,7 +107,12 @@ async def show(visit: Visit) -> None:
         vectors = await visit.load(model)
         if not len(vectors):
             raise PageError("empty-model", name=model)
-        if not visit.get("relation"):
+        if visit.get("relation"):
+            find_relation(visit.get("relation"), guess_language(model))  # an unknown one is an error
+        elif not all(visit.get(name) for name in "abc"):
+            html(notice(visit.t("analogy-empty"), kind="empty"))
+            return
+        else:
             for name in "abc":
                 if visit.get(name) not in vectors:
                     raise UnknownWord(visit.get(name), vectors.vocabulary.near(visit.get(name)))
@@ -106,8 +122,11 @@ async def show(visit: Visit) -> None:
             note = visit.t("analogy-relation-note" if visit.get("relation") else "analogy-note")
             html(join(tag("b", model, dir="ltr"), " · ", note), "figcaption")
         plot.on("view", lambda event: visit.remember(view=write_view(event.args)))
+        drawn.append(True)
 
     async def draw_answers() -> None:
+        if not drawn:  # what is wrong stands in place of the plot
+            return
         vectors = await visit.load(model)
         if visit.get("relation"):
             pairs = find_relation(visit.get("relation"), guess_language(model))
@@ -128,6 +147,7 @@ async def show(visit: Visit) -> None:
             html(bars(rows, (visit.t("word"), visit.t("cosine"))))
         python_line(visit, python_lines(visit))
 
+    drawn: list[bool] = []
     with ui.element("div").classes("plot-page"):
         frame = Panel(visit, "plots")
         with draw_sheet(visit):

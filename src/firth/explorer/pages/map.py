@@ -124,7 +124,7 @@ class MapView:
         if key != "direction":
             self.plot.run_method("colorBy", key)
             return
-        low, high = (self.visit.get(name, default) for name, default in zip(("low", "high"), self.ends()))
+        low, high = (self.visit.get(name) or default for name, default in zip(("low", "high"), self.ends()))
         field = {"key": "direction", "label": f"{low} – {high}", "kind": "diverging", "low": low, "high": high}
         field["raw"] = False  # type: ignore[assignment]
         address = data_address(self.visit, "/data/map/direction", self.model, low=low, high=high)
@@ -139,7 +139,7 @@ async def check_direction(visit: Visit, model: str) -> None:
     """An unknown word at an end of the direction is an error of the page."""
     vectors = await visit.load(model)
     for name, default in zip(("low", "high"), default_direction(model)):
-        word = visit.get(name, default)
+        word = visit.get(name) or default
         if word not in vectors:
             raise UnknownWord(word, vectors.vocabulary.near(word))
 
