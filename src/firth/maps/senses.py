@@ -2,8 +2,8 @@
 
 An occurrence has a vector in every layer of a biLM. Layer 0 does not depend on the context, so that all occurrences are
 one point there. The layers at a word say much about the word and its syntax. What tells its senses apart is its place:
-the clusters are found on the neighbor states (the forward state of the previous word, the backward state of the next
-one) and on the words that the softmax predicts from them, which also name the senses.
+the clusters are found on the context without the word, `layers="context"` of `BiLM.embed`, and the words that the biLM
+predicts there name the senses.
 """
 
 from __future__ import annotations
@@ -77,12 +77,14 @@ class SenseMap:
     """Occurrences of words with their vectors (3 layers, occurrences, dim), their senses and the names of these.
 
     `words[i]` is the word that was asked for; `labels[i]` is the sense of occurrence i, an index into `names`.
-    `predicted` says that the names are words that the biLM predicts at the place, and not words of the sentences.
+    `contexts` (occurrences, dim) are the contexts without the word, by which the senses were found. `predicted` says
+    that the names are words that the biLM predicts at the place, and not words of the sentences.
     """
 
     occurrences: Sequence[Occurrence]
     words: Sequence[str]
     vectors: NDArray[np.float32]
+    contexts: NDArray[np.float32]
     labels: NDArray[np.int64]
     names: Sequence[str]
     predicted: bool = False
@@ -94,8 +96,8 @@ class SenseMap:
         """Embeds the sentences with one of the words, and clusters the occurrences of each word into senses.
 
         By default there are 2 to 5 senses: the fewest whose silhouette is nearly the largest. A biLM without a full
-        softmax, such as the official ones, predicts no words: then only the neighbor states are clustered, and words of
-        the sentences name the senses.
+        softmax, such as the official ones, predicts no words: then the context is the forward state of the previous
+        word and the backward state of the next one, and words of the sentences name the senses.
         """
         found = [(word, one) for word in dict.fromkeys(words) for one in find_occurrences(sentences, word)][:MOST]
         for word in words:
@@ -107,16 +109,20 @@ class SenseMap:
         if len(vectors) != 3:
             raise OptionError(f"senses need a biLM of two LSTM layers, but this one has {len(vectors) - 1}")
         places = Places.of(bilm, [(arrays[one.sentence][2], one.position) for _, one in found])
+        contexts = places.states
+        if places.candidates:
+            around = dict(zip(texts, bilm.embed(list(texts.values()), layers="context")))
+            contexts = np.stack([around[one.sentence][one.position] for _, one in found])
         labels = np.zeros(len(found), np.int64)
         names: list[str] = []
         for word in dict.fromkeys(words):
             rows = np.array([row for row, (asked, _) in enumerate(found) if asked == word])
-            inner = cluster_senses(places.describe(rows), senses)
+            inner = cluster_senses(contexts[rows], senses)
             labels[rows] = inner + len(names)
             named = places.name(rows, inner, word) or name_senses([found[row][1] for row in rows], inner)
             names += [f"{word}: {name}" for name in named] if len(words) > 1 else named
         predicted = bool(places.candidates)
-        return cls([one for _, one in found], [word for word, _ in found], vectors, labels, names, predicted)
+        return cls([one for _, one in found], [word for word, _ in found], vectors, contexts, labels, names, predicted)
 
     def __len__(self) -> int:
         return len(self.occurrences)
@@ -179,14 +185,12 @@ class SenseMap:
 class Places:
     """What a biLM knows about the places of words without the words: its states there, and the words that it predicts.
 
-    `likely` has the probability of each of `candidates` at each place, `means` the mean vectors of the predicted words.
-    Without a full softmax there are no candidates.
+    `likely` has the probability of each of `candidates` at each place. Without a full softmax there are none.
     """
 
     states: NDArray[Any]
     candidates: tuple[str, ...]
     likely: NDArray[Any]
-    means: NDArray[Any]
 
     @classmethod
     def of(cls, bilm: Any, places: Sequence[tuple[NDArray[Any], int]]) -> Places:
@@ -197,15 +201,9 @@ class Places:
         states = np.stack([find_states(layer, position) for layer, position in places])
         substitutes = Substitutes.of(bilm) if isinstance(bilm, BiLM) else None
         if substitutes is None:
-            return cls(states, (), np.zeros((len(states), 0)), np.zeros((len(states), 0)))
-        on_device = substitutes.weight.new_tensor(states)
-        likely = substitutes.probabilities(on_device)
-        return cls(states, substitutes.words, likely.cpu().numpy(), (likely @ substitutes.vectors).cpu().numpy())
-
-    def describe(self, rows: NDArray[Any]) -> NDArray[np.float32]:
-        """The rows to cluster: states and means, each around the mean of these rows and of length 1."""
-        parts = [part[rows] for part in (self.states, self.means)]
-        return np.concatenate([unit_rows(part - part.mean(axis=0)) for part in parts], axis=1)
+            return cls(states, (), np.zeros((len(states), 0)))
+        likely = substitutes.probabilities(substitutes.weight.new_tensor(states))
+        return cls(states, substitutes.words, likely.cpu().numpy())
 
     def name(self, rows: NDArray[Any], labels: NDArray[np.int64], word: str, count: int = 3) -> list[str]:
         """A name for each sense: the words that are predicted there, and not in the others; [] without candidates.
