@@ -253,7 +253,7 @@ def count_pairs_on_cluster(
         stage=f"pairs {text} {total} {size} {context} {counter.edges.tolist()}",
         done=lambda number: report(Progress("counting", min(total, number * TASK_WORDS), total, unit="words")),
     )
-    return (RowBlock(**{name: array.copy() for name, array in part.items()}) for part in rows)  # out of shared memory
+    return (RowBlock(**part) for part in rows)
 
 
 def count_documents(

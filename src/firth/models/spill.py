@@ -162,16 +162,20 @@ def gather(rows: Iterable[RowBlock], width: int, scale: int) -> csr_matrix:
 
     Below 2^53 the division rounds once, so the value is the nearest float64 to the true sum.
     """
-    blocks = list(rows)
-    starts = np.cumsum(np.concatenate([np.zeros(1, np.int64), *(block.lengths for block in blocks)]))
-    columns, values = np.empty(starts[-1], np.int32), np.empty(starts[-1], np.float64)
-    filled = int(starts[-1])
-    while blocks:  # from the end, so that the memory of each block is free before the next is copied
-        block = blocks.pop()
-        span = slice(filled - len(block.columns), filled)
+    lengths, filled = [np.zeros(1, np.int64)], 0
+    columns, values = np.empty(0, np.int32), np.empty(0, np.float64)
+    for block in rows:  # each is copied before the next is asked for, so that only one is in memory beside the matrix
+        lengths.append(block.lengths.copy())
+        span = slice(filled, filled + len(block.columns))
+        if span.stop > len(columns):
+            for array in (columns, values):  # in place: the system moves pages, not bytes
+                array.resize(max(span.stop, len(array) * 5 // 4), refcheck=False)
         columns[span] = block.columns
         np.divide(block.values, scale, out=values[span])
-        filled = span.start
+        filled = span.stop
+    columns.resize(filled, refcheck=False)
+    values.resize(filled, refcheck=False)
+    starts = np.cumsum(np.concatenate(lengths))
     return sparse_rows(starts, columns, values, width)
 
 
