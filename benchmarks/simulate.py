@@ -38,7 +38,7 @@ ROUND_ROWS = 200_000  # rows of both tables that a worker changes in such a roun
 BUCKETS = 2_000_000  # rows of fastText for n-grams of characters
 ELMO = 93.6e6  # parameters of the original size
 ELMO_STEP = 8192 * 20  # tokens of a step: rows of a batch × steps of unrolling
-CELL_BYTES, NGRAM_BYTES = 23, 52  # of the driver's memory at its peak, measured by `cluster.py memory`
+CELL_BYTES, NGRAM_BYTES = 13, 52  # of the driver's memory at its peak, measured by `cluster.py memory`
 TYPE_BYTES = 45  # of a word while text is read: its bytes, offset, count, and two slots of the hash table
 
 
