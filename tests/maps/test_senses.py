@@ -125,6 +125,21 @@ def test_the_plot_has_the_layers_of_every_occurrence_and_the_mean(rock: SenseMap
     assert {tag["text"] for tag in head["tags"]} == set(rock.names)
 
 
+def test_the_plot_begins_with_the_contexts_where_the_senses_lie_apart(elmo, rock: SenseMap) -> None:
+    head, arrays = unpack(rock.scatter().pack())
+    assert head["startsSecond"]
+    one = rock.occurrences[3]
+    np.testing.assert_array_equal(rock.contexts[3], elmo.embed([list(one.words)], layers="context")[0][one.position])
+    places = arrays[3].reshape(-1, 2)
+    around = rock.contexts / np.linalg.norm(rock.contexts, axis=1, keepdims=True)
+    np.testing.assert_allclose(places[-1], places[:-1].mean(axis=0), atol=1e-5)
+    plane = np.linalg.svd(around - around.mean(axis=0), full_matrices=False)[0][:, :2]
+    spread = places[:-1] - places[-1]
+    np.testing.assert_allclose(plane @ (plane.T @ spread), spread, atol=1e-4)  # in the plane of the largest variance
+    sides = [set(np.sign(spread[rock.labels == label, 0])) for label in (0, 1)]
+    assert sides in ([{1.0}, {-1.0}], [{-1.0}, {1.0}])  # one sense on the left, the other on the right
+
+
 def test_two_words_have_their_own_senses(elmo) -> None:
     table = example_sentences()
     both = SenseMap.of(elmo, [sentence for word in ("bat", "rock") for _, sentence in table[word]], ["bat", "rock"])

@@ -26,17 +26,20 @@ PLOT_TEXTS: dict[str, tuple[str, str]] = {
     "plot-layer": ("layer {layer}", "لایهٔ {layer}"),
     "plot-unit": ("scale vectors to unit length", "بردارها با طول یک"),
     "plot-equal": ("equal weights", "وزن‌های برابر"),
+    "plot-context": ("context", "بافت"),
     "plot-controls": ("Controls", "تنظیم‌ها"),
     # senses
     "senses": ("Senses", "معناها"),
     "senses-about": (
-        "Every occurrence of a word is a point: ELMo gives it another vector in every sentence.",
-        "هر رخداد واژه یک نقطه است: ELMo در هر جمله بردار دیگری به آن می‌دهد.",
+        "Every occurrence of a word is a point: ELMo gives it another vector in every sentence. Points are placed by "
+        "the context without the word, or by a mix of the layers.",
+        "هر رخداد واژه یک نقطه است: ELMo در هر جمله بردار دیگری به آن می‌دهد. جای نقطه‌ها را بافت بدون خود واژه، یا "
+        "آمیزه‌ای از لایه‌ها، تعیین می‌کند.",
     ),
     "senses-of": ("{count} occurrences of {word}.", "{count} رخداد {word}."),
     "senses-predicted": (
-        "Colors are clusters of what the model predicts at the place of the word; these words name them.",
-        "رنگ‌ها خوشه‌های پیش‌بینی مدل برای جای واژه‌اند؛ نامشان همان واژه‌های پیش‌بینی‌شده است.",
+        "Colors are clusters of the contexts; words that the model predicts at the place of the word name them.",
+        "رنگ‌ها خوشه‌های بافت‌ها هستند؛ نامشان واژه‌هایی است که مدل برای جای واژه پیش‌بینی می‌کند.",
     ),
     "senses-context": (
         "Colors are clusters of the states beside the word; words around it name them.",

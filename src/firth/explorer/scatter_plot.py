@@ -30,13 +30,14 @@ TEXTS = {
     "layer": "plot-layer",
     "unit": "plot-unit",
     "equal": "plot-equal",
+    "second": "plot-context",
 }
 
 
 class ScatterPlot(Element, component="scatter_plot.js"):
     """A scatter plot that fetches its data from `source`. Two plots of one group move together.
 
-    Events: "pick" {id, name}, "select" {count, ids}, "view" {x, y, k}, "mix" {mixing, gamma, unit}, "ready".
+    Events: "pick" {id, name}, "select" {count, ids}, "view" {x, y, k}, "mix" {mixing, gamma, unit, second}, "ready".
     """
 
     def __init__(

@@ -55,7 +55,8 @@ class ScatterData:
     """Points with one to three layers of positions (points, 2), names or contexts, fields, arrows and tags.
 
     `vectors` are the full vectors (layers, points, dim): their inner products are sent, so that mixed vectors can be
-    scaled to unit length. A context is (text before, word, text after). An arrow is {"from", "to", "tone", "dashed"}, a
+    scaled to unit length. `second` are other positions, to which a button of the mixer leads; with `starts_second` the
+    plot begins there. A context is (text before, word, text after). An arrow is {"from", "to", "tone", "dashed"}, a
     tag is {"at", "text", "tone"}; points are meant by their index.
 
     >>> data = ScatterData([np.array([[0, 1], [2, 3]])], names=["tea", "چای"])
@@ -71,6 +72,8 @@ class ScatterData:
     vectors: NDArray[Any] | None = None
     mixing: tuple[float, float, float] = (1.0, 0.0, 0.0)
     gamma: float = 1.0
+    second: NDArray[Any] | None = None
+    starts_second: bool = False
     arrows: Sequence[dict[str, Any]] = ()
     tags: Sequence[dict[str, Any]] = field(default=())
 
@@ -79,7 +82,7 @@ class ScatterData:
         for name, values in (("names", self.names), ("contexts", self.contexts)):
             if values is not None and len(values) != size:
                 raise OptionError(f"{size} points cannot have {len(values)} {name}")
-        if any(np.shape(layer) != (size, 2) for layer in self.layers):
+        if any(np.shape(layer) != (size, 2) for layer in self.positions()):
             raise OptionError(f"each layer needs positions of shape ({size}, 2)")
         if any(len(one.values) != size for one in self.fields):
             raise OptionError(f"each field needs {size} values")
@@ -87,11 +90,17 @@ class ScatterData:
     def __len__(self) -> int:
         return len(self.layers[0])
 
+    def positions(self) -> list[NDArray[Any]]:
+        """All positions: those of the layers, and the second ones, if there are any."""
+        return [*self.layers, *([] if self.second is None else [self.second])]
+
     def pack(self) -> bytes:
         """The plot as bytes."""
         head = {
             "size": len(self),
             "layers": len(self.layers),
+            "second": self.second is not None,
+            "startsSecond": self.starts_second,
             "norms": self.vectors is not None,
             "names": None if self.names is None else list(self.names),
             "contexts": self.contexts,
@@ -104,7 +113,7 @@ class ScatterData:
         text = json.dumps(head, ensure_ascii=False).encode()
         text += b" " * (-(4 + len(text)) % 4)
         norms = [] if self.vectors is None else inner_products(self.vectors)
-        arrays = [*self.layers, *norms, *(one.values for one in self.fields)]
+        arrays = [*self.positions(), *norms, *(one.values for one in self.fields)]
         blocks = [np.ascontiguousarray(array, "<f4").tobytes() for array in arrays]
         return b"".join([struct.pack("<I", len(text)), text, *blocks])
 
@@ -129,7 +138,7 @@ def unpack(packed: bytes) -> tuple[dict[str, Any], list[NDArray[np.float32]]]:
     """The header and the arrays of a packed plot, as `unpack` of scatter.js reads them."""
     (length,) = struct.unpack("<I", packed[:4])
     head = json.loads(packed[4 : 4 + length])
-    counts = [2] * head["layers"] + ([3, 3] if head["norms"] else []) + [1] * len(head["fields"])
+    counts = [2] * (head["layers"] + head["second"]) + ([3, 3] if head["norms"] else []) + [1] * len(head["fields"])
     numbers = np.frombuffer(packed, "<f4", offset=4 + length)
     edges = np.cumsum([count * head["size"] for count in counts])
     return head, np.split(numbers, edges)[: len(counts)]

@@ -145,18 +145,20 @@ class SenseMap:
         gamma: float = 1.0,
         *,
         unit: bool = True,
+        starts_with_contexts: bool = True,
         sense: str = "senses",
         mean: str = "mean",
     ) -> ScatterData:
-        """The plot: each occurrence is a point, and so is the mean of a word, one vector for all its senses."""
-        means = [
-            self.vectors[:, [one == word for one in self.words]].mean(axis=1) for word in dict.fromkeys(self.words)
-        ]
-        vectors = np.concatenate([self.vectors, np.stack(means, axis=1)], axis=1)
+        """The plot: each occurrence is a point, and so is the mean of a word, one vector for all its senses.
+
+        It has the positions of the layers, which can be mixed, and those of the contexts.
+        """
+        vectors = self._with_means(self.vectors)
         axes = self.axes(weights, unit=unit)
+        around = unit_rows(self.contexts)
         contexts = [split_context(one) for one in self.occurrences]
         contexts += [(f"{mean}: ", word, "") for word in dict.fromkeys(self.words)]
-        labels = np.concatenate([self.labels, np.full(len(means), len(self.names))])
+        labels = np.concatenate([self.labels, np.full(vectors.shape[1] - len(self), len(self.names))])
         field = PlotField("sense", sense, "category", labels, [*self.names, mean])
         names = [""] * len(self) + [f"{word} ({mean})" for word in dict.fromkeys(self.words)]
         return ScatterData(
@@ -167,12 +169,19 @@ class SenseMap:
             vectors=vectors,
             mixing=weights,
             gamma=gamma,
+            second=self._with_means(around) @ principal_axes(around),
+            starts_second=starts_with_contexts,
             tags=[{"at": at, "text": name, "tone": tone} for tone, (at, name) in enumerate(self.typical())],
         )
 
+    def _with_means(self, rows: NDArray[Any]) -> NDArray[Any]:
+        """Vectors (…, occurrences, dim), and after them the mean of each word."""
+        means = [rows[..., [one == word for one in self.words], :].mean(axis=-2) for word in dict.fromkeys(self.words)]
+        return np.concatenate([rows, np.stack(means, axis=-2)], axis=-2)
+
     def typical(self) -> list[tuple[int, str]]:
         """For each sense, the occurrence nearest to its center, and the name of the sense."""
-        rows = unit_rows(self.vectors[1:].sum(axis=0))
+        rows = unit_rows(self.contexts)
         found = []
         for label, name in enumerate(self.names):
             members = np.flatnonzero(self.labels == label)

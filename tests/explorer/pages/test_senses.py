@@ -53,6 +53,13 @@ def test_points_are_the_vectors_of_the_library_and_sliders_stay_in_the_browser(t
     page = open_senses(tab, "/senses?word=rock&model=elmo-en")
     table = example_sentences()["rock"]
     senses = SenseMap.of(firth.load("elmo-en"), [sentence for _, sentence in table], ["rock"])
+    np.testing.assert_allclose(read_points(page), senses.scatter().second, atol=1e-4)
+    np.testing.assert_allclose(run_copied(page.locator(".python code").inner_text()), senses.contexts, atol=1e-4)
+    assert page.get_by_role("button", name="context", pressed=True).count() == 1
+    page.get_by_role("button", name="equal weights").click()
+    page.wait_for_function("location.search.includes('mix=')")
+    assert page.get_by_role("button", name="context", pressed=True).count() == 0
+    page.locator(".python code", has_text="mixed").wait_for()
     axes = senses.axes()
     np.testing.assert_allclose(read_points(page)[:-1], senses.mixed(unit=True) @ axes, atol=1e-4)
     assert set(page.locator(".scatter-legend button b").all_inner_texts()) == {*senses.names, "mean"}
@@ -72,6 +79,10 @@ def test_points_are_the_vectors_of_the_library_and_sliders_stay_in_the_browser(t
     expected = senses.mixed((0.33, 0.9, 0.33), 2.0) @ axes
     np.testing.assert_allclose(read_points(page)[:-1], expected, atol=0.02 * np.abs(expected).max())
     assert [url for url in requests if "/data/" in url] == []
+    page.get_by_role("button", name="context").click()
+    page.wait_for_function("!location.search.includes('mix=')")
+    page.wait_for_function(f"{PLOT}.mixing[1] === 1")  # the points have arrived
+    np.testing.assert_allclose(read_points(page), senses.scatter().second, atol=1e-4)
     page.get_by_role("button", name="layer 0").click()
     points = read_points(page)[:-1]
     np.testing.assert_allclose(points, np.broadcast_to(points[0], points.shape), atol=1e-4)

@@ -144,6 +144,11 @@ def read_weights(text: str) -> Weights:
     return (first, second, third) if first + second + third > 0 else EQUAL
 
 
+def shows_contexts(mix: str) -> bool:
+    """Whether the page shows the contexts: there are no weights of layers."""
+    return not mix
+
+
 def read_gamma(text: str) -> float:
     """γ of the address; 1 if there is none.
 
@@ -159,7 +164,8 @@ def read_gamma(text: str) -> float:
 def pack_senses(models: Models, parameters: Mapping[str, str]) -> bytes:
     """The plot of the senses that an address asks for.
 
-    Its axes are those of equal weights whatever the weights are, so that sliders and reloads keep the points in place.
+    It begins with the contexts where the address has no weights. The axes of the layers are those of equal weights
+    whatever the weights are, so that sliders and reloads keep the points in place.
 
     >>> from firth.maps.scatter import unpack
     >>> head, _ = unpack(pack_senses(Models(), {"model": "elmo-en", "word": "bat", "mix": "0,1,0"}))
@@ -168,5 +174,6 @@ def pack_senses(models: Models, parameters: Mapping[str, str]) -> bytes:
     """
     weights, gamma = read_weights(parameters.get("mix", "")), read_gamma(parameters.get("gamma", ""))
     sense, mean = (parameters.get(f"label-{name}", name) for name in ("sense", "mean"))
-    plot = make_senses(models, parameters).scatter(sense=sense, mean=mean)
+    starts = shows_contexts(parameters.get("mix", ""))
+    plot = make_senses(models, parameters).scatter(starts_with_contexts=starts, sense=sense, mean=mean)
     return replace(plot, mixing=weights, gamma=gamma).pack()

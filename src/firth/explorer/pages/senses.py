@@ -16,6 +16,7 @@ from firth.explorer.answers.senses import (
     make_senses,
     read_gamma,
     read_weights,
+    shows_contexts,
 )
 from firth.explorer.markup import join, tag
 from firth.explorer.plot_pages import draw_sheet, read_view, write_view
@@ -90,10 +91,11 @@ def python_lines(visit: Visit) -> str:
     weights, gamma = read_weights(visit.get("mix")), read_gamma(visit.get("gamma"))
     unit = visit.get("unit", "1") == "1"
     count = f", senses={visit.get('senses')}" if visit.get("senses").isdecimal() else ""
+    shown = f"senses.mixed({write_weights(weights)}, {gamma:g}, unit={unit})"
     return (
         f"{imports}sentences = {sentences}\n"
         f"senses = SenseMap.of(firth.load({visit.get('model')!r}), sentences, {words!r}{count})\n"
-        f"senses.mixed({write_weights(weights)}, {gamma:g}, unit={unit})"
+        f"{'senses.contexts' if shows_contexts(visit.get('mix')) else shown}"
     )
 
 
@@ -165,7 +167,7 @@ async def show(visit: Visit) -> None:
             python_line(visit, python_lines(visit))
 
         def remember_mix(event: Any) -> None:
-            weights = ",".join(f"{weight:.4g}" for weight in event.args["mixing"])
+            weights = "" if event.args["second"] else ",".join(f"{weight:.4g}" for weight in event.args["mixing"])
             visit.remember(mix=weights, gamma=f"{event.args['gamma']:g}", unit=int(event.args["unit"]))
             lines.clear()
             with lines:

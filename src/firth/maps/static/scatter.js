@@ -67,7 +67,7 @@ const TEXTS = {
   zoomIn: "Zoom in", zoomOut: "Zoom out", fit: "Show all", lasso: "Select with a lasso", download: "Save as TSV",
   clear: "Clear", selected: "{count} selected", kept: "{count} of 10 neighbors kept", legend: "Legend", of: "{shown} of {count} shown",
   keys: "Arrow keys move the cross, Shift makes small steps, Space sets a corner, Enter selects, Escape cancels.",
-  rank: "rank {rank}", word: "word", layer: "layer {layer}", equal: "equal weights", unit: "unit length",
+  rank: "rank {rank}", word: "word", layer: "layer {layer}", equal: "equal weights", unit: "unit length", second: "context",
   noWebgl: "This browser has no WebGL 2, so the map is shown as a table.",
 };
 const STYLE = `
@@ -114,6 +114,7 @@ const STYLE = `
 .mixer input { accent-color: var(--accent, #0f766e); }
 .mixer input[type="range"] { inline-size: 100%; margin: 0; }
 .mixer-layers { display: flex; flex-wrap: wrap; gap: 4px; }
+.mixer-layers button[aria-pressed="true"] { border-color: var(--accent, #0f766e); color: var(--accent, #0f766e); font-weight: 650; opacity: 1; }
 .mixer-layers button { font: inherit; color: inherit; background: none; border: 1px solid currentColor; border-radius: 6px; padding: 2px 7px; opacity: .8; cursor: pointer; }
 [dir="rtl"] .scatter-tools { right: auto; left: 10px; }
 [dir="rtl"] .scatter-legend { left: auto; right: 10px; }
@@ -137,7 +138,7 @@ const GRID = 256;
 const ALWAYS = 100000; // so many points are drawn in every frame, the others only if the frames of a movement keep up
 const SMOOTH = 50; // milliseconds of a frame while the map moves
 
-/** A packed plot: a header in JSON, then float32 arrays: layers, inner products, fields. */
+/** A packed plot: a header in JSON, then float32 arrays: layers, second positions, inner products, fields. */
 export function unpack(buffer) {
   const length = new DataView(buffer).getUint32(0, true);
   const head = JSON.parse(new TextDecoder().decode(new Uint8Array(buffer, 4, length)));
@@ -148,10 +149,11 @@ export function unpack(buffer) {
     return array;
   };
   const layers = Array.from({ length: head.layers }, () => take(2 * head.size));
+  const second = head.second ? take(2 * head.size) : null;
   const squares = head.norms ? take(3 * head.size) : null;
   const products = head.norms ? take(3 * head.size) : null;
   const fields = head.fields.map((field) => ({ ...field, values: take(head.size) }));
-  return { ...head, layers, squares, products, fields };
+  return { ...head, layers, second, squares, products, fields };
 }
 
 /** The red, green and blue of "#rrggbb". */
@@ -321,6 +323,7 @@ export class Scatter {
     this.products = data.products;
     this.mixing = data.mixing ?? [1, 0, 0];
     this.gamma = data.gamma ?? 1;
+    this.onSecond = false;
     this.arrows = data.arrows ?? [];
     this.flags = new Float32Array(this.size);
     this.widths = new Float32Array(this.size);
@@ -341,6 +344,7 @@ export class Scatter {
     }
     this.uploadAll();
     this.resize();
+    if (data.second && data.startsSecond) this.showSecond(0);
     if (view) this.view = view;
     else this.fit(false);
     this.draw();
@@ -388,8 +392,25 @@ export class Scatter {
     this.draw();
   }
 
+  /** Moves the points to the second positions of the data. */
+  showSecond(milliseconds = 500) {
+    if (this.failed || this.onSecond) return;
+    this.onSecond = true;
+    this.morph(this.data.second, milliseconds);
+  }
+
+  /** Back from the second positions to those of the layers. */
+  showLayers() {
+    this.onSecond = false;
+    Object.assign(this, { layers: this.data.layers.slice(), squares: this.data.squares, products: this.data.products });
+    this.densities = null;
+    this.uploadAll();
+  }
+
   /** The weights of the layers and γ. The view follows the mean of the points. Nothing is asked of the server. */
   mix(mixing, gamma = this.gamma, unit = this.unit) {
+    const wasOnSecond = this.onSecond;
+    if (wasOnSecond) this.showLayers();
     const before = this.mean();
     this.mixing = mixing;
     this.gamma = gamma;
@@ -397,6 +418,7 @@ export class Scatter {
     this.forget();
     const after = this.mean();
     this.view = { ...this.view, x: this.view.x + after[0] - before[0], y: this.view.y + after[1] - before[1] };
+    if (wasOnSecond) this.fit(false);
     this.draw();
   }
 
@@ -407,20 +429,24 @@ export class Scatter {
     return [x / this.size, y / this.size];
   }
 
-  /** Moves the points to other positions. */
+  /** Moves the points to other positions; in no time they are there, and the caller draws. */
   morph(positions, milliseconds = 500) {
     if (this.failed) return;
-    const here = this.locate().slice();
+    const here = milliseconds > 0 ? this.locate().slice() : positions;
     this.layers = [here, positions];
     this.squares = this.products = null;
+    this.mixing = [1, 0, 0];
+    this.gamma = 1;
+    this.forget();
     this.densities = null;
     this.uploadAll();
     this.upload(1, positions, 2);
+    if (!milliseconds) return;
     const follow = !this.moved;
     const begin = performance.now();
     const step = (now) => {
       if (this.layers[1] !== positions) return; // a newer layout has arrived
-      const share = milliseconds > 0 ? Math.min(1, Math.max(0, (now - begin) / milliseconds)) : 1;
+      const share = Math.min(1, Math.max(0, (now - begin) / milliseconds));
       const eased = share * share * (3 - 2 * share);
       this.mixing = [1 - eased, eased, 0];
       this.forget();
@@ -1378,7 +1404,10 @@ export class Scatter {
   }
 }
 
-/** Sliders for the weights s₀, s₁, s₂ and γ of a plot, and a button for each layer. All happens in the browser. */
+/**
+ * Sliders for the weights s₀, s₁, s₂ and γ of a plot, a button for each layer, and one for the second positions. All
+ * happens in the browser.
+ */
 export class Mixer {
   constructor(element, plot, texts = {}) {
     this.plot = plot;
@@ -1388,12 +1417,32 @@ export class Mixer {
     for (const [name, mixing] of [...presets, [this.texts.equal, [1 / 3, 1 / 3, 1 / 3]]]) {
       buttons.append(make("button", { type: "button", textContent: name, onclick: () => this.set([...mixing, this.values()[3]]) }));
     }
+    if (plot.data.second) {
+      this.second = make("button", { type: "button", textContent: this.texts.second, onclick: () => this.showSecond() });
+      buttons.prepend(this.second);
+    }
     this.sliders = ["s₀", "s₁", "s₂", "γ"].map((name, k) => this.makeSlider(name, k < 3 ? 1 : 3));
     this.unit = make("input", { type: "checkbox", checked: plot.unit, onchange: () => this.apply() });
     const unit = make("label", { className: "unit" }, this.unit, this.texts.unit);
     element.classList.add("mixer");
     element.replaceChildren(buttons, ...this.sliders.map((slider) => slider.parentElement), unit);
-    this.set([...plot.mixing, plot.gamma], false);
+    const starts = [...(plot.data.mixing ?? plot.mixing), plot.data.gamma ?? plot.gamma];
+    this.sliders.forEach((slider, k) => (slider.value = starts[k]));
+    if (plot.onSecond) this.label(starts);
+    else this.apply(false, starts);
+  }
+
+  /** The plot leaves the layers; a slider or the button of a layer leads back. */
+  showSecond() {
+    this.plot.showSecond();
+    this.label(this.values());
+    this.tell(this.values());
+  }
+
+  /** Writes the weights beside the sliders, and marks the button of the second positions where they are shown. */
+  label(values) {
+    this.sliders.forEach((slider, k) => (slider.nextSibling.value = values[k].toFixed(2)));
+    this.second?.setAttribute("aria-pressed", this.plot.onSecond);
   }
 
   makeSlider(name, most) {
@@ -1413,14 +1462,15 @@ export class Mixer {
   }
 
   apply(tell = true, values = this.values()) {
-    this.sliders.forEach((slider, k) => (slider.nextSibling.value = values[k].toFixed(2)));
     this.plot.mix(values.slice(0, 3), values[3], this.unit.checked);
+    this.label(values);
     if (tell) this.tell(values);
   }
 
   /** Reports the weights when the hand rests, for the address of the page. */
   tell(values) {
     clearTimeout(this.telling);
-    this.telling = setTimeout(() => this.onChange?.({ mixing: values.slice(0, 3), gamma: values[3], unit: this.unit.checked }), 300);
+    const state = { mixing: values.slice(0, 3), gamma: values[3], unit: this.unit.checked, second: this.plot.onSecond };
+    this.telling = setTimeout(() => this.onChange?.(state), 300);
   }
 }
