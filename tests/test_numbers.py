@@ -62,6 +62,7 @@ def test_neighbors_do_not_depend_on_the_number_of_threads(monkeypatch: pytest.Mo
     assert answers[0] == answers[1] == answers[2]
 
 
+@pytest.mark.filterwarnings("ignore::firth.errors.CoverageWarning")
 def test_the_probability_of_a_very_long_sentence_is_a_finite_logarithm(text: Path) -> None:
     model = firth.Ngram(order=2).fit(text)
     score = model.score(["unseen"] * 5_000)

@@ -22,6 +22,7 @@ def with_subwords() -> firth.SubwordVectors:
     return firth.SubwordVectors(firth.Vocabulary(["tea"], [5]), rows, Subwords(3, 6, 50))
 
 
+@pytest.mark.filterwarnings("ignore::firth.errors.CoverageWarning")
 @pytest.mark.parametrize("vectors", [plain(), with_subwords()], ids=["words", "subwords"])
 def test_the_state_of_vectors_does_not_depend_on_what_they_were_asked(vectors: Any) -> None:
     before = pickle.dumps(vectors)

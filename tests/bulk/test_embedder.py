@@ -95,6 +95,7 @@ def test_blocks_are_taken_as_they_are_needed(make: type[Told], most: int) -> Non
     assert taken == most
 
 
+@pytest.mark.filterwarnings("ignore::firth.errors.CoverageWarning")
 @given(st.lists(st.sampled_from(["tea", "rain", "snow"]), max_size=5))
 def test_pooled_rows_are_the_mean_or_the_greatest_and_zeros_for_nothing(words: list[str]) -> None:
     rows = [{"tea": (1, 0), "rain": (0, 3)}.get(word, (0, 0)) for word in words]

@@ -52,6 +52,7 @@ def test_analogies_are_answered_as_gensim_answers_them(both: tuple[KeyedVectors,
         assert sections == theirs_sections
 
 
+@pytest.mark.filterwarnings("ignore:Adding single vectors:UserWarning")  # of gensim
 def test_vectors_are_added_and_replaced_in_place(both: tuple[KeyedVectors, Any]) -> None:
     for vectors in both:
         vectors.add_vectors(["tea", "milk"], [ROWS[0], ROWS[1]])  # a known word keeps its vector

@@ -71,6 +71,7 @@ def test_what_was_pushed_is_what_is_opened(hub: Any) -> None:
     assert_same(firth.load("hf://ada/tea"), TEA)
 
 
+@pytest.mark.filterwarnings("ignore:Use 'content=:DeprecationWarning")  # huggingface_hub calls its client so
 def test_a_large_file_goes_through_the_protocol_of_large_files(hub: Any) -> None:
     rows = np.random.default_rng(3).normal(size=(500, 20)).astype(np.float32)
     big = WordVectors(Vocabulary([f"w{i}" for i in range(500)], range(500, 0, -1)), rows)

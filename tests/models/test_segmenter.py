@@ -71,12 +71,14 @@ def test_values_are_normalized_over_the_text() -> None:
     assert values.tolist() == pytest.approx([-1 / math.sqrt(3), math.sqrt(3)])
 
 
+@pytest.mark.filterwarnings("ignore:.* of the tokens are not words:UserWarning")
 def test_only_scripts_without_spaces_are_read() -> None:
     alphabet, text = read_characters(Corpus.of(["我们3天 tea 我。\n东"]).tokens(), 1000)
     letters = [chr(code) for code in alphabet]
     assert "".join("|" if number < 0 else letters[number] for number in text) == "我们|天|我|东|"
 
 
+@pytest.mark.filterwarnings("ignore:.* of the tokens are not words:UserWarning")
 def test_a_long_text_is_read_in_evenly_spaced_parts() -> None:
     tokens = Corpus.of(["我们去\n" * 5000]).tokens()
     _, text = read_characters(tokens, 2000)

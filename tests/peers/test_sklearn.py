@@ -68,12 +68,14 @@ def compare(ours: Any, theirs: Any) -> None:
     assert words[0] == words[1]
 
 
+@pytest.mark.filterwarnings("ignore:The parameter 'token_pattern' will not be used:UserWarning")
 @pytest.mark.parametrize("case", CASES, ids=str)
 def test_counts_are_those_of_scikit_learn(case: dict[str, Any]) -> None:
     ours = firth.CountsTransformer(kind="document-term", tokenizer=Tokenizer(mode="whitespace"), **case)
     compare(ours, text.CountVectorizer(token_pattern=r"(?u)\S+", lowercase=False, **case))
 
 
+@pytest.mark.filterwarnings("ignore:The parameter 'token_pattern' will not be used:UserWarning")
 @pytest.mark.parametrize("smooth", [True, False])
 @pytest.mark.parametrize("sublinear", [True, False])
 @pytest.mark.parametrize("norm", ["l2", None])

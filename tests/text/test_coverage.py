@@ -55,6 +55,15 @@ def test_words_of_subwords_alone_are_unknown_too() -> None:
         firth.load("fasttext-fa").embed(["كتاب خوب 1402", ["كتاب", "1402"]])  # normalized, so they are known
 
 
+def test_one_unseen_word_is_no_problem_for_a_model_that_reads_characters(vectors: WordVectors) -> None:
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert firth.load("fasttext-en").embed(["teapotty"])[0].any()
+    with pytest.warns(CoverageWarning, match=r"100 % of the words \(1 of 1\) are unknown"):
+        assert not vectors.embed(["teapotty"])[0].any()
+
+
+@pytest.mark.filterwarnings("ignore::firth.errors.CoverageWarning")
 def test_cut_words_have_the_same_vector_and_a_warning() -> None:
     pytest.importorskip("torch")
     bilm = firth.load("elmo-en")
@@ -64,6 +73,7 @@ def test_cut_words_have_the_same_vector_and_a_warning() -> None:
     assert np.array_equal(first, second)
 
 
+@pytest.mark.filterwarnings("ignore::firth.errors.CoverageWarning")
 @pytest.mark.parametrize(
     ("text", "share"), [(MALAYALAM, r"22 % of the words \(2 of 9\)"), (THAI, r"67 % .* \(2 of 3\)")]
 )
@@ -161,8 +171,9 @@ def test_a_language_model_warns_of_a_text_of_unknown_words(ask: str) -> None:
 def test_a_bilm_that_scores_or_continues_unknown_words_warns(ask: str) -> None:
     pytest.importorskip("torch")
     bilm = firth.load("elmo-en")
-    with pytest.warns(CoverageWarning, match=MOSTLY):
+    with pytest.warns(CoverageWarning, match=MOSTLY) as caught:
         getattr(bilm, ask)([PERSIAN] if ask in ("score", "perplexity") else PERSIAN)
+    assert {one.filename for one in caught} == {__file__}  # not a wrapper of torch
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         getattr(bilm, ask)(["We drink tea."] if ask in ("score", "perplexity") else "We drink tea")

@@ -78,6 +78,7 @@ def test_what_is_no_text_of_words_is_refused(text: object) -> None:
         ModelTokenizer.of({}).words(text)  # type: ignore[arg-type]
 
 
+@pytest.mark.filterwarnings("ignore::firth.errors.CoverageWarning")
 def test_vectors_embed_a_text_by_its_words() -> None:
     vectors = WordVectors(["tea", "hot"], [[1, 0], [0, 1]])
     (array,) = vectors.embed(["hot tea"])

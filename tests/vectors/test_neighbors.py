@@ -82,6 +82,7 @@ def test_no_queries_have_no_answers_and_no_words_are_an_error() -> None:
         ROYAL.n_similarity(["king"], [])
 
 
+@pytest.mark.filterwarnings("ignore:Call to deprecated:DeprecationWarning")  # gensim calls it itself
 def test_every_question_is_answered_as_gensim_answers_it() -> None:
     gensim = pytest.importorskip("gensim.models.keyedvectors")
     vectors = random_vectors(3)

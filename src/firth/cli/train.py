@@ -147,7 +147,7 @@ def fit(
         "recipe": recipe.as_dict(),
     }
     values |= describe(artifact)
-    lines = {"out": out, **summary}
+    lines = {"out": out, **{name: value for name, value in summary.items() if value is not None}}
     answer(values, Group(artifact, terminal.table("", ["", "value"], list(lines.items()))), json, lines.items())
 
 

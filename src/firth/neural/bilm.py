@@ -180,7 +180,8 @@ class BiLM(nn.Module, notebook.FactSheet):
         has_lexicon = isinstance(self.encoder, LexiconCnn)
         known = self.words if is_table or has_lexicon else self.vocabulary
         longest, unit = 0 if is_table else self.architecture.width - 2, "characters" if has_lexicon else "bytes"
-        return measure(sentences, None if known is None else known.ids, longest=longest, unit=unit)
+        find = None if known is None else known.ids
+        return measure(sentences, find, longest=longest, unit=unit, composes=not is_table)
 
     encode = encode_texts
     embed = embedding.embed

@@ -2,6 +2,7 @@
 
 Every method of a model that reads a text reports its coverage here. A warning is issued if most words are unknown, or
 if one in a hundred is cut: ELMo reads at most 50 bytes of a word, and words that differ later have the same vector.
+A single unknown word is worth no warning where the model makes a vector from its characters, as fastText and ELMo do.
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import chain
 
 import numpy as np
@@ -22,6 +23,7 @@ from firth.errors import CoverageWarning
 
 MOST = 0.5  # share of unknown words above which an answer says little
 SOME = 0.01  # share of cut words from which it is worth a warning
+BETWEEN = "firth", "contextlib", "torch", "sklearn"  # packages whose functions wrap ours
 Ids = NDArray[np.int64]
 
 
@@ -29,10 +31,12 @@ Ids = NDArray[np.int64]
 class Coverage:
     """The number of words of a text, of those unknown to a model, and of those that it cuts after `longest` bytes.
 
+    `composes` says that the model makes vectors of unknown words from their characters.
+
     >>> Coverage(words=12, unknown=9).warnings()
     ['75 % of the words (9 of 12) are unknown to this model: the answer says little about the text']
-    >>> Coverage(words=12, unknown=6).warnings()
-    []
+    >>> Coverage(words=12, unknown=6).warnings(), Coverage(words=1, unknown=1, composes=True).warnings()
+    ([], [])
     """
 
     words: int = 0
@@ -40,16 +44,17 @@ class Coverage:
     cut: int = 0
     longest: int = 0
     unit: str = "bytes"
+    composes: bool = field(default=False, repr=False)
 
     def __add__(self, other: Coverage) -> Coverage:
         last = other if other.longest else self
         counts = self.words + other.words, self.unknown + other.unknown, self.cut + other.cut
-        return Coverage(*counts, last.longest, last.unit)
+        return Coverage(*counts, last.longest, last.unit, self.composes or other.composes)
 
     def warnings(self) -> list[str]:
         """A sentence for each problem, with the share of the words that have it."""
         found = []
-        if self.unknown > MOST * self.words:
+        if self.unknown > max(MOST * self.words, self.composes):
             problem = f"{self._share(self.unknown)} are unknown to this model"
             found.append(f"{problem}: the answer says little about the text")
         if self.cut and self.cut >= SOME * self.words:
@@ -68,6 +73,7 @@ def measure(
     *,
     longest: int = 0,
     unit: str = "bytes",
+    composes: bool = False,
 ) -> Coverage:
     """The coverage of sentences. Tokens without a letter or a digit, such as punctuation, do not count.
 
@@ -83,7 +89,7 @@ def measure(
     sizes = np.fromiter((counts[word] for word in words), np.int64, len(words))
     unknown = int(sizes[find(words) < 0].sum()) if find is not None and words else 0
     cut = sum(counts[word] for word in words if is_longer(word, longest, unit)) if longest else 0
-    return Coverage(int(sizes.sum()), unknown, cut, longest, unit)
+    return Coverage(int(sizes.sum()), unknown, cut, longest, unit, composes)
 
 
 def is_longer(word: str, longest: int, unit: str = "bytes") -> bool:
@@ -138,12 +144,9 @@ def report_coverage(coverage: Coverage) -> None:
 
 
 def _level_of_caller() -> int:
-    """The number of frames up to the first outside this package, for `stacklevel`."""
+    """The number of frames up to the caller of this package, for `stacklevel`; libraries between them do not count."""
     level, frame = 1, sys._getframe(1)
-    while frame.f_back is not None and str(frame.f_globals.get("__name__", "")).partition(".")[0] in (
-        "firth",
-        "contextlib",
-    ):
+    while frame.f_back is not None and str(frame.f_globals.get("__name__", "")).partition(".")[0] in BETWEEN:
         level, frame = level + 1, frame.f_back
     return level
 

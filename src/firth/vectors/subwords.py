@@ -85,6 +85,7 @@ class SubwordVectors(FastTextNames):
     """
 
     kind = "subword-vectors"
+    composes = True
 
     def __init__(
         self,

@@ -52,6 +52,7 @@ class WordVectors(Uncached, Neighbors, Conversions, notebook.FactSheet):
     """
 
     kind = "word-vectors"
+    composes = False  # vectors of unknown words from their characters
 
     def __init__(
         self,
@@ -250,7 +251,7 @@ class WordVectors(Uncached, Neighbors, Conversions, notebook.FactSheet):
             vectors, is_known = self.of(words), np.ones(len(words), bool)
         else:
             vectors, is_known = self._look_up(words)
-            report_coverage(measure(lists, self.ids))
+            report_coverage(measure(lists, self.ids, composes=self.composes))
         edges = np.cumsum([len(sentence) for sentence in lists])[:-1]
         arrays = np.split(vectors, edges)
         if unknown == "skip":
@@ -265,7 +266,7 @@ class WordVectors(Uncached, Neighbors, Conversions, notebook.FactSheet):
         >>> WordVectors(["tea", "rain"], [[1, 0], [0, 1]]).coverage(["More tea!"])
         Coverage(words=2, unknown=1, cut=0, longest=0, unit='bytes')
         """
-        return measure(self.tokenizer.sentences(sentences), self.ids)
+        return measure(self.tokenizer.sentences(sentences), self.ids, composes=self.composes)
 
     def restrict(self, words: Iterable[str]) -> WordVectors:
         """The vectors of these words only, in the order of their ids; unknown words are skipped.
