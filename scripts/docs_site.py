@@ -53,7 +53,7 @@ def gather_pages(pages: Path) -> Iterator[str]:
             continue
         text = (ROOT / name).read_text(encoding="utf-8")
         text = "\n".join(fence_examples(text.splitlines())) + "\n"
-        text, problems = mend_links(write_formulas(text), name, names)
+        text, problems = mend_links(write_formulas(mark_sessions(text)), name, names)
         text = show_live(text, name)
         target.write_text(text, encoding="utf-8")
         yield from problems
@@ -63,7 +63,7 @@ def gather_pages(pages: Path) -> Iterator[str]:
 
 
 def show_live(text: str, name: str) -> str:
-    """A page with the report in a frame where it asks for it, and a link to the report alone.
+    r"""A page with the report in a frame where it asks for it, and a link to the report alone.
 
     >>> show_live("A map:\n<!-- live map -->", "docs/maps.md").splitlines()[1][:30]
     '<iframe src="../assets/map.htm'
@@ -78,12 +78,22 @@ def write_formulas(text: str) -> str:
     return re.sub(r"^```math\n(.*?)\n```$", lambda block: convert(block[1], display="block"), text, flags=re.M | re.S)
 
 
+def mark_sessions(text: str) -> str:
+    r"""Blocks of Python with prompts as sessions, so that the site tells input from output and copies the input alone.
+
+    >>> mark_sessions("```python\n>>> 1\n1\n```\n```python\nimport firth\n```").split("```")[1::2]
+    ['pycon\n>>> 1\n1\n', 'python\nimport firth\n']
+    """
+    return re.sub(r"^```python\n(?=(?:#.*\n)*>>> )", "```pycon\n", text, flags=re.M)
+
+
 def mend_links(text: str, name: str, names: set[str]) -> tuple[str, list[str]]:
     """The links of a page of the repository as links of the site, and what is wrong with them.
 
     A link to a file that is no page of the site is shown as code. A link to a page that does not exist is a problem.
 
-    >>> mend_links("[a](b.md#c) [d](../src/e.py) [f](g.md) [h](i/j.md)", "docs/README.md", {"docs/b.md", "docs/i/j.md"})
+    >>> pages = {"docs/b.md", "docs/i/j.md"}
+    >>> mend_links("[a](b.md#c) [d](../src/firth/lazy.py) [f](g.md) [h](i/j.md)", "docs/README.md", pages)
     ('[a](docs/b.md#c) `d` f [h](docs/i/j.md)', ['docs/README.md links to g.md, which does not exist'])
     """
     problems: list[str] = []
@@ -113,8 +123,24 @@ def write_reference(folder: Path) -> None:
     folder.mkdir()
     public = {name: getattr(firth, name) for name in firth.PLACES}
     for name, item in public.items():
-        (folder / f"{name}.md").write_text(write_page(name, item, set(public)), encoding="utf-8")
+        page = mark_sessions(write_page(name, item, set(public)))
+        (folder / f"{name}.md").write_text(page, encoding="utf-8")
     (folder / "index.md").write_text(write_index(group_names(firth.PLACES), public), encoding="utf-8")
+
+
+def add_reference(settings: str) -> str:
+    """The menu with the page of each public name, by topic, at the end of the reference.
+
+    >>> menu = add_reference("nav:\\n  - Reference:\\n      - api/index.md\\n  - Project:\\n      - about.md\\n")
+    >>> menu.splitlines()[2:6]
+    ['      - api/index.md', '      - Python:', '          - Text:', '              - Corpus: api/Corpus.md']
+    """
+    lines = ["      - Python:"]
+    for title, names in group_names(firth.PLACES).items():
+        lines += [f"          - {title}:", *(f"              - {name}: api/{name}.md" for name in names)]
+    start = settings.index("  - Reference:")
+    end = settings.index("\n  - ", start) + 1
+    return settings[:end] + "\n".join(lines) + "\n" + settings[end:]
 
 
 def check_menu(menu: str, pages: Path) -> Iterator[str]:
@@ -212,7 +238,7 @@ def main() -> None:
     options = parser.parse_args()
     folder = options.out.resolve()
     pages, site = folder / "pages", folder / "site"
-    settings = (ROOT / "mkdocs.yml").read_text(encoding="utf-8")
+    settings = add_reference((ROOT / "mkdocs.yml").read_text(encoding="utf-8"))
     problems = [*gather_pages(pages), *check_menu(settings, pages)]
     build(folder, settings)
     problems += check(site)

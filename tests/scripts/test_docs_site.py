@@ -55,6 +55,37 @@ def test_the_site_works_from_disk_without_a_network_and_its_search_finds_pages(s
     page.close()
 
 
+def test_a_session_is_copied_without_prompts_and_answers(site: Path, chromium: Any) -> None:
+    context = chromium.new_context(permissions=["clipboard-read", "clipboard-write"])
+    page = context.new_page()
+    copied = {}
+    for name, line in (
+        ("docs/word2vec", "Word2Vec(window=2)"),
+        ("docs/tutorials/serve", "$ curl -s localhost:8765/nei"),
+    ):
+        page.goto((site / f"{name}.html").as_uri())
+        block = page.locator(".highlight", has_text=line).first
+        block.locator("[data-clipboard-target]").click(force=True)
+        page.wait_for_function("navigator.clipboard.readText().then(text => text.length > 0)")
+        copied[name] = page.evaluate("navigator.clipboard.readText()")
+        page.evaluate("navigator.clipboard.writeText('')")
+    context.close()
+    assert copied["docs/word2vec"].splitlines() == [
+        'sentence = "this is sample corpus using only one context word".split()',
+        "Word2Vec(window=2).examples(sentence)[:5]",
+    ]
+    assert copied["docs/tutorials/serve"].startswith("curl -s localhost:8765/neighbors")
+    assert '"score"' not in copied["docs/tutorials/serve"]
+
+
+def test_the_menu_leads_to_every_public_name(site: Path) -> None:
+    import firth
+
+    page = (site / "api" / "Word2Vec.html").read_text(encoding="utf-8")
+    menu = page.partition("<article")[0]
+    assert {f"{name}.html" for name in firth.PLACES} <= set(re.findall(r'href="(?:\./)?(\w+\.html)"', menu))
+
+
 def test_a_map_on_the_site_can_be_used(site: Path, chromium: Any) -> None:
     page = chromium.new_page()
     page.goto((site / "docs" / "maps.html").as_uri())

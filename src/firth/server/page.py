@@ -14,11 +14,11 @@ body { font: 16px/1.5 system-ui, sans-serif; max-width: 60rem; margin: 2rem auto
 h1 { margin-bottom: 0; } h2 { margin-top: 2.5rem; }
 details { border: 1px solid var(--line); border-radius: .5rem; margin: .5rem 0; padding: .5rem 1rem; }
 summary { cursor: pointer; } summary b { display: inline-block; width: 3.5rem; }
-summary > code { margin-inline-end: .5rem; overflow-wrap: anywhere; } details details { margin: 1rem 0; }
+summary b + code { margin-inline-end: .5rem; overflow-wrap: anywhere; } details details { margin: 1rem 0; }
 code, pre, textarea { font: 14px/1.4 ui-monospace, monospace; }
 pre { background: color-mix(in srgb, currentColor 7%, transparent); padding: .75rem; overflow: auto; }
 pre { max-height: 24rem; white-space: pre-wrap; overflow-wrap: anywhere; }
-textarea { width: 100%; box-sizing: border-box; } button, input { font: inherit; }
+textarea { width: 100%; margin-block-start: 1rem; box-sizing: border-box; } button, input { font: inherit; }
 table { border-collapse: collapse; } td, th { text-align: start; padding: .2rem .8rem .2rem 0; vertical-align: top; }
 """
 TITLES = {
@@ -140,10 +140,10 @@ def show_code(text: str) -> str:
 def describe_limits(field: Mapping[str, Any]) -> str:
     """The default of a field and what its numbers may be.
 
-    >>> describe_limits({"default": 5, "minimum": 1, "maximum": 10})
-    ' From 1 to 10. Default: 5.'
+    >>> describe_limits({"default": 5, "minimum": 1.0, "maximum": 1000.0})
+    ' From 1 to 1000. Default: 5.'
     """
-    limits = f" From {field['minimum']} to {field['maximum']}." if {"minimum", "maximum"} <= field.keys() else ""
+    limits = f" From {field['minimum']:g} to {field['maximum']:g}." if {"minimum", "maximum"} <= field.keys() else ""
     default = field.get("default")
     return limits if default in (None, [], "") else f"{limits} Default: {escape(json.dumps(default))}."
 
