@@ -102,6 +102,7 @@ def tiny_bilm() -> Any:
     return firth.BiLM(Architecture.named("tiny"), vocabulary=firth.Vocabulary(words))
 
 
+@pytest.mark.filterwarnings("ignore::firth.errors.CoverageWarning")
 @pytest.mark.parametrize("name", NAMES)
 @pytest.mark.usefixtures("folder")
 def test_the_firth_side_of_every_row_runs(name: str, capsys: pytest.CaptureFixture[str]) -> None:

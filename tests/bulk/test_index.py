@@ -126,6 +126,7 @@ def test_a_place_that_is_taken_is_refused_before_any_work(tmp_path: Path, text: 
     assert text.read_text().startswith("they play")
 
 
+@pytest.mark.filterwarnings("ignore::firth.errors.CoverageWarning")
 def test_numbers_and_bytes_that_do_not_fit_have_a_place_or_a_cure(tmp_path: Path, text: Path) -> None:
     large = WordVectors(["ball"], np.array([[1e6]], np.float32))
     with pytest.raises(OptionError, match=r"too large for float16. Use float32"):

@@ -25,6 +25,7 @@ def test_word_vectors_are_embedded(answer: Callable[..., Any], vectors: str, tmp
     assert Shards(out)[0].tolist()[1] == [1, np.float16(0.1), 0]
 
 
+@pytest.mark.filterwarnings("ignore::firth.errors.CoverageWarning")
 def test_a_bilm_is_embedded_layer_by_layer(
     answer: Callable[..., Any], three_lines: str, bilm: str, tmp_path: Path
 ) -> None:
@@ -65,6 +66,7 @@ def test_a_driver_without_a_gpu_opens_the_model_for_a_cluster_with_gpus(bilm: st
     assert next(model.parameters()).device.type == "cpu"
 
 
+@pytest.mark.filterwarnings("ignore::firth.errors.CoverageWarning")
 def test_a_stateful_run_gives_the_numbers_of_the_original_programs_every_time(
     answer: Callable[..., Any], mistake: Callable[..., str], three_lines: str, bilm: str, tmp_path: Path
 ) -> None:

@@ -99,6 +99,7 @@ class TestCluster:
         assert vectors.metadata["averaging"]["workers"] == 2
         np.testing.assert_array_equal(vectors.matrix, recipe.fit(firth.Corpus(text), runtime=cluster).matrix)
 
+    @pytest.mark.filterwarnings("ignore::firth.errors.CoverageWarning")
     def test_embedding(self, cluster: Any, text: Path, tmp_path: Path) -> None:
         options: dict[str, Any] = {"block_tokens": 500, "format": "safetensors"}
         firth.embed_file("svd-en", text / "a.txt", tmp_path / "alone.safetensors", **options)

@@ -233,6 +233,7 @@ def test_many_numbers_with_tiny_exponents_are_read_in_time(tmp_path):
     assert model.levels == (count + 3,)
 
 
+@pytest.mark.filterwarnings("ignore::firth.errors.CoverageWarning")
 def test_a_model_without_any_probability_says_so_when_it_shall_write(tmp_path):
     text = (
         TEA.replace("-0.75\ttea", "-99999\ttea")

@@ -43,6 +43,7 @@ def pack(folder: Path, target: Path, within: str = "", **more: bytes) -> Path:
     return target
 
 
+@pytest.mark.filterwarnings("ignore::firth.errors.CoverageWarning")
 @pytest.mark.parametrize("within", ["", "144/"])
 def test_an_archive_opens_as_its_folder_does_and_leaves_nothing_behind(
     folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, within: str

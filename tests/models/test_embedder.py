@@ -70,6 +70,7 @@ def test_a_model_without_vectors_and_a_single_text_are_errors() -> None:
         Embedder("svd-en").fit("tea")
 
 
+@pytest.mark.filterwarnings("ignore::firth.errors.CoverageWarning")
 def test_a_recipe_is_trained_on_the_texts_of_fit() -> None:
     from sklearn.model_selection import GridSearchCV
     from sklearn.neighbors import KNeighborsClassifier
@@ -89,6 +90,7 @@ def test_a_recipe_is_trained_on_the_texts_of_fit() -> None:
     assert search.best_params_["wordvectortransformer__model"] in recipes
 
 
+@pytest.mark.filterwarnings("ignore::firth.errors.CoverageWarning")
 def test_tf_idf_is_the_mean_with_the_weights_of_scikit_learn(vectors: firth.WordVectors) -> None:
     from sklearn.feature_extraction.text import TfidfVectorizer
 

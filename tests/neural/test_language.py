@@ -18,6 +18,7 @@ BILM = BiLM(PRESETS["tiny"], vocabulary=WORDS)
 SENTENCE = ["rain", "and", "milk"]
 
 
+@pytest.mark.filterwarnings("ignore::firth.errors.CoverageWarning")
 def test_probabilities_sum_to_one_in_any_context() -> None:
     for left, right in (((), ()), (["tea"], ["and", "rain"]), ("never seen", "before")):
         for probabilities in BILM.distributions(left, right):

@@ -7,6 +7,8 @@ every check runs, and the estimator behind it is the one of firth.
 
 from __future__ import annotations
 
+import warnings
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -14,6 +16,7 @@ import pytest
 
 pytest.importorskip("sklearn", minversion="1.6")  # has tags for texts
 
+from sklearn.exceptions import SkipTestWarning
 from sklearn.utils.estimator_checks import parametrize_with_checks
 from sklearn.utils.validation import check_is_fitted, validate_data
 
@@ -122,13 +125,21 @@ OF_TEXTS = [
 ]
 
 
-@pytest.mark.filterwarnings("ignore::sklearn.exceptions.SkipTestWarning")
-@parametrize_with_checks(OF_TEXTS)
+def with_checks(estimators: Sequence[Any]) -> pytest.MarkDecorator:
+    """A test for each estimator and check, without the warnings that estimators of texts skip the checks of tables."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", SkipTestWarning)
+        return parametrize_with_checks(estimators)
+
+
+@with_checks(OF_TEXTS)
 def test_an_estimator_of_texts_passes_the_check_for_texts(estimator: Any, check: Any) -> None:
     check(estimator)
 
 
-@parametrize_with_checks(ESTIMATORS)
+@pytest.mark.filterwarnings("ignore::firth.errors.CoverageWarning")
+@pytest.mark.filterwarnings("ignore:invalid value encountered in cast:RuntimeWarning")  # labels that are not numbers
+@with_checks(ESTIMATORS)
 def test_an_estimator_passes_every_check_when_numbers_are_words(estimator: Any, check: Any) -> None:
     check(estimator)
 

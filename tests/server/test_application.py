@@ -156,6 +156,7 @@ def test_a_mix_has_its_weights(server: RunningServer, bilm: Any) -> None:
     assert server.post("/embed_all", short).status_code == 422
 
 
+@pytest.mark.filterwarnings("ignore::firth.errors.CoverageWarning")
 def test_answers_do_not_depend_on_what_was_computed_together(server: RunningServer, bilm: Any) -> None:
     generator = np.random.default_rng(1)
     words = ["tea", "rain", "strong", "hot", "coffee", "چای"]

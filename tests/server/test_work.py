@@ -11,6 +11,7 @@ from firth.server import work
 from firth.server.served import OpenModel
 
 
+@pytest.mark.filterwarnings("ignore::firth.errors.CoverageWarning")
 @pytest.mark.parametrize("name", ["word2vec-en", "fasttext-fa"])
 def test_texts_are_split_once_and_give_the_vectors_of_encode(name: str) -> None:
     model = firth.load(name)

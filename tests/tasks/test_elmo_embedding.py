@@ -37,6 +37,7 @@ def assert_equal_to_embed(elmo: ElmoEmbedding, batch: list[list[str]], found: Te
         assert not found[row, len(array) :].any()
 
 
+@pytest.mark.filterwarnings("ignore::firth.errors.CoverageWarning")
 @pytest.mark.parametrize("requires_grad", [False, True])
 @pytest.mark.parametrize("as_ids", [False, True])
 def test_the_numbers_are_those_of_embed(bilm: BiLM, requires_grad: bool, as_ids: bool) -> None:
@@ -46,6 +47,7 @@ def test_the_numbers_are_those_of_embed(bilm: BiLM, requires_grad: bool, as_ids:
         assert_equal_to_embed(elmo, BATCH, found, output["mask"])
 
 
+@pytest.mark.filterwarnings("ignore::firth.errors.CoverageWarning")
 @pytest.mark.parametrize("encoder", ["character-rnn", "words"])
 @pytest.mark.parametrize("requires_grad", [False, True])
 def test_other_encoders_give_the_numbers_of_embed(encoder: str, requires_grad: bool) -> None:

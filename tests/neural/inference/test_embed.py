@@ -74,6 +74,7 @@ def test_a_returned_state_continues_the_run(data: Path) -> None:
     assert torch.equal(last.cell, end.cell)
 
 
+@pytest.mark.filterwarnings("ignore::firth.errors.CoverageWarning")
 @settings(max_examples=25)
 @given(st.lists(st.lists(st.sampled_from(WORDS), max_size=9), min_size=1, max_size=8), st.integers(1, 60), st.randoms())
 def test_a_sentence_has_the_same_vectors_in_any_batch(
@@ -126,6 +127,7 @@ def test_text_is_cut_into_words_as_one_sentence() -> None:
     assert np.array_equal(text, words)
 
 
+@pytest.mark.filterwarnings("ignore::firth.errors.CoverageWarning")
 def test_odd_sentences_and_long_ones_work() -> None:
     empty, long_word, odd = make_tiny().embed([[], ["x" * 100_000], WORDS], layers="all")
     assert empty.shape == (3, 0, 32)

@@ -53,6 +53,7 @@ def test_a_word_that_cannot_be_encoded_is_not_cached() -> None:
     assert set(cache.rows) == {"tea", "rain"}
 
 
+@pytest.mark.filterwarnings("ignore::firth.errors.CoverageWarning")
 def test_the_cache_stays_within_its_bounds_and_has_the_vectors_of_the_encoder(monkeypatch: pytest.MonkeyPatch) -> None:
     bilm = BiLM(PRESETS["tiny"])
     monkeypatch.setattr(device, "CPU", replace(device.CPU, cached_bytes=64 * 16 * 4))  # 64 words

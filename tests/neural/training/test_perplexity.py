@@ -54,6 +54,7 @@ def compute_losses(model: BiLM, lines: list[str]) -> list[float]:
     return losses
 
 
+@pytest.mark.filterwarnings("ignore::firth.errors.CoverageWarning")
 def test_one_sentence_has_the_perplexity_of_its_score() -> None:
     model = make_bilm()
     for line in ("tea and rain", "milk", "the " * 60):
