@@ -154,6 +154,14 @@ def test_a_vector_that_is_not_finite_is_an_error_with_its_row(number: float) -> 
         WordVectors.from_frame(pa.table({"word": ["tea", "rain"], "vector": [[1.0, 2.0], [3.0, number]]}))
 
 
+def test_bytes_behind_the_offsets_of_words_are_no_offsets() -> None:
+    offsets = pa.py_buffer(np.array([0, 3, 6], np.int64).tobytes() + b"odd")
+    words = pa.Array.from_buffers(pa.large_string(), 2, [None, offsets, pa.py_buffer(b"teacup")])
+    table = pa.table({"word": words, "vector": [[1.0], [2.0]]})
+    assert WordVectors.from_frame(table).vocabulary.words == ("tea", "cup")
+    assert WordVectors.from_frame(table.slice(1)).vocabulary.words == ("cup",)
+
+
 def test_categories_and_views_of_texts_are_read() -> None:
     polars = needs("polars")
     frame = polars.DataFrame({"word": polars.Series(["tea", "rain"], dtype=polars.Categorical), "vector": [[1.0], [2]]})

@@ -316,7 +316,7 @@ def _vocabulary(table: Any, name: str) -> Vocabulary:
     column = find_column(table, name)
     if column.type == pa.large_string() and not column.null_count and len(column):
         _, offsets, data = column.buffers()
-        edges = np.frombuffer(offsets, np.int64)[column.offset : column.offset + len(column) + 1]
+        edges = np.frombuffer(offsets, np.int64, column.offset + len(column) + 1)[column.offset :]
         blob = np.frombuffer(data, np.uint8) if data is not None else np.zeros(0, np.uint8)
         return Vocabulary.from_arrays(blob, edges[:-1], edges[1:])
     return Vocabulary(column_texts(table, name))
