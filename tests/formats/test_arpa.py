@@ -69,6 +69,7 @@ def test_a_file_by_hand(tmp_path):
     assert model.log_probs(["strong", "tea", "x"])[2:] / np.log(10) == pytest.approx([-1.5 - 0.0625 - 0.125, -0.5])
 
 
+@pytest.mark.filterwarnings("ignore::firth.errors.CoverageWarning")
 def test_kenlm_reads_the_same_from_the_file_by_hand(tmp_path):
     kenlm = pytest.importorskip("kenlm")
     path = written(tmp_path, TEA)

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import numpy as np
+import pytest
 import torch
 
 from firth.neural.architecture import Architecture
@@ -50,6 +51,7 @@ def test_whitened_dimensions_are_not_correlated() -> None:
     assert torch.allclose(torch.cov(white.T, correction=0), torch.eye(3), atol=0.02)
 
 
+@pytest.mark.filterwarnings("ignore::firth.errors.CoverageWarning")
 def test_a_bilm_with_a_softmax_has_substitutes_of_its_content_words() -> None:
     words = [f"w{number}" for number in range(160)]
     bilm = BiLM(Architecture.named("tiny"), vocabulary=Vocabulary(words, range(160, 0, -1)))

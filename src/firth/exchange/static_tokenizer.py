@@ -58,7 +58,7 @@ PATTERNS = (
     r"\p{N}+(?:[.,]\p{N}+)*°",
     rf"(?:(?<!\S)-(?!-))?{LETTER}+{REST}",
     r"\p{Han}|\p{Hiragana}+|[\p{Katakana}ー]+|[\p{Thai}\p{M}]+",
-    r"\.{2,}|-{2,}|``|''",
+    r"\.{2,}|-{2,}|,{2,}|``|''",
     r"\S",
 )
 SPLIT = "|".join(PATTERNS)

@@ -18,6 +18,7 @@ set_cache_folder()
 LOCK = RLock()
 LOADING: set[str] = set()
 OF_THE_IMPORT = frozenset({"__spec__", "__class__", "__name__", "__loader__", "__package__", "__file__", "__path__"})
+OF_THE_IMPORT |= {"__wrapped__"}  # `inspect` asks everything that it lists for it
 
 
 class LazyModule(ModuleType):

@@ -23,7 +23,7 @@ from firth.errors import CoverageWarning
 
 MOST = 0.5  # share of unknown words above which an answer says little
 SOME = 0.01  # share of cut words from which it is worth a warning
-BETWEEN = "firth", "contextlib", "torch", "sklearn"  # packages whose functions wrap ours
+BETWEEN = "firth", "contextlib", "torch", "sklearn", "joblib"  # packages whose functions wrap ours
 Ids = NDArray[np.int64]
 
 
