@@ -74,6 +74,7 @@ def test_a_pair_of_texts_is_split(tmp_path: Path) -> None:
         ("greeting\tMFT\tHello\tnone", "expected 5 columns, found 4"),
         ("greeting\tmft\tHello\t\tnone", "unknown type 'mft'"),
         ("greeting\tMFT\tHello\tHi\tnone", "wrong number of texts for MFT"),
+        ("greeting\tMFT\t\tHello\tnone", "wrong number of texts for MFT"),
         ("greeting\tINV\tHello\t\tsame", "wrong number of texts for INV"),
         ("greeting\tMFT\tHello | Hi\t\tnone", "wrong number of texts for MFT"),
         ("greeting\tMFT\tHello\t\tnobody", "unknown expectation 'nobody' for MFT"),

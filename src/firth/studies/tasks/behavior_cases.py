@@ -66,7 +66,8 @@ def _parse_cases(path: Name, task: str) -> Iterator[BehaviorCase]:
         if type not in get_args(CaseType):
             raise FormatError(path, f"unknown type {type!r}", line=number, cure="A type is MFT, INV or DIR")
         inputs = [tuple(part.split(" | ")) for part in (text, changed) if part]
-        if len(inputs) != (1 if type == "MFT" else 2) or any(len(one) != checker.inputs for one in inputs):
+        is_complete = bool(text) and bool(changed) == (type != "MFT")
+        if not is_complete or any(len(one) != checker.inputs for one in inputs):
             cure = f"MFT has one text, INV and DIR have two; {task} takes {checker.inputs} in each, separated by ' | '"
             raise FormatError(path, f"wrong number of texts for {type}", line=number, cure=cure)
         if not capability or not checker.understands(type, expected):
