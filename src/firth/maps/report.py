@@ -24,8 +24,8 @@ PAGE = Path(__file__).resolve().parent / "static" / "report.html"
 NEIGHBORS = 10
 SENSES = (
     "Each point is an occurrence of the word in a sentence, colored by sense. Words that the model predicts at the "
-    "place name a sense, or words around it. Points are placed by their context, or by the layers of the model, which the "
-    "sliders mix: layer 0 does not see the text."
+    "place name a sense, or words around it. Points are placed by their context, or by the layers of the model, which "
+    "the sliders mix: layer 0 does not see the text."
 )
 ScoreRow = Sequence[object]  # task, set, measure, value, interval, used, of
 
