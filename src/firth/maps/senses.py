@@ -205,10 +205,12 @@ class Places:
     def of(cls, bilm: Any, places: Sequence[tuple[NDArray[Any], int]]) -> Places:
         """The places, each with the top layer of its sentence (words, dim) and its position there."""
         from firth.neural.bilm import BiLM
-        from firth.neural.substitutes import Substitutes
 
         states = np.stack([find_states(layer, position) for layer, position in places])
-        substitutes = Substitutes.of(bilm) if isinstance(bilm, BiLM) else None
+        try:
+            substitutes = bilm.weight_cache.contexts(bilm).substitutes if isinstance(bilm, BiLM) else None
+        except OptionError:  # it has no full softmax
+            substitutes = None
         if substitutes is None:
             return cls(states, (), np.zeros((len(states), 0)))
         likely = substitutes.probabilities(substitutes.weight.new_tensor(states))
