@@ -2,6 +2,7 @@
 
     python benchmarks/fuzz.py --state STATE --seconds 3600 --workers 2      # goes on where the last run stopped
     python benchmarks/fuzz.py --state STATE --count 1000 --readers arpa     # 1,000 more inputs of one reader
+    python benchmarks/fuzz.py --state STATE --readers cli --streams 1 2 3 --workers 3    # one reader in three processes
     python benchmarks/fuzz.py --state STATE --total 20000                   # 20,000 more inputs of all readers
     python benchmarks/fuzz.py --state STATE --count 0                       # the table of what was tried so far
     python benchmarks/fuzz.py --state STATE --again arpa                    # ARPA was mended: counts from 0 again
@@ -11,8 +12,9 @@ changed file is opened and used (`untrusted.py`) in a child process with limits 
 
 An input that reaches new code is kept and changed further: one that is refused at a place where none was refused
 before, and, for one input in sixteen, one that executes a line of firth that none executed before. From an empty STATE,
-input number n of a reader is always the same. STATE has the counts, the inputs that were kept, and a copy of each
-finding: an input that was neither accepted nor refused by a FirthError.
+input number n of a reader is always the same; another stream has other inputs. STATE has the counts, the inputs that
+were kept, and a copy of each finding: an input that was neither accepted nor refused by a FirthError. The files of
+several STATEs with different streams can be put into one.
 """
 
 from __future__ import annotations
@@ -169,16 +171,27 @@ class Record:
         draft.replace(path)
 
 
-class Fuzzer:
-    """Tries inputs of one reader."""
+def stream_name(reader: str, stream: int) -> str:
+    """The name of a stream of inputs of a reader, in STATE and in its random numbers."""
+    return f"{reader}.{stream}" if stream else reader
 
-    def __init__(self, reader: str, state: Path, work: Path) -> None:
-        self.reader, self.state, self.work = reader, state, work
-        self.kept = state / "kept" / reader
+
+def find_records(reader: str, state: Path) -> list[Path]:
+    """The records of all streams of a reader."""
+    return [path for path in (state / f"{reader}.json", *sorted(state.glob(f"{reader}.*.json"))) if path.exists()]
+
+
+class Fuzzer:
+    """Tries inputs of one stream."""
+
+    def __init__(self, name: str, state: Path, work: Path) -> None:
+        self.name, self.reader = name, name.partition(".")[0]
+        self.state, self.work = state, work
+        self.kept = state / "kept" / name
 
     def run(self, count: int, until: float) -> int:
         """Tries the next `count` inputs, or those until a time; returns how many."""
-        path = self.state / f"{self.reader}.json"
+        path = self.state / f"{self.name}.json"
         record = Record.read(path)
         first, done = record.first, 0
         began = time.monotonic()
@@ -212,7 +225,7 @@ class Fuzzer:
             board.number = number
             if number % 64 == 0 and time.monotonic() > until:
                 return
-            rng = Random(f"{self.reader} {number}")
+            rng = Random(f"{self.name} {number}")
             chosen = rng.randrange(base if rng.random() < 0.5 else len(seeds))
             changes = mutate(rng, seeds, chosen)
             with bench.input(chosen, seeds[chosen], changes) as (path, size):
@@ -244,7 +257,7 @@ class Fuzzer:
 
     def keep_finding(self, outcome: Outcome, path: Path | None = None) -> None:
         """Stores an input that is a finding, with what happened. A child that died left its files in `work`."""
-        place = self.state / "findings" / self.reader
+        place = self.state / "findings" / self.name
         same = sorted(place.glob(f"{outcome.kind}-*/outcome.txt"))
         if sum(one.read_text().strip() == outcome.detail for one in same) >= MOST_COPIES:
             return
@@ -261,7 +274,7 @@ class Fuzzer:
 
 @contextmanager
 def only_one(path: Path) -> Iterator[bool]:
-    """Whether this process alone works on a reader."""
+    """Whether this process alone works on a stream."""
     with open(path, "w") as file:
         try:
             fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -272,17 +285,17 @@ def only_one(path: Path) -> Iterator[bool]:
 
 
 def work_off(counts: dict[str, int], state: Path, until: float, turn: float) -> None:
-    """Tries so many inputs of each reader, in turns of `turn` seconds."""
-    goals = {reader: Record.read(state / f"{reader}.json").first + count for reader, count in counts.items()}
+    """Tries so many inputs of each stream, in turns of `turn` seconds."""
+    goals = {name: Record.read(state / f"{name}.json").first + count for name, count in counts.items()}
     left = dict(counts)
     with tempfile.TemporaryDirectory(prefix="firth-fuzz-", dir="/dev/shm" if os.path.isdir("/dev/shm") else None) as at:
         while any(left.values()) and time.monotonic() < until:
-            for reader in [reader for reader, count in left.items() if count]:
-                with only_one(state / f"{reader}.lock") as is_free:
-                    left[reader] = max(0, goals[reader] - Record.read(state / f"{reader}.json").first)
-                    if is_free and left[reader]:
-                        fuzzer = Fuzzer(reader, state, Path(at, reader))
-                        left[reader] -= fuzzer.run(left[reader], min(until, time.monotonic() + turn))
+            for name in [name for name, count in left.items() if count]:
+                with only_one(state / f"{name}.lock") as is_free:
+                    left[name] = max(0, goals[name] - Record.read(state / f"{name}.json").first)
+                    if is_free and left[name]:
+                        fuzzer = Fuzzer(name, state, Path(at, name))
+                        left[name] -= fuzzer.run(left[name], min(until, time.monotonic() + turn))
                     elif not is_free:
                         time.sleep(0.1)
 
@@ -294,10 +307,10 @@ def print_table(state: Path) -> None:
     )
     print("|---|---|---|---|---|---|---|---|---|")
     for reader in READERS:
-        if (path := state / f"{reader}.json").exists():
-            record = Record.read(path)
-            found = sum(record.earlier[kind] for kind in BAD)
-            columns = (record.tried, *(record.counts[kind] for kind in KINDS), found)
+        if records := [Record.read(path) for path in find_records(reader, state)]:
+            found = sum(record.earlier[kind] for record in records for kind in BAD)
+            counts = [sum(record.counts[kind] for record in records) for kind in KINDS]
+            columns = (sum(counts), *counts, found)
             print(f"| {reader} | " + " | ".join(f"{value:,}" for value in columns) + " |")
 
 
@@ -309,6 +322,15 @@ def share_out(total: int, readers: list[str]) -> dict[str, int]:
     return shares
 
 
+def share_with_streams(counts: dict[str, int], streams: list[int]) -> dict[str, int]:
+    """The inputs of each reader, shared by its streams."""
+    shared = {}
+    for reader, count in counts.items():
+        for place, stream in enumerate(streams):
+            shared[stream_name(reader, stream)] = count // len(streams) + (place < count % len(streams))
+    return shared
+
+
 def main() -> None:
     """Runs the fuzzer."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
@@ -317,18 +339,19 @@ def main() -> None:
     parser.add_argument("--total", type=int, help="Inputs of all readers together.")
     parser.add_argument("--seconds", type=float, default=1e9, help="Stop after this time.")
     parser.add_argument("--turn", type=float, default=20.0, help="Seconds for a reader before the next one.")
-    parser.add_argument("--workers", type=int, default=1, help="Readers that are tried at the same time.")
+    parser.add_argument("--workers", type=int, default=1, help="Streams that are tried at the same time.")
+    parser.add_argument("--streams", type=int, nargs="+", default=[0], help="Streams that share a reader's inputs.")
     parser.add_argument("--readers", nargs="*", default=list(READERS), help="Readers to try.")
     parser.add_argument("--again", nargs="*", default=[], help="Readers that were mended: their counts begin again.")
     arguments = parser.parse_args()
     until = time.monotonic() + arguments.seconds
     state: Path = arguments.state
     state.mkdir(parents=True, exist_ok=True)
-    for reader in arguments.again:
-        record = Record.read(state / f"{reader}.json")
+    for path in [path for reader in arguments.again for path in find_records(reader, state)]:
+        record = Record.read(path)
         earlier = {kind: record.earlier[kind] + record.counts[kind] for kind in KINDS}
-        Record(dict.fromkeys(KINDS, 0), earlier).write(state / f"{reader}.json")
-        shutil.rmtree(state / "findings" / reader, ignore_errors=True)
+        Record(dict.fromkeys(KINDS, 0), earlier).write(path)
+        shutil.rmtree(state / "findings" / path.stem, ignore_errors=True)
     if arguments.count and not arguments.again:
         warnings.simplefilter("ignore")
         make_seeds(state / "seeds", arguments.readers)
@@ -339,7 +362,8 @@ def main() -> None:
         for reader in arguments.readers:
             for seed in sorted((state / "seeds" / reader).iterdir()):
                 warm_up(reader, seed)
-        start_workers(counts, state, until, arguments.turn, arguments.workers)
+        shared = share_with_streams(counts, arguments.streams)
+        start_workers(shared, state, until, arguments.turn, arguments.workers)
     print_table(state)
     sys.exit(show_findings(state))
 
@@ -347,10 +371,12 @@ def main() -> None:
 def start_workers(counts: dict[str, int], state: Path, until: float, turn: float, workers: int) -> None:
     """Tries inputs in so many processes, and waits for them."""
     children = []
-    for _ in range(1, workers):
+    streams = list(counts.items())
+    for worker in range(1, workers):
         child = os.fork()
         if child == 0:
-            work_off(dict(reversed(counts.items())), state, until, turn)
+            first = worker * len(streams) // workers
+            work_off(dict(streams[first:] + streams[:first]), state, until, turn)
             os._exit(0)
         children.append(child)
     work_off(counts, state, until, turn)

@@ -172,14 +172,23 @@ class SeedStore:
 
 
 def make_seeds(folder: Path, readers: Iterable[str]) -> None:
-    """Makes the inputs of all readers, unless they are there already."""
-    if all((folder / reader).is_dir() for reader in readers):
+    """Makes the inputs of these readers, unless they are there already. Those of others may need missing packages."""
+    wanted = {reader for reader in readers if not (folder / reader).is_dir()}
+    if not wanted:
         return
+    folder.mkdir(parents=True, exist_ok=True)
     draft = Path(tempfile.mkdtemp(dir=folder.parent))
     store = SeedStore(draft)
-    make_static(store)
-    make_neural(store)
-    make_runs(store)
+    for make, made in MAKERS.items():
+        if wanted & set(made):
+            make(store)
+    for reader in wanted:
+        (draft / reader).rename(folder / reader)
+    shutil.rmtree(draft)
+
+
+def make_texts(store: SeedStore) -> None:
+    """Data of tasks and evaluations, texts, recipes, command lines and archives."""
     for name, texts in TASK_DATA.items():
         store.texts(f"task-{name}", texts)
     archive = pack_tar({"gum/tea.conll": GUM, "splits.md": "## train\n* tea\n"})
@@ -192,7 +201,6 @@ def make_seeds(folder: Path, readers: Iterable[str]) -> None:
     store.texts("log", {"log.jsonl": LOG})
     for name, content in PROBES.items():
         store.add("probe-set", name, lambda path, content=content: write_files(path, content))  # type: ignore[misc]
-    make_exchanged(store)
     framework = {f"ALL/ALL.{name}": text for name, text in (("data.xml", WSD), ("gold.key.txt", "i x%1:28:00::\n"))}
     store.add("probe-set", "archive.tar", lambda path: path.write_bytes(pack_tar(framework)))
     store.texts("cli", {name: "\n".join(command) for name, command in COMMANDS.items()})
@@ -200,8 +208,6 @@ def make_seeds(folder: Path, readers: Iterable[str]) -> None:
     store.add("download", "small.tar", lambda path: path.write_bytes(pack_tar(members)))
     store.add("download", "small.zip", lambda path: path.write_bytes(pack_zip(members)))
     store.add("download", "pairs.csv", lambda path: path.write_text(QUESTIONS["pairs.csv"]))
-    shutil.rmtree(folder, ignore_errors=True)
-    draft.rename(folder)
 
 
 def write_files(path: Path, content: str | dict[str, str]) -> None:
@@ -386,6 +392,12 @@ def write_many_languages(folder: Path, *, old: bool) -> None:
         torch.save(tensors, folder / name, _use_new_zipfile_serialization=not old)
 
 
+def make_many_languages(store: SeedStore) -> None:
+    """Models of ELMoForManyLangs."""
+    store.add("many-languages", "old", lambda path: write_many_languages(path, old=True))
+    store.add("many-languages", "new", lambda path: write_many_languages(path, old=False))
+
+
 def make_neural(store: SeedStore) -> None:
     """biLMs in our format and in the official one, and models of tasks."""
     sizes = {"character_dim": 2, "filters": ((1, 2), (2, 3)), "highways": 1, "cell": 6, "dim": 4, "width": 8}
@@ -402,8 +414,6 @@ def make_neural(store: SeedStore) -> None:
     with tempfile.TemporaryDirectory() as folder:
         elmo_write.write(flat, Path(folder, "elmo"))
         members = {path.name: path.read_bytes() for path in sorted(Path(folder, "elmo").iterdir())}
-    store.add("many-languages", "old", lambda path: write_many_languages(path, old=True))
-    store.add("many-languages", "new", lambda path: write_many_languages(path, old=False))
     store.add("elmo", "small.zip", lambda path: path.write_bytes(pack_zip(members)))
     for name in TASKS:
         with tempfile.TemporaryDirectory() as folder:
@@ -496,3 +506,15 @@ def make_embeddings(folder: Path, pooling: Any) -> None:
     with tempfile.TemporaryDirectory() as work:
         (text := Path(work, "text.txt")).write_text("the tea\nis hot\n")
         embed_file(small_vectors(), text, folder, BulkOptions(pooling=pooling))
+
+
+TEXT_READERS = ("text", "recipe", "word-list", "test-set", "log", "probe-set", "cli", "download")
+STATIC = ("native-vec", "native-other", "segmenter", "vector-map", "fasttext", "word2vec", "arpa", "glove-raw")
+MAKERS: dict[Callable[[SeedStore], None], tuple[str, ...]] = {  # and the readers whose inputs each makes
+    make_static: STATIC,
+    make_neural: ("native-bilm", "elmo", "native-task"),
+    make_many_languages: ("many-languages",),
+    make_runs: ("tokenfile", "checkpoint", "ledger", "embeddings"),
+    make_texts: (*TEXT_READERS, *(f"task-{name}" for name in TASKS)),
+    make_exchanged: ("frame", "component", "index", "pulled"),
+}
