@@ -127,7 +127,7 @@ COMMANDS = {
     "recipe": ["TOML", 'name = "counts";kind = "ppmi"', "stored:tiny.txt", "--out", "c"],
     "phrases": ["phrases", "stored:nat-ph", "stored:tiny.txt", "--out", "p.txt"],
     "predict": ["predict", "stored:cl-softmax.bin", "the tea", "-k", "2"],
-    "similarity": ["similarity", "word2vec-en", "tea", "rain"],
+    "similarity": ["similarity", "stored:vectors", "tea", "hot"],
 }
 CHINESE = ["我爱北京", "北京很大", "我们去北京吧", "他在北京", "东北很冷", "南京也大"] * 3
 METADATA: dict[str, Any] = {  # of a trained model of a task

@@ -519,7 +519,7 @@ def use_command(path: Path, turn: Turn = None) -> None:
     for index, argument in enumerate(arguments):
         if argument.startswith(STORED):
             name = Path(argument.removeprefix(STORED[0])).name
-            arguments[index] = str(MODELS[name](work)) if name in MODELS else str(work / name)
+            arguments[index] = str(copy_model(name, work) if name in MODELS else work / name)
 
     def interrupt(number: int, frame: Any) -> None:
         raise KeyboardInterrupt
@@ -540,10 +540,34 @@ def use_command(path: Path, turn: Turn = None) -> None:
         os.chdir(before)
 
 
+def copy_model(name: str, folder: Path) -> Path:
+    """A small model in a folder."""
+    root, files = make_model(name)
+    for place, data in files.items():
+        (folder / place).parent.mkdir(exist_ok=True)
+        (folder / place).write_bytes(data)
+    return folder / root
+
+
+@cache
+def make_model(name: str) -> tuple[str, dict[Path, bytes]]:
+    """The name and the files of a small model that commands use."""
+    with tempfile.TemporaryDirectory() as folder:
+        root = MODELS[name](Path(folder)).name
+        files = [path for path in Path(folder).rglob("*") if path.is_file()]
+        return root, {path.relative_to(folder): path.read_bytes() for path in files}
+
+
 def make_phrases(folder: Path) -> Path:
     """A model of phrases."""
     save(Phrases(threshold=0.1, delta=0).fit(lines()), folder / "phrases")
     return folder / "phrases"
+
+
+def make_vectors(folder: Path) -> Path:
+    """Word vectors in our own format."""
+    save(small_vectors(), folder / "vectors")
+    return folder / "vectors"
 
 
 def make_classifier(folder: Path) -> Path:
@@ -555,7 +579,11 @@ def make_classifier(folder: Path) -> Path:
 
 
 STORED = ("stored:", "/tmp/h-break/")  # before the names of files; the latter in command lines that were collected
-MODELS: dict[str, Callable[[Path], Path]] = {"nat-ph": make_phrases, "cl-softmax.bin": make_classifier}
+MODELS: dict[str, Callable[[Path], Path]] = {
+    "nat-ph": make_phrases,
+    "cl-softmax.bin": make_classifier,
+    "vectors": make_vectors,
+}
 COMMAND_SECONDS = 3.0  # of CPU time
 READERS: dict[str, Use] = {
     "native-vec": use_model,

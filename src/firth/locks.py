@@ -43,14 +43,13 @@ def lock_folder(folder: Path) -> int | None:
     """
     while True:
         folder.mkdir(parents=True, exist_ok=True)
-        try:
-            handle = _lock(folder)
-        except BlockingIOError as error:
-            run = f"another run{(error.filename and f' (process {error.filename})') or ''} is writing there"
-            raise OptionError(f"{folder}: {run}. Wait for it, or choose another folder") from error
-        except FileNotFoundError:
-            continue  # the other run has just finished and removed the folder
-        return handle
+        with suppress(FileNotFoundError):  # the other run has just finished and removed the folder
+            try:
+                return _lock(folder)
+            except BlockingIOError as error:
+                owner = find_owner(folder.stat().st_ino)
+                run = f"another run{f' (process {owner})' if owner else ''} is writing there"
+                raise OptionError(f"{folder}: {run}. Wait for it, or choose another folder") from error
 
 
 def make_locked_folder(parent: Path, prefix: str, suffix: str = "") -> tuple[Path, int | None]:
@@ -72,7 +71,7 @@ def remove_abandoned(folders: Iterable[Path]) -> None:
 
 
 def _lock(folder: Path) -> int | None:
-    """The handle of the lock of a folder. A BlockingIOError has the number of the owner's process as its file name."""
+    """The handle of the lock of a folder."""
     try:
         import fcntl
     except ImportError:
@@ -83,10 +82,6 @@ def _lock(folder: Path) -> int | None:
         if folder.stat().st_ino != os.fstat(handle).st_ino:
             raise FileNotFoundError(errno.ENOENT, "the folder was replaced", str(folder))
         return handle
-    except BlockingIOError as error:
-        owner = find_owner(os.fstat(handle).st_ino)
-        os.close(handle)
-        raise BlockingIOError(error.errno, error.strerror, owner) from error
     except OSError as error:
         os.close(handle)
         if error.errno in NO_LOCKS:

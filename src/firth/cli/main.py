@@ -7,9 +7,10 @@ import re
 import sys
 import warnings
 from collections.abc import Sequence
+from difflib import get_close_matches
 from functools import partial
 
-from cyclopts import App, ArgumentCollection, CycloptsError, Group, UnknownOptionError
+from cyclopts import App, ArgumentCollection, CycloptsError, Group, UnknownCommandError, UnknownOptionError
 
 import firth
 from firth.errors import FirthError, MissingExtra, OptionError
@@ -85,6 +86,7 @@ OPTION = re.compile(r"--?[A-Za-z][\w-]*(=.*)?", re.DOTALL)  # a number or a text
 ARGUMENT = re.compile(r"(?<![\w=?&.-])([a-z][a-z_]+)=('[^']*'|\"[^\"]*\"|\([\d., ]+\)|[\w.]*\w)")
 FLAGS = {"Read them with Tokenizer(mode='whitespace')": "Use --tokens whitespace"}
 COMPLETION = "--install-completion"
+SHOWN = 8  # commands after an unknown one
 EXTRAS = {  # modules and the extras that install them
     "torch": "elmo",
     "h5py": "elmo",
@@ -204,6 +206,8 @@ def main(arguments: Sequence[str] | None = None) -> None:
             warnings.showwarning = show_warning
             run(arguments)
         sys.stdout.flush()
+    except UnknownCommandError as error:
+        fail(suggest_command(error))
     except (FirthError, CycloptsError) as error:
         fail(name_flags(" ".join(str(error).split())))
     except ModuleNotFoundError as error:
@@ -236,6 +240,16 @@ def is_interrupted(error: BaseException | None) -> bool:
     while isinstance(error, SystemError):
         error = error.__cause__
     return isinstance(error, KeyboardInterrupt)
+
+
+def suggest_command(error: UnknownCommandError) -> str:
+    """An unknown command and those that exist. The error's own text says the same, but imports the file of each."""
+    [unknown, *_] = error.unused_tokens or [""]
+    names = [name for name in error.app or () if not name.startswith("-")]
+    meant = get_close_matches(unknown, names, n=1)
+    suggestion = f'Did you mean "{meant[0]}"? ' if meant else ""
+    shown = ", ".join(names[:SHOWN]) + (", ..." if len(names) > SHOWN else ".")
+    return f'Unknown command "{" ".join(unknown.split())}". {suggestion}Available commands: {shown}'
 
 
 def name_flags(message: str) -> str:
