@@ -43,7 +43,7 @@ os.environ.setdefault("OMP_NUM_THREADS", "1")
 import firth
 from mutations import Changes, Seed, mutate
 from seeds import make_seeds, read_seed
-from untrusted import CHANGED_BY_USE, READERS, SLOW
+from untrusted import CHANGED_BY_USE, FIRST_USES, READERS, SLOW
 from watchdog import BAD, KINDS, Board, Outcome, Trial, supervise
 
 SOURCE = str(Path(firth.__file__).parent)
@@ -389,7 +389,7 @@ def warm_up(reader: str, seed: Path) -> None:
     with tempfile.TemporaryDirectory() as folder:
         copy = Path(folder, seed.name)
         shutil.copytree(seed, copy)
-        READERS[reader](copy / read_seed(copy).root, None)
+        FIRST_USES[reader](copy / read_seed(copy).root, None)
 
 
 def show_findings(state: Path) -> int:

@@ -18,7 +18,7 @@ import signal
 import sys
 import tempfile
 from collections.abc import Callable, Iterator
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
 from typing import Any
 
@@ -502,8 +502,8 @@ def use_log(path: Path, turn: Turn = None) -> None:
     Log(path, 2)
 
 
-def use_command(path: Path, turn: Turn = None) -> None:
-    """A command line, one argument a line or in JSON. An endless one is interrupted.
+def use_command(path: Path, turn: Turn = None, seconds: float = 3.0) -> None:
+    """A command line, one argument a line or in JSON. It is interrupted after so many seconds of CPU time.
 
     "TOML" and a text in front stand for a recipe file.
     """
@@ -527,7 +527,7 @@ def use_command(path: Path, turn: Turn = None) -> None:
     before = os.getcwd()
     os.chdir(work)
     signal.signal(signal.SIGPROF, interrupt)
-    signal.setitimer(signal.ITIMER_PROF, COMMAND_SECONDS)
+    signal.setitimer(signal.ITIMER_PROF, seconds)
     try:
         main_command(arguments)
     except SystemExit as end:
@@ -584,7 +584,6 @@ MODELS: dict[str, Callable[[Path], Path]] = {
     "cl-softmax.bin": make_classifier,
     "vectors": make_vectors,
 }
-COMMAND_SECONDS = 3.0  # of CPU time
 READERS: dict[str, Use] = {
     "native-vec": use_model,
     "native-other": use_model,
@@ -616,6 +615,7 @@ READERS: dict[str, Use] = {
     "log": use_log,
     "cli": use_command,
 }
+FIRST_USES = READERS | {"cli": partial(use_command, seconds=3600)}  # kernels are compiled
 CHANGED_BY_USE = ("checkpoint", "ledger", "pulled", "log", "cli")  # the input is written to
 SLOW = (
     "native-task",
