@@ -33,10 +33,22 @@ from firth.cli.main import COMMANDS, GROUPS, OPTION, build, main, remove_missing
         (("info", "word2vec-en", "--jsn"), "--jsn. Did you mean --json?"),
         (("tokens", "-", "--out", "--json"), "--out needs a value, but the option --json follows it"),
         (("tokens", "-", "-x"), "Unknown option: -x"),
+        (("neigbors", "x"), 'Unknown command "neigbors". Did you mean "neighbors"? Available commands: tour, '),
+        (("train", "wordvec", "x"), 'Unknown command "wordvec". Did you mean "word2vec"? Available commands: counts, '),
+        (("zzz",), 'Unknown command "zzz". Available commands: tour, '),
+        (("task", "x\n y"), 'Unknown command "x y". Available commands: ner, srl, coref, '),
     ],
 )
 def test_a_mistake_is_one_line(mistake: Callable[..., str], arguments: tuple[str, ...], message: str) -> None:
     assert message in mistake(*arguments)
+
+
+def test_a_mistyped_command_is_answered_without_importing_those_that_exist() -> None:
+    line = "import sys, firth.cli.main as cli\ntry:\n    cli.main(['neigbors'])\nfinally:\n    print(*sys.modules)"
+    done = subprocess.run([sys.executable, "-c", line], capture_output=True, text=True)
+    assert done.returncode == 2
+    assert 'Did you mean "neighbors"?' in done.stderr
+    assert {name for name in done.stdout.split() if name.startswith("firth.cli.")} == {"firth.cli.main"}
 
 
 @pytest.mark.parametrize("name", [name for name in COMMANDS if name not in GROUPS])
