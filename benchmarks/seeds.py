@@ -207,6 +207,7 @@ def make_texts(store: SeedStore) -> None:
     members = {**QUESTIONS, "more/names.conll": NER, "framework.tar.gz": "x", "../up.txt": "tea rain 3\n"}
     store.add("download", "small.tar", lambda path: path.write_bytes(pack_tar(members)))
     store.add("download", "small.zip", lambda path: path.write_bytes(pack_zip(members)))
+    store.add("download", "lzma.zip", lambda path: path.write_bytes(pack_zip(QUESTIONS, zipfile.ZIP_LZMA)))
     store.add("download", "pairs.csv", lambda path: path.write_text(QUESTIONS["pairs.csv"]))
 
 
@@ -231,12 +232,12 @@ def pack_tar(members: dict[str, str]) -> bytes:
     return buffer.getvalue()[: 512 * (2 * len(members) + 4)]  # without most of the padding
 
 
-def pack_zip(members: dict[str, Any]) -> bytes:
+def pack_zip(members: dict[str, Any], method: int = zipfile.ZIP_DEFLATED) -> bytes:
     """A zip archive."""
     buffer = io.BytesIO()
-    with zipfile.ZipFile(buffer, "w", zipfile.ZIP_DEFLATED) as archive:
+    with zipfile.ZipFile(buffer, "w") as archive:
         for name, data in members.items():
-            archive.writestr(zipfile.ZipInfo(name), data)
+            archive.writestr(zipfile.ZipInfo(name), data, method)
     return buffer.getvalue()
 
 

@@ -5,8 +5,12 @@ from __future__ import annotations
 import errno
 import io
 import lzma
+import struct
 import tarfile
+import tracemalloc
 import zipfile
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
@@ -99,6 +103,39 @@ def test_a_damaged_member_packed_with_lzma_is_refused(tmp_path: Path) -> None:
         extract_member(path, "options.json", tmp_path / "out")
     with pytest.raises(FormatError, match="cannot be read"), unpack(path):
         pass
+
+
+def test_a_zip_archive_cannot_ask_for_gibibytes(tmp_path: Path) -> None:
+    path = tmp_path / "words.zip"
+    data = write_zip(path, zipfile.ZIP_LZMA)
+    dictionary = data.index(b"words.txt") + len("words.txt") + 5
+    data[dictionary : dictionary + 4] = b"\xff" * 4
+    path.write_bytes(data)
+    with measured() as peak, pytest.raises(FormatError, match=r"words\.txt needs 4,294,967,295 bytes to be unpacked"):
+        extract_member(path, "words.txt", tmp_path / "out")
+    with measured() as other, pytest.raises(FormatError, match=r"Unpack it yourself"):
+        list_files(path, tmp_path / "members")
+    assert max(*peak, *other) < 16 << 20
+
+
+def test_a_text_that_looks_like_old_lzma_data_is_no_archive(tmp_path: Path) -> None:
+    path = tmp_path / "pairs.csv"
+    path.write_bytes(b"v" + struct.pack("<IQ", 1 << 31, 127) + b"\0 tea,rain,7\n" * 99)
+    with measured() as peak:
+        assert list_files(path, tmp_path / "members") == [path]
+    assert max(peak) < 16 << 20
+
+
+@contextmanager
+def measured() -> Iterator[list[int]]:
+    """The most bytes that Python and its C code have taken meanwhile, in a list."""
+    peak: list[int] = []
+    tracemalloc.start()
+    try:
+        yield peak
+    finally:
+        peak.append(tracemalloc.get_traced_memory()[1])
+        tracemalloc.stop()
 
 
 def test_a_name_that_is_no_text_is_refused_and_no_model(tmp_path: Path) -> None:

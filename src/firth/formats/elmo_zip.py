@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path, PurePosixPath
 
-from firth.archives import DAMAGED, refuse_damage
+from firth.archives import DAMAGED, open_zip
 from firth.errors import FormatError
 from firth.files import Name
 from firth.formats.elmo_files import LONGEST_OPTIONS, MANY_LANGUAGES, is_hdf5, is_options, is_vocabulary
@@ -51,7 +51,7 @@ def zip_contains_elmo(path: Name) -> bool:
 def unpack(path: Name) -> Iterator[Path]:
     """A temporary folder with the files of the model in an archive."""
     with TemporaryFolder("elmo") as folder:
-        with refuse_damage(path, cure="Download it again"), zipfile.ZipFile(path) as archive:
+        with open_zip(path, cure="Download it again") as archive:
             for member in _members(path, archive):
                 _extract(path, archive, member, folder.path)
         yield folder.path

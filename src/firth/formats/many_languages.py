@@ -14,7 +14,6 @@ from __future__ import annotations
 import os
 import pickletools
 import re
-import zipfile
 from collections.abc import Mapping
 from io import BytesIO
 from pathlib import Path
@@ -23,7 +22,7 @@ from typing import IO, TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from firth.archives import refuse_damage
+from firth.archives import open_zip
 from firth.errors import FormatError, OptionError
 from firth.files import decode, read_bytes, read_json, refuse_outer_link
 from firth.formats.elmo_files import LONGEST_OPTIONS, LONGEST_VOCABULARY, read_number, read_section
@@ -240,7 +239,7 @@ def check_pickle(path: Path) -> None:
             for part in range(5):  # a magic number, a version, the machine, the tensors, the keys of their numbers
                 _check_opcodes(path, file, size if part >= 3 else None)
             return
-    with refuse_damage(path, cure="Download it again"), zipfile.ZipFile(path) as archive:
+    with open_zip(path, cure="Download it again") as archive:
         members = archive.infolist()
         if sum(member.file_size for member in members) > size:
             problem = "is a compressed archive, as PyTorch writes none"

@@ -9,13 +9,12 @@ from __future__ import annotations
 import json
 import os
 import shutil
-import zipfile
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from firth.archives import refuse_damage
+from firth.archives import open_zip
 from firth.data import cache_folder
 from firth.downloads import download, hash_file
 from firth.errors import FormatError, OptionError
@@ -125,7 +124,7 @@ def _check_kept(target: Path, known: Mapping[str, Any], report: Report) -> None:
 
 def extract_member(archive: Path, member: str, target: Path, report: Report = silent) -> None:
     """Copies a file of a zip archive to `target`, atomically. Only a member of exactly this name is read."""
-    with refuse_damage(archive, cure="Delete it, and pull it again"), zipfile.ZipFile(archive) as opened:
+    with open_zip(archive, cure="Delete it, and pull it again") as opened:
         if member not in opened.namelist():
             problem = f"the archive has no file {member}, only {', '.join(opened.namelist()[:5])}"
             raise FormatError(archive, problem)
