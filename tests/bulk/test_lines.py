@@ -86,6 +86,7 @@ from contextlib import closing
 from firth.bulk.lines import LineReader, prefetch
 from firth.text.tokenize import Tokenizer
 reader = LineReader.of("-", Tokenizer(mode="whitespace"), "strict")
+signal.signal(signal.SIGINT, signal.default_int_handler)  # ignored where the tests run in the background of a shell
 try:
     with closing(prefetch(reader.blocks(1))) as blocks:
         print(next(blocks).lines, flush=True)

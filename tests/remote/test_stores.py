@@ -23,6 +23,7 @@ def test_ctrl_c_does_not_wait_for_a_server_that_does_not_answer() -> None:
 import os, signal, socket, threading
 from firth.remote.stores import look_at_all
 listener = socket.create_server(("127.0.0.1", 0))
+signal.signal(signal.SIGINT, signal.default_int_handler)  # ignored where the tests run in the background of a shell
 def interrupt():
     kept = listener.accept()
     os.kill(os.getpid(), signal.SIGINT)

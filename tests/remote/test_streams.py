@@ -157,3 +157,10 @@ def test_an_object_store_streams(bucket: Any, tmp_path: Any) -> None:
     assert read_bytes("s3://firth/a.txt") == TEXT
     expected = Corpus(tmp_path / "a.txt", tokenizer=WHITESPACE).fingerprint
     assert Corpus("s3://firth/a.txt", tokenizer=WHITESPACE).fingerprint == expected
+
+
+def test_a_file_that_could_not_be_opened_is_closed_without_an_error() -> None:
+    """Python closes it when it is removed, and prints what goes wrong, since 3.13."""
+    file = RemoteFile.__new__(RemoteFile)
+    file.close()
+    assert file.closed

@@ -184,7 +184,7 @@ class RemoteFile(io.RawIOBase):
             raise RemoteError(shown(self.status.address), "changed while it was read", cure="Start again")
 
     def close(self) -> None:
-        if not self.closed:
+        if not self.closed and "_source" in vars(self):  # Python also closes what could not be opened
             with translate(self.status.address):
                 self._source.reconnect()
         super().close()
