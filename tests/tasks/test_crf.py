@@ -8,7 +8,16 @@ import pytest
 import torch
 from torch import Tensor
 
-from firth.tasks.crf import NEVER, Crf, Transitions, score_tags, span_probabilities, viterbi
+from firth.tasks.crf import (
+    NEVER,
+    Crf,
+    Transitions,
+    log_partition,
+    log_partition_by_halves,
+    score_tags,
+    span_probabilities,
+    viterbi,
+)
 from firth.tasks.tags import Scheme, decode_spans, may_follow, tag_list
 
 LENGTHS = [3, 1, 4, 2]
@@ -142,3 +151,20 @@ def test_spans_of_sentences_without_words_or_with_huge_scores_are_certain_or_abs
     tags = viterbi(transitions, emissions, mask)
     spans = [decode_spans([]), decode_spans(names[id] for id in tags[1].tolist())]
     assert span_probabilities(transitions, emissions, mask, tags, spans, names) == [[], [1.0]]
+
+
+@pytest.mark.parametrize("time", [1, 2, 4])
+def test_joining_steps_by_halves_gives_the_sum_and_the_gradients_of_one_after_another(
+    scheme: Scheme, time: int
+) -> None:
+    crf, words, mask = drawn(scheme, ["X"])
+    found = []
+    for log in (log_partition, log_partition_by_halves):
+        crf.zero_grad()
+        emissions = words[:, :time].clone().requires_grad_()
+        total = log(crf.transitions, emissions, mask[:, :time])
+        total.sum().backward()
+        assert emissions.grad is not None
+        found.append([total, emissions.grad, *(one.grad for one in crf.parameters() if one.grad is not None)])
+    for one, other in zip(*found, strict=True):
+        assert torch.allclose(one, other, atol=1e-10)

@@ -22,6 +22,7 @@ class WorkSizes:
     logits: int  # of a softmax that exist at a time
     pair_products: int  # elements of the products of pairs of mentions that exist at a time
     block_bytes: int  # float32 output of bulk embedding: large blocks have more sentences of similar length
+    joined_scores: int  # scores of a CRF whose steps are joined by halves instead of one after another
     joins_directions: bool  # whether both directions of an LSTM run in one call, which is faster on a GPU
 
 
@@ -35,6 +36,7 @@ CPU = WorkSizes(
     logits=1 << 20,
     pair_products=1 << 23,
     block_bytes=64 << 20,
+    joined_scores=0,
     joins_directions=False,
 )
 GPU = WorkSizes(
@@ -47,6 +49,7 @@ GPU = WorkSizes(
     logits=1 << 26,
     pair_products=1 << 26,
     block_bytes=512 << 20,
+    joined_scores=1 << 27,
     joins_directions=True,
 )
 

@@ -23,6 +23,7 @@ import torch
 from torch import Tensor, nn
 
 from firth.errors import OptionError
+from firth.neural.device import work_sizes
 from firth.tasks.tags import Scheme, Span, allowed_transitions, split_tag, tag_list
 
 TINY = 1e-300  # keeps a logarithm finite
@@ -43,6 +44,10 @@ class Transitions:
         begin, follow, end = (torch.tensor(part) for part in allowed_transitions(tag_list(labels, scheme), scheme))
         zero = torch.tensor(0.0)
         return cls(*(torch.where(part, zero, NEVER) for part in (begin, follow, end)))
+
+    def cpu(self) -> Transitions:
+        """The same scores on the CPU."""
+        return Transitions(self.begin.cpu(), self.follow.cpu(), self.end.cpu())
 
 
 class Crf(nn.Module):
@@ -75,7 +80,9 @@ class Crf(nn.Module):
     def log_likelihood(self, emissions: Tensor, tags: Tensor, mask: Tensor) -> Tensor:
         """log p(tags) of each sentence, (batch), from emissions (batch, time, n) and tags (batch, time)."""
         transitions = self.transitions
-        return score_tags(transitions, emissions, tags, mask) - log_partition(transitions, emissions, mask)
+        is_small = emissions.numel() * emissions.shape[2] ** 2 <= work_sizes(emissions.device).joined_scores
+        partition = log_partition_by_halves if is_small else log_partition
+        return score_tags(transitions, emissions, tags, mask) - partition(transitions, emissions, mask)
 
     def best(self, emissions: Tensor, mask: Tensor) -> Tensor:
         """The most probable tags, (batch, time), 0 beyond a sentence's end."""
@@ -98,6 +105,29 @@ def log_partition(transitions: Transitions, emissions: Tensor, mask: Tensor) -> 
     for t in range(1, emissions.shape[1]):
         extended = torch.logsumexp(alpha[:, :, None] + transitions.follow, 1) + emissions[:, t]
         alpha = torch.where(mask[:, t, None], extended, alpha)
+    return torch.logsumexp(alpha + transitions.end, 1) * mask[:, 0]
+
+
+def log_partition_by_halves(transitions: Transitions, emissions: Tensor, mask: Tensor) -> Tensor:
+    """As `log_partition`: neighboring steps are joined until one is left, which takes few and large operations.
+
+    A step is a matrix, the scores of each tag after each tag. A word beyond the end of a sentence changes no tag.
+
+    >>> transitions, emissions = Transitions.of(["PER"], "BIO"), torch.randn(2, 5, 3)
+    >>> mask = torch.tensor([[True] * 5, [True, True, False, False, False]])
+    >>> both = [log(transitions, emissions, mask) for log in (log_partition, log_partition_by_halves)]
+    >>> torch.allclose(*both, atol=1e-5)
+    True
+    """
+    stay = torch.full_like(transitions.follow, NEVER).fill_diagonal_(0)
+    steps = torch.where(mask[:, 1:, None, None], transitions.follow + emissions[:, 1:, None], stay)
+    while steps.shape[1] > 1:
+        if steps.shape[1] % 2:
+            steps = torch.cat([steps, stay.expand(len(steps), 1, -1, -1)], 1)
+        steps = torch.logsumexp(steps[:, 0::2, :, :, None] + steps[:, 1::2, None], 3)
+    alpha = transitions.begin + emissions[:, 0]
+    if steps.shape[1]:
+        alpha = torch.logsumexp(alpha[:, :, None] + steps[:, 0], 1)
     return torch.logsumexp(alpha + transitions.end, 1) * mask[:, 0]
 
 

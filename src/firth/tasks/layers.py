@@ -7,6 +7,7 @@ from typing import Any, Literal
 import torch
 from torch import Tensor, nn
 from torch.func import functional_call
+from torch.nn import functional
 from torch.nn.utils.rnn import pack_padded_sequence, pad_packed_sequence
 
 from firth.errors import OptionError
@@ -114,6 +115,28 @@ def sequence_mask(lengths: Tensor, time: int) -> Tensor:
     [[True, True, False], [False, False, False]]
     """
     return torch.arange(time, device=lengths.device) < lengths[:, None]
+
+
+def take_rows(table: Tensor, places: Tensor) -> Tensor:
+    """The rows of a table at these places, of any shape: `table[places]`.
+
+    On a GPU the gradients of rows that are taken many times are added without an order, in a tenth of the time.
+
+    >>> take_rows(torch.tensor([5.0, 6.0]), torch.tensor([[0, 1], [1, 1]])).tolist()
+    [[5.0, 6.0], [6.0, 6.0]]
+    """
+    if not table.is_cuda:
+        return table[places]
+    return table.index_select(0, places.flatten()).view(*places.shape, *table.shape[1:])
+
+
+def take_few(table: Tensor, places: Tensor) -> Tensor:
+    """As `take_rows`, of a table of few rows. On a GPU a product, whose gradient is a product, too.
+
+    >>> take_few(torch.tensor([[5.0], [6.0]]), torch.tensor([1, 1])).tolist()
+    [[6.0], [6.0]]
+    """
+    return functional.one_hot(places, len(table)).to(table) @ table if table.is_cuda else table[places]
 
 
 def initialize_linear(*layers: nn.Linear) -> None:

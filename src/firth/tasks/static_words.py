@@ -7,14 +7,17 @@ from collections.abc import Iterable, Sequence
 
 import numpy as np
 import torch
+from numpy.typing import NDArray
 from torch import Tensor, nn
 
 from firth.neural.inference.token_vectors import TokenVectors
+from firth.neural.inference.transfer import to_device
 from firth.neural.layers import CharacterCnn
 from firth.text.vocabulary import Vocabulary, match_case
 from firth.vectors.words import WordVectors
 
 FREQUENT = 4096  # words that the scale factor is computed from
+MOST_ROWS = 1 << 17  # words whose rows are kept
 CHARACTER_DIM, FILTER = 16, 3  # as in the tagger of the ELMo paper
 
 
@@ -70,6 +73,7 @@ class LearnedWords(nn.Module):
     def __init__(self, vocabulary: Vocabulary, size: int, *, added: bool) -> None:
         super().__init__()
         self.vocabulary, self.size = vocabulary, size
+        self.rows = VocabularyRows(vocabulary)
         self.table = nn.Embedding(len(vocabulary) + 1, size, padding_idx=0 if added else None)
         if added:
             nn.init.zeros_(self.table.weight)
@@ -77,9 +81,29 @@ class LearnedWords(nn.Module):
             nn.init.normal_(self.table.weight, 0, size**-0.5)
 
     def forward(self, words: Sequence[str]) -> Tensor:
-        ids = self.vocabulary.ids(match_case(words, self.vocabulary)) + 1
-        vectors: Tensor = self.table(torch.from_numpy(ids).to(self.table.weight.device))
+        vectors: Tensor = self.table(to_device(self.rows.of(words), self.table.weight.device))
         return vectors
+
+
+class VocabularyRows(dict[str, int]):
+    """The row of each word in a table that has a row for each word of a vocabulary, after row 0 for all others.
+
+    >>> VocabularyRows(Vocabulary(["tea", "Rain"])).of(["Tea", "Rain", "rain"])
+    array([1, 2, 0])
+    """
+
+    def __init__(self, vocabulary: Vocabulary) -> None:
+        self.vocabulary = vocabulary
+
+    def of(self, words: Sequence[str]) -> NDArray[np.int64]:
+        """The rows of words; those of frequent ones were found before."""
+        if len(self) > MOST_ROWS:
+            self.clear()
+        return np.array([self[word] for word in words], np.int64)
+
+    def __missing__(self, word: str) -> int:
+        row = self[word] = int(self.vocabulary.ids(match_case([word], self.vocabulary))[0]) + 1
+        return row
 
 
 class CharacterWords(nn.Module):

@@ -58,7 +58,7 @@ class Training(Recipe):
     share: float = option(1.0, "Train on this fraction of the examples, drawn at random.", minimum=0, maximum=1)
     cache: float = option(2.0, "Gigabytes of memory for cached layers of a frozen biLM.", minimum=0)
     log_every: int = option(20, "Steps between lines of the log.", minimum=1)
-    save_every: int = option(0, "Steps between checkpoints; 0 saves every minute. Each epoch is saved too.", minimum=0)
+    save_every: int = option(0, "Steps between checkpoints, and each epoch is saved; 0 saves every minute.", minimum=0)
     seed: int = option(1, "Seed of the random numbers.", minimum=0, maximum=2**32)
 
 

@@ -70,6 +70,8 @@ class TaskTraining(TrainingLoop[TaskHistory]):
         with torch.random.fork_rng():
             while not self._is_over() and not self.stopped:
                 self._epoch(len(self.record.epochs))
+        if not self.stopped:
+            self.save()
         if self.best is not None:
             self.load_weights(self.best)
         else:
@@ -123,7 +125,7 @@ class TaskTraining(TrainingLoop[TaskHistory]):
     def _step(self, batch: list[Any]) -> None:
         """One batch, of which each rank has a part. Dropout is seeded by the step and the rank."""
         training, runtime = self.training, self.runtime
-        torch.manual_seed(step_seed(training.seed, self.record.step, runtime.rank))
+        seed_generators(step_seed(training.seed, self.record.step, runtime.rank), self.device)
         self.model.train()
         mine = batch[runtime.shard(len(batch))]
         loss = torch.zeros((), device=self.device)
@@ -153,8 +155,8 @@ class TaskTraining(TrainingLoop[TaskHistory]):
         # The average follows quickly at first, so that it forgets the random initial weights.
         keep = min(self.training.average, (1 + self.record.step) / (10 + self.record.step))
         with torch.no_grad():
-            for name, one in self.parameters.items():
-                self.averaged[name].lerp_(one, 1 - keep)
+            averaged = [self.averaged[name] for name in self.parameters]
+            torch._foreach_lerp_(averaged, list(self.parameters.values()), 1 - keep)
 
     def _count_time(self) -> None:
         """Adds the time since the last call to the record, and the biLM's part of it."""
@@ -201,7 +203,8 @@ class TaskTraining(TrainingLoop[TaskHistory]):
         if after is not None and self.record.stale and self.record.stale % after == 0:
             self.record.halvings += 1
         self.log.write(line)
-        self.save()
+        if self.save_every or self.is_time_to_save():
+            self.save()
 
     def _swap_in_average(self) -> Tensors:
         """Replaces the weights by their running average, if there is one; returns the weights themselves."""
@@ -239,7 +242,7 @@ def build_optimizer(training: Training, parameters: dict[str, nn.Parameter]) -> 
     """The optimizer of the options."""
     weights, decay = list(parameters.values()), training.decay
     makers: dict[str, Callable[[], torch.optim.Optimizer]] = {
-        "adam": lambda: torch.optim.Adam(weights, weight_decay=decay),
+        "adam": lambda: torch.optim.Adam(weights, weight_decay=decay, fused=True),
         "adadelta": lambda: torch.optim.Adadelta(weights, rho=0.95, weight_decay=decay),
         "adagrad": lambda: torch.optim.Adagrad(weights, weight_decay=decay),
         "sgd": lambda: torch.optim.SGD(weights, lr=0.0, weight_decay=decay),
@@ -261,6 +264,16 @@ def make_batches(lengths: np.ndarray[Any, Any], size: int, seed: int, epoch: int
         pool = pool[np.argsort(lengths[pool], kind="stable")]
         batches += [pool[first : first + size].tolist() for first in range(0, len(pool), size)]
     return [batches[index] for index in rng.permutation(len(batches))]
+
+
+def seed_generators(seed: int, device: torch.device) -> None:
+    """Seeds the random numbers of the CPU and of this device.
+
+    `torch.manual_seed` also asks for every other kind of device, which takes longer than some layers.
+    """
+    torch.default_generator.manual_seed(seed)
+    if device.type == "cuda":
+        torch.cuda.manual_seed(seed)
 
 
 def step_seed(seed: int, step: int, rank: int = 0) -> int:

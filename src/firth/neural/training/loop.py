@@ -41,6 +41,7 @@ class TrainingLoop(Generic[RecordType]):
         self.record, self.runtime, self.monitor = record, runtime, monitor
         self.stopped = False
         self.best: Tensors | None = None
+        self.saved_best: int | None = None  # the step of the best weights in the checkpoint
         self.pending: list[Tensor] = []  # losses and gradient norms that are still on the device
         self.saved, self.pause = time.monotonic(), SAVE_SECONDS
 
@@ -86,8 +87,6 @@ class TrainingLoop(Generic[RecordType]):
         if not self.record.update_best(value, higher_is_better=higher_is_better):
             return
         self.best = {name: tensor.detach().cpu().clone() for name, tensor in self.weights().items()}
-        if self.monitor.checkpoints is not None and self.runtime.is_main:
-            self.monitor.checkpoints.save_best(to_arrays(self.best), self.record.step)
 
     def is_time_to_save(self) -> bool:
         """Whether the next checkpoint is due. Rank 0 decides; other ranks learn of it when a log line is due."""
@@ -108,6 +107,9 @@ class TrainingLoop(Generic[RecordType]):
         tensors |= add_prefix("optimizer", dict(self.optimizer.tensors()))  # on every rank: each may have a part
         if self.runtime.is_main:
             tensors |= add_prefix("model", self.weights())
+            if self.best is not None and self.saved_best != self.record.best_step:
+                checkpoints.save_best(to_arrays(self.best), self.record.best_step)
+                self.saved_best = self.record.best_step
             checkpoints.save(to_arrays(tensors), self.record.as_dict())
             checkpoints.remove_best(except_step=None if self.best is None else self.record.best_step)
         self.saved = time.monotonic()
@@ -131,6 +133,7 @@ class TrainingLoop(Generic[RecordType]):
             raise FormatError(checkpoints.folder, problem, cure=cure) from error
         if self.record.best_value is not None:
             self.best = to_tensors(checkpoints.read_best(self.record.best_step))
+            self.saved_best = self.record.best_step
         return True
 
 

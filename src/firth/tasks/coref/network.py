@@ -35,6 +35,8 @@ from firth.tasks.layers import (
     masked_softmax,
     require_finite,
     sequence_mask,
+    take_few,
+    take_rows,
 )
 
 if TYPE_CHECKING:
@@ -223,16 +225,18 @@ class SpanRanker(nn.Module):
         lasts = last_words[starts, widths]
         places = last_words.to(device)
         heads = self._head_weights(encoded, places)
-        total = self.mention.part(0, encoded)[:, None] + self.mention.part(1, encoded)[places]
-        total = total + heads @ self.mention.part(2, words)[places] + self.mention.part(3, self.widths.weight[:widest])
-        scores = self.mention.finish(total[starts.to(device), widths.to(device)])  # total: (words, widest, feedforward)
+        total = self.mention.part(0, encoded)[:, None] + take_rows(self.mention.part(1, encoded), places)
+        total = total + heads @ take_rows(self.mention.part(2, words), places)
+        total = total + self.mention.part(3, self.widths.weight[:widest])  # (words, widest, feedforward)
+        candidates = (starts * widest + widths).to(device)
+        scores = self.mention.finish(take_rows(total.flatten(0, 1), candidates))
         count = min(len(starts), max(LEAST, int(self.task.kept * len(words))))
         kept = spans.best_spans(starts, lasts, self._pruning_scores(scores, starts, lasts, gold), count)
         first, last, width = (part[kept].to(device) for part in (starts, lasts, widths))
         head = (heads[first, width][:, None] @ words[places[first]]).squeeze(1)
         span_vectors = torch.cat([encoded[first], encoded[last], head, self.widths(width)], 1)
-        candidates = Candidates(starts, lasts, scores)
-        return Mentions(starts[kept], lasts[kept], scores[kept.to(device)], span_vectors), candidates
+        mentions = Mentions(starts[kept], lasts[kept], scores[kept.to(device)], span_vectors)
+        return mentions, Candidates(starts, lasts, scores)
 
     def _pruning_scores(self, scores: Tensor, starts: Tensor, lasts: Tensor, gold: Tensor | None) -> Tensor:
         """The scores, on the CPU, by which spans are kept: those of `gold` are above all others."""
@@ -244,7 +248,7 @@ class SpanRanker(nn.Module):
 
     def _head_weights(self, encoded: Tensor, places: Tensor) -> Tensor:
         """The attention weights of the words of each span: (words, widths, widest), a softmax over the span."""
-        logits = self.head(encoded)[places, 0]  # (words, widest)
+        logits = take_rows(self.head(encoded)[:, 0], places)  # (words, widest)
         widest = places.shape[1]
         within = torch.ones(widest, widest, dtype=torch.bool, device=encoded.device).tril()
         return masked_softmax(logits[:, None].expand(-1, widest, -1), within)
@@ -253,9 +257,8 @@ class SpanRanker(nn.Module):
         """The scores of the candidate antecedents of each mention."""
         places, exists, later, column, bilinear = self._choose_antecedents(mentions)
         earlier = places[later, column]
-        scores = (
-            mentions.scores[later] + mentions.scores[earlier] + self._pairs(mentions.vectors, features, later, earlier)
-        )
+        scores = take_rows(mentions.scores, later) + take_rows(mentions.scores, earlier)
+        scores = scores + self._pairs(mentions.vectors, features, later, earlier)
         if bilinear is not None:
             scores = scores + bilinear[later, column]
         lowest = torch.finfo(scores.dtype).min
@@ -294,13 +297,14 @@ class SpanRanker(nn.Module):
         for i, j in zip(torch.split(later, block), torch.split(earlier, block)):
             speaker_i, speaker_j = features.speakers[i], features.speakers[j]
             same = torch.where((speaker_i == 0) | (speaker_j == 0), 0, 1 + (speaker_i == speaker_j).long())
-            total = as_later[i] + as_earlier[j] + genre + distances[spans.distance_buckets(i - j)] + speakers[same]
+            total = take_rows(as_later, i) + take_rows(as_earlier, j) + genre
+            total = total + take_few(distances, spans.distance_buckets(i - j)) + take_few(speakers, same)
             products: Tensor = checkpoint(self._products, vectors, i, j, use_reentrant=False, preserve_rng_state=False)
             scores.append(self.pair.finish(total + products))
         return torch.cat(scores)
 
     def _products(self, vectors: Tensor, later: Tensor, earlier: Tensor) -> Tensor:
-        return self.pair.part(2, vectors[later] * vectors[earlier])
+        return self.pair.part(2, take_rows(vectors, later) * take_rows(vectors, earlier))
 
     def _sample_sentences(self, text: Text) -> tuple[Text, int]:
         """In training a random run of at most `sentences` sentences, and the number of words before it."""

@@ -5,8 +5,11 @@ A span is its first and its last word, counted over the document. All operations
 
 from __future__ import annotations
 
+import numpy as np
 import torch
 from torch import Tensor
+
+from firth.kernels.spans import accept_spans
 
 FARTHEST = 9  # the last distance bucket: 64 and more
 
@@ -38,33 +41,13 @@ def best_spans(starts: Tensor, lasts: Tensor, scores: Tensor, count: int) -> Ten
     [0, 2]
     """
     ranked = torch.argsort(scores, descending=True, stable=True)
-    pool = 2 * count
-    while True:
-        tried = ranked[:pool]
-        accepted = tried[_accept_uncrossed(starts[tried], lasts[tried])][:count]
-        if len(accepted) == count or pool >= len(ranked):
-            break
-        pool *= 2
+    places = np.empty(count, np.int64)
+    words = int(lasts.max()) + 1 if len(lasts) else 0
+    found = accept_spans(starts[ranked].numpy(), lasts[ranked].numpy(), words, count, places)
+    accepted = ranked[torch.from_numpy(places[:found])]
     order = torch.argsort(lasts[accepted], stable=True)
     order = order[torch.argsort(starts[accepted][order], stable=True)]
     return accepted[order]
-
-
-def _accept_uncrossed(starts: Tensor, lasts: Tensor) -> Tensor:
-    """Which spans, given the best first, are accepted from the best downwards; in a few rounds instead of one by one.
-
-    Each round accepts the undecided spans that cross no better undecided one, and rejects those that cross them.
-    """
-    begins_inside = (starts[:, None] < starts) & (starts <= lasts[:, None]) & (lasts[:, None] < lasts)
-    crossing = begins_inside | begins_inside.T
-    crossing_better = crossing & torch.ones_like(crossing).tril(-1)
-    accepted = torch.zeros_like(starts, dtype=torch.bool)
-    undecided = ~accepted
-    while bool(undecided.any()):
-        new = undecided & ~(crossing_better & undecided).any(1)
-        accepted |= new
-        undecided &= ~new & ~(crossing & new).any(1)
-    return accepted
 
 
 def nearest_antecedents(count: int, most: int) -> tuple[Tensor, Tensor]:

@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-import torch
+import numpy as np
 from torch import Tensor, nn
 
-from firth.tasks.crf import Crf, span_probabilities
+from firth.neural.inference.transfer import to_device
+from firth.tasks.crf import Crf, span_probabilities, viterbi
 from firth.tasks.inputs import Sizes, Text
 from firth.tasks.layers import Bidirectional, VariationalDropout, initialize_linear, require_finite
 from firth.tasks.ner.data import NerExample
@@ -46,22 +47,24 @@ class NerTagger(nn.Module):
     def loss(self, texts: tuple[Text, ...], examples: Sequence[NerExample]) -> Tensor:
         """-log p(tags), the mean over sentences."""
         (text,) = texts
-        ids = torch.zeros(text.mask.shape, dtype=torch.long)
+        ids = np.zeros(text.mask.shape, np.int64)
         for row, example in enumerate(examples):
             tags = encode_tags(example.gold, len(example.words), self.scheme)
-            ids[row, : len(tags)] = torch.tensor(tag_ids(tags, self.ids))
-        return -self.crf.log_likelihood(self(text), ids.to(text.mask.device), text.mask).mean()
+            ids[row, : len(tags)] = tag_ids(tags, self.ids)
+        return -self.crf.log_likelihood(self(text), to_device(ids, text.mask.device), text.mask).mean()
 
     def answers(self, texts: tuple[Text, ...], examples: Sequence[NerExample]) -> list[dict[str, Any]]:
         """The BIO tags of each sentence, and the probability of each entity."""
         (text,) = texts
-        emissions = require_finite(self(text))
-        best = self.crf.best(emissions, text.mask)
+        # Decoding takes small operations word by word, for which a GPU takes longer than a CPU.
+        emissions, mask = require_finite(self(text)).cpu(), text.mask.cpu()
+        transitions = self.crf.transitions.cpu()
+        best = viterbi(transitions, emissions, mask)
         spans = [
             decode_spans(self.tags[id] for id in ids[: len(example.words)])
             for ids, example in zip(best.tolist(), examples)
         ]
-        probabilities = span_probabilities(self.crf.transitions, emissions, text.mask, best, spans, self.tags)
+        probabilities = span_probabilities(transitions, emissions, mask, best, spans, self.tags)
         return [
             {"tags": encode_tags(found, len(example.words)), "probabilities": shares}
             for found, shares, example in zip(spans, probabilities, examples)

@@ -10,10 +10,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
 import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
+from firth.neural.inference.transfer import to_device
 from firth.tasks.columns import PREDICATE
 from firth.tasks.crf import NEVER, Transitions, log_partition, score_tags, span_probabilities, viterbi
 from firth.tasks.inputs import Sizes, Text
@@ -78,11 +80,11 @@ class SrlTagger(nn.Module):
 
     def forward(self, text: Text, predicates: Sequence[int | None]) -> Tensor:
         """The logits of each word's tags, (batch, time, tags), for one predicate in each row."""
-        is_predicate = torch.zeros(text.mask.shape, dtype=torch.long)
+        is_predicate = np.zeros(text.mask.shape, np.int64)
         for row, place in enumerate(predicates):
             if place is not None:
                 is_predicate[row, place] = 1
-        marks = self.is_predicate(is_predicate.to(text.mask.device))  # (batch, time, predicate_dim)
+        marks = self.is_predicate(to_device(is_predicate, text.mask.device))  # (batch, time, predicate_dim)
         hidden = self.reader(self.dropout(torch.cat([text.vectors, marks], 2)), text.lengths)
         logits: Tensor = self.scores(text.with_extra(hidden))
         return logits
@@ -95,24 +97,23 @@ class SrlTagger(nn.Module):
     def loss(self, texts: tuple[Text, ...], examples: Sequence[SrlExample]) -> Tensor:
         """-log p(tag), the mean over words, plus the cross-entropy of being a predicate."""
         (text,) = texts
-        ids = torch.full(text.mask.shape, IGNORED)
-        are_predicates = torch.zeros(text.mask.shape)
-        weights = torch.zeros(text.mask.shape)
+        ids = np.full(text.mask.shape, IGNORED, np.int64)
+        are_predicates, weights = (np.zeros(text.mask.shape, np.float32) for _ in range(2))
         for row, example in enumerate(examples):
             length = len(example.words)
             if example.predicate is not None:
-                ids[row, :length] = torch.tensor(tag_ids(encode_tags(example.gold, length), self.ids))
+                ids[row, :length] = tag_ids(encode_tags(example.gold, length), self.ids)
             if example.predicates is not None:
                 # A sentence comes once for each predicate, and counts once.
                 weights[row, :length] = 1 / max(len(example.predicates), 1)
                 are_predicates[row, list(example.predicates)] = 1
         logits = self(text, [example.predicate for example in examples])
-        ids, are_predicates, weights = (part.to(logits.device) for part in (ids, are_predicates, weights))
-        labeling = functional.cross_entropy(logits.flatten(0, 1), ids.flatten(), reduction="sum")
+        targets, is_gold, weight = (to_device(part, logits.device) for part in (ids, are_predicates, weights))
+        labeling = functional.cross_entropy(logits.flatten(0, 1), targets.flatten(), reduction="sum")
         finding = functional.binary_cross_entropy_with_logits(
-            self.predicate_logits(text), are_predicates, weight=weights, reduction="sum"
+            self.predicate_logits(text), is_gold, weight=weight, reduction="sum"
         )
-        return labeling / (ids != IGNORED).sum().clamp(min=1) + finding / weights.sum().clamp(min=1)
+        return labeling / (targets != IGNORED).sum().clamp(min=1) + finding / weight.sum().clamp(min=1)
 
     def answers(self, texts: tuple[Text, ...], examples: Sequence[SrlExample]) -> list[dict[str, Any]]:
         """The predicates that the finder finds, and the frame of the example's predicate, or of all that are found."""
