@@ -20,6 +20,9 @@ works on a machine without a network, a data folder or git. At most 64 MiB, or i
 
     cd BUNDLE && . ./settings
     python scripts/run_studies.py --work work --stages small --device cuda --jobs 16 --minutes 8.5
+
+Trainings that are finished already lie in studies/runs. They are copied into WORK and not repeated; `--again` leaves
+them out.
 """
 
 from __future__ import annotations
@@ -62,6 +65,7 @@ QUESTIONS = "qa"
 SMALL = tuple(name for name in Table1().tasks if name != QUESTIONS)
 ROOT = Path(__file__).resolve().parents[1]
 OVERLAPS = ROOT / "studies" / "results" / "overlap"
+FINISHED = ROOT / "studies" / "runs"
 CAPPED, MISSING = "ended by the limit of epochs", "missing"
 STAGES = "small", "questions", "persian", "layers", "samples", "probes"
 PACKAGES = "torch", "numpy", "scipy", "numba", "safetensors", "rich"  # that a training imports
@@ -141,6 +145,12 @@ def locate_model(name: str, work: Path) -> Path | None:
     except OptionError:  # not in this installation
         return None
     return next((path for path in paths if path.exists()), None)
+
+
+def copy_finished(finished: Path, work: Path) -> None:
+    """Copies the finished trainings that come with the repository into the work folder."""
+    for path in finished.glob("*.jsonl.xz"):
+        shutil.copy2(path, work / path.name)
 
 
 def find_missing(study: TaskStudy, work: Path) -> list[str]:
@@ -237,11 +247,14 @@ def main() -> None:
     parser.add_argument("--jobs", type=int, default=1, help="Trainings at a time; of questions half as many.")
     parser.add_argument("--device", default="cpu", choices=("cpu", "cuda"), help="The device. Default: cpu.")
     parser.add_argument("--quick", action="store_true", help="Small networks on few examples.")
+    parser.add_argument("--again", action="store_true", help="Repeat the trainings of studies/runs.")
     parser.add_argument("--check", action="store_true", help="Train nothing; fail unless all trainings converged.")
     parser.add_argument("--bundle", type=Path, help="Train nothing; copy what the stages need into this new folder.")
     args = parser.parse_args()
     end = math.inf if args.minutes is None else time.monotonic() + 60 * args.minutes
     args.work.mkdir(parents=True, exist_ok=True)
+    if not args.again:
+        copy_finished(FINISHED, args.work)
     elmo, static = (str(args.work / name) if (args.work / name).is_dir() else name for name in (args.elmo, args.static))
     stages = make_stages(elmo, static, quick=args.quick)
     chosen = [stages[name] for name in args.stages if name in stages]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib.util
 import json
+import lzma
 import os
 import subprocess
 import sys
@@ -18,7 +19,8 @@ from firth.neural.architecture import Architecture
 from firth.neural.bilm import BiLM
 from firth.studies.tasks import runs
 
-SCRIPT = Path(__file__).resolve().parents[2] / "scripts" / "run_studies.py"
+ROOT = Path(__file__).resolve().parents[2]
+SCRIPT = ROOT / "scripts" / "run_studies.py"
 
 
 @pytest.fixture
@@ -93,6 +95,37 @@ def test_a_sitting_writes_pages_and_the_check_fails_until_all_converged(
     runs.append_result(run, result, work)
     with pytest.raises(SystemExit, match="not all trainings are finished and ended by patience"):
         sit("--quick", "--check")
+
+
+def test_finished_trainings_of_the_repository_are_not_repeated_unless_asked(
+    script: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    finished, done = (
+        tmp_path / "finished",
+        script.make_stages("elmo-en", "glove-en", quick=False)["persian"].study.runs()[0],
+    )
+    runs.append_result(done, pretend(done), tmp_path)
+    finished.mkdir()
+    (finished / "some.jsonl.xz").write_bytes(lzma.compress((tmp_path / runs.FILE).read_bytes()))
+    monkeypatch.setattr(script, "FINISHED", finished)
+
+    def count(*more: str) -> int:
+        work = str(tmp_path / f"work{len(more)}")
+        monkeypatch.setattr(sys, "argv", ["run_studies.py", "--work", work, "--stages", "persian", "--check", *more])
+        with pytest.raises(SystemExit):
+            script.main()
+        return int(json.loads(capsys.readouterr().out)["persian"]["finished"])
+
+    assert (count(), count("--again")) == (1, 0)
+
+
+def test_the_trainings_of_the_repository_are_those_of_its_page(script: Any, tmp_path: Path) -> None:
+    script.copy_finished(script.FINISHED, tmp_path)
+    found = runs.read_results(tmp_path)
+    page = json.loads((ROOT / "studies" / "results" / "table1" / "table1.json").read_text(encoding="utf-8"))
+    scores = {runs.TaskRun.from_dict(result["run"]).key: result["test"] for result in page["runs"]}
+    assert scores == {key: result["test"] for key, result in found.items()}
+    assert all(map(runs.is_converged, found.values()))
 
 
 def make_persian_data(folder: Path) -> None:

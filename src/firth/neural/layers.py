@@ -77,10 +77,11 @@ class CharacterCnn(nn.Module):
 
     def encode(self, ids: Tensor) -> Tensor:
         """The vectors of words from their character ids, (n, dim)."""
-        characters = functional.embedding(ids.to(self.table.device), self.table)  # (n, characters, character_dim)
-        windows = characters.transpose(1, 2)
-        maxima = [conv(windows).amax(2) for conv in self.filters]  # each (n, filters of this width)
-        return self.finish(torch.cat(maxima, 1))
+        return self.finish(self.maxima(functional.embedding(ids.to(self.table.device), self.table)))
+
+    def maxima(self, characters: Tensor) -> Tensor:
+        """The maximum of each filter over a word, (n, filters), from characters (n, characters, character_dim)."""
+        return torch.cat([convolve(conv, characters).amax(1) for conv in self.filters], 1)
 
     def finish(self, maxima: Tensor) -> Tensor:
         """The vectors, (n, dim), from the maximum of each filter, (n, filters)."""
@@ -88,6 +89,22 @@ class CharacterCnn(nn.Module):
         for highway in self.highways:
             x = highway(x)
         return x if self.projection is None else self.projection(x)
+
+
+def convolve(conv: nn.Module, vectors: Tensor) -> Tensor:
+    """A `Conv1d` over time as one product, (n, time, size) to (n, windows, filters).
+
+    It is faster than the convolution on a CPU. On a GPU, cuDNN would plan anew for each number of words.
+
+    >>> conv, vectors = nn.Conv1d(2, 4, 3), torch.randn(5, 6, 2)
+    >>> torch.allclose(convolve(conv, vectors), conv(vectors.transpose(1, 2)).transpose(1, 2), atol=1e-6)
+    True
+    """
+    assert isinstance(conv, nn.Conv1d)
+    (width,) = conv.kernel_size
+    count = vectors.shape[1] - width + 1
+    windows = torch.cat([vectors[:, start : start + count] for start in range(width)], 2)
+    return functional.linear(windows, conv.weight.transpose(1, 2).flatten(1), conv.bias)
 
 
 class CharacterRnn(nn.Module):

@@ -82,7 +82,6 @@ def trace_characters(encoder: Any, word: str) -> tuple[tuple[str, ...], list[Ste
     >>> spelled, steps[0].shape.split()[0]
     (('⟨', 't', 'e', 'a', '⟩'), '5')
     """
-    from torch import cat
     from torch.nn import functional
 
     from firth.neural.layers import CharacterCnn
@@ -92,8 +91,7 @@ def trace_characters(encoder: Any, word: str) -> tuple[tuple[str, ...], list[Ste
     ids = encoder.spell([word])
     characters = functional.embedding(ids, encoder.table)  # (1, characters, character_dim)
     count = min(len(word.encode("utf-8", "surrogateescape")) + 2, ids.shape[1])
-    windows = characters.transpose(1, 2)
-    maxima = cat([conv(windows).amax(2) for conv in encoder.filters], 1)
+    maxima = encoder.maxima(characters)
     steps = [
         Step("characters", f"{count} × {characters.shape[2]}", characters[0, :count].numpy()),
         Step("filters", f"{maxima.shape[1]}", encoder.activation(maxima).numpy()),

@@ -2,7 +2,8 @@
 
 A `TaskRun` describes a training. `gather` runs the missing ones, optionally several at a time in processes, and
 returns all results. A finished training appends a line of JSON to `runs.jsonl` in the work folder. Every file there
-that ends in `.jsonl` is read, so the results of several computers are combined by copying files.
+that ends in `.jsonl`, packed or not (`.jsonl.xz`), is read, so the results of several computers are combined by copying
+files.
 
 A training keeps a checkpoint in the work folder until its result is written. One that was killed, or stopped because
 the time was over, continues from there.
@@ -27,7 +28,7 @@ from shutil import rmtree
 from typing import Any
 
 from firth.errors import FirthError, FormatError, OptionError
-from firth.files import name_in_errors, parse_json, read_lines
+from firth.files import name_in_errors, parse_json, read_bytes, read_lines
 from firth.locks import wait_for_lock
 from firth.options import Recipe, option
 from firth.progress import Progress, Report, silent
@@ -39,7 +40,8 @@ from firth.tasks.registry import find_task
 from firth.tasks.training import Training, apply_defaults, fit
 
 Result = dict[str, Any]
-FILE = "runs.jsonl"  # in the work folder
+FILE = "runs.jsonl"  # in the work folder, where trainings append their results
+FILES = "*.jsonl", "*.jsonl.xz"  # there, which are read
 CURE = "Delete the line to repeat the training, or copy the file again"
 NOT_IN_KEY = "epochs", "cache", "log_every", "save_every"  # options of the training that do not change a step
 STRETCH = 10  # a small share of the examples gets up to this many times the patience
@@ -237,8 +239,8 @@ def is_finished(run: TaskRun, result: Result | None) -> bool:
 def read_results(work: Path) -> dict[str, Result]:
     """The results in all `.jsonl` files of a folder by the keys of their runs; of equal keys the last one."""
     found: dict[str, Result] = {}
-    for path in sorted(work.glob("*.jsonl")):
-        half = find_half_line(path.read_bytes())
+    for path in sorted(path for pattern in FILES for path in work.glob(pattern)):
+        half = find_half_line(read_bytes(path))
         for number, line in read_lines(path):
             if line.strip() and line.encode() != half:
                 result = parse_result(path, number, line)
