@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any, Literal
 
+import numpy as np
 import torch
 from torch import Tensor, nn
 from torch.func import functional_call
 from torch.nn import functional
-from torch.nn.utils.rnn import pack_padded_sequence, pad_packed_sequence
+from torch.nn.utils.rnn import PackedSequence
 
 from firth.errors import OptionError
 from firth.neural.bilm import reverse_sentences
@@ -55,14 +57,46 @@ class Bidirectional(nn.Module):
 
 def run_packed(layer: nn.Module, inputs: Tensor, lengths: Tensor) -> Tensor:
     """The hidden states of a bidirectional layer, both directions at once and without padding. Fast on a GPU."""
-    # An empty sentence is run as one word of padding; the caller masks it. Sentences are sorted here, because torch
-    # would copy their order to a GPU synchronously.
-    sorted_lengths, order = torch.sort(lengths.clamp(min=1), descending=True, stable=True)
-    back = torch.argsort(order)
-    longest_first = inputs[to_device(order.numpy(), inputs.device)]
-    packed = pack_padded_sequence(longest_first, sorted_lengths, batch_first=True)
-    hidden, _ = pad_packed_sequence(layer(packed)[0], batch_first=True, total_length=inputs.shape[1])
-    return hidden[to_device(back.numpy(), inputs.device)]
+    packing = Packing.of(lengths, inputs)
+    return packing.unpack(layer(packing.pack(inputs))[0].data)
+
+
+@dataclass(frozen=True)
+class Packing:
+    """Where the words of a batch are in a packed sequence: word by word, the sentences that have this word.
+
+    torch's own functions copy each step and each sentence by itself.
+
+    >>> vectors = torch.arange(6.0).view(2, 3, 1)
+    >>> packing = Packing.of(torch.tensor([1, 3]), vectors)
+    >>> packing.pack(vectors).data.flatten().tolist(), packing.sizes.tolist()
+    ([3.0, 0.0, 4.0, 5.0], [2, 1, 1])
+    >>> packing.unpack(packing.pack(vectors).data).flatten().tolist()
+    [0.0, 0.0, 0.0, 3.0, 4.0, 5.0]
+    """
+
+    sizes: Tensor  # sentences that have a first, second, ... word, on the CPU
+    places: Tensor  # of each packed word, among all words of the batch
+    shape: tuple[int, int]  # sentences, time
+
+    @classmethod
+    def of(cls, lengths: Tensor, inputs: Tensor) -> Packing:
+        """The packing of inputs (batch, time, size). An empty sentence is run as one word of padding; mask it."""
+        shape = inputs.shape[0], inputs.shape[1]
+        longest_first = np.argsort(-lengths.numpy(), kind="stable")
+        counts = lengths.clamp(min=1).numpy()[longest_first]
+        step, rank = np.nonzero(np.arange(counts.max(initial=0))[:, None] < counts)
+        places = to_device(longest_first[rank] * shape[1] + step, inputs.device)
+        return cls(torch.from_numpy(np.bincount(step)), places, shape)
+
+    def pack(self, inputs: Tensor) -> PackedSequence:
+        """The words of all sentences."""
+        return PackedSequence(inputs.flatten(0, 1).index_select(0, self.places), self.sizes)
+
+    def unpack(self, packed: Tensor) -> Tensor:
+        """Packed words (words, size) as sentences (batch, time, size), zero beyond a sentence."""
+        rows = packed.new_zeros(self.shape[0] * self.shape[1], packed.shape[1])
+        return rows.index_copy(0, self.places, packed).view(*self.shape, -1)
 
 
 def run_directions(layer: Any, inputs: Tensor, lengths: Tensor) -> Tensor:

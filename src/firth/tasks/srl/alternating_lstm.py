@@ -25,10 +25,11 @@ from typing import Any, Literal, NamedTuple
 
 import torch
 from torch import Tensor, nn
-from torch.nn.utils.rnn import PackedSequence, pack_padded_sequence, pad_packed_sequence
+from torch.nn.utils.rnn import PackedSequence
 
+from firth.neural.inference.transfer import to_device
 from firth.neural.training.lstm_cpu import backpropagate_gates
-from firth.tasks.layers import sequence_mask
+from firth.tasks.layers import Packing, sequence_mask
 
 Highway = Literal["within", "between"]
 FORGET, CARRY = 1.0, -2.0  # initial biases: the forget gate is open, and a layer passes most of its input on
@@ -165,16 +166,13 @@ class AlternatingLstm(nn.Module):
 
         In training, dropout uses one mask for all words of a sentence.
         """
-        time = vectors.shape[1]
-        # An empty sentence runs as one word of padding, which is masked below.
-        packed = pack_padded_sequence(vectors, lengths.clamp(min=1), batch_first=True, enforce_sorted=False)
-        plan = PackedPlan.of(packed.batch_sizes, vectors.device)
-        hidden = packed.data
+        packing = Packing.of(lengths, vectors)
+        plan = PackedPlan.of(packing.sizes, vectors.device)
+        hidden = packing.pack(vectors).data
         for depth, layer in enumerate(self.layers):
             hidden = layer(hidden, plan, depth % 2 == 1, self._draw_mask(hidden, len(lengths)))
-        packed = PackedSequence(hidden, packed.batch_sizes, packed.sorted_indices, packed.unsorted_indices)
-        padded, _ = pad_packed_sequence(packed, batch_first=True, total_length=time)
-        return padded * sequence_mask(lengths, time).to(padded.device)[:, :, None]
+        inside = to_device(sequence_mask(lengths, vectors.shape[1]).numpy(), vectors.device)
+        return packing.unpack(hidden) * inside[:, :, None]
 
     def _draw_mask(self, like: Tensor, rows: int) -> Tensor | None:
         if not self.training or not self.dropout:
