@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib.util
+import json
 import re
 import tomllib
 from pathlib import Path
@@ -20,6 +21,14 @@ def test_every_claimed_version_is_that_of_the_lowest_constraints() -> None:
     assert base <= lowest.keys() <= claims.keys()
     wrong = {name: low for name, low in lowest.items() if not f"{low}.".startswith(f"{claims[name]}.")}
     assert wrong == {}
+
+
+def test_the_citation_has_the_version_and_the_license_of_the_package() -> None:
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    lines = (ROOT / "CITATION.cff").read_text(encoding="utf-8").splitlines()
+    assert {f"version: {project['version']}", f"license: {project['license']}"} <= set(lines)
+    assert f"  - name: {json.dumps(project['authors'][0]['name'])}" in lines
+    assert f"version = {{{project['version']}}}" in (ROOT / "docs/how-to/cite-and-card.md").read_text(encoding="utf-8")
 
 
 def test_no_dependency_has_an_upper_limit() -> None:
