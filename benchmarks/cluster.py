@@ -1,18 +1,25 @@
 """Work on a Ray cluster: what it costs on one machine, and what averaging costs in quality.
 
-    python benchmarks/cluster.py overhead RESULTS.jsonl [--words 10000000] [--workers 1 2 4] [--cores N]
+    python benchmarks/cluster.py overhead RESULTS.jsonl [--words 10000000] [--threads 1 2] [--workers 1 2 4]
+                                          [--rounds 3]
     python benchmarks/cluster.py quality RESULTS.jsonl [--words 17000000] [--workers 2 4 8] [--every 50000 500000]
+                                         [--rates 1 2] [--seeds 1 2] [--jobs 4]
     python benchmarks/cluster.py data RESULTS.jsonl [--words 1000000] [--workers 2]   # plain tasks or Ray Data?
     python benchmarks/cluster.py memory RESULTS.jsonl [--words 4000000]   # of the driver, and of one process
     python benchmarks/cluster.py show RESULTS.jsonl
 
-`overhead` does some works in one process, with one thread and with two, then on a cluster of processes of this machine,
-in the same run, and compares the results: they must be equal to the bit (those of word2vec to as many averaged copies).
-CPU seconds are those of the driver and of all workers together, without the processes of Ray itself. What it takes to
-start Ray and its workers is told on its own. `quality` trains vectors alone and with the averaged copies of several
-workers. These copies depend on the number of workers and on the interval alone, so that they are computed here one
-after another, without Ray. `memory` counts pairs and n-grams of texts of three sizes in one process and as the driver
-of two workers; each count is a process of its own, whose memory is looked at every 20 milliseconds.
+`overhead` does some works in one process, with one thread and with several, then on a cluster of processes of this
+machine, in the same run, and compares the results: they must be equal to the bit (those of word2vec to as many averaged
+copies). Vectors of lines are those of the first tenth of the text. A work is done `--rounds` times, but not again once
+it took a second; `show` takes the fastest round. CPU seconds are those of the driver and of all workers
+together, without the processes of Ray itself. What it takes to start Ray and its workers is told on its own.
+
+`quality` trains vectors with one thread (with its learning rate times each of `--rates`) and with the averaged copies
+of several workers. These copies depend on the number of workers and on the interval alone, so that they are computed
+here without Ray, in FIRTH_THREADS threads. `--jobs` trainings run beside each other.
+
+`memory` counts pairs and n-grams of texts of three sizes in one process and as the driver of two workers; each count is
+a process of its own, whose memory is looked at every 20 milliseconds.
 """
 
 from __future__ import annotations
@@ -21,6 +28,7 @@ import argparse
 import hashlib
 import itertools
 import json
+import multiprocessing
 import os
 import subprocess
 import sys
@@ -28,6 +36,7 @@ import tempfile
 import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ProcessPoolExecutor, as_completed
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -49,6 +58,8 @@ from quality_static import SETS, evaluate
 from train_static import write_text
 
 EVERY = 200_000  # words between two averages of `overhead`
+LINES = 10  # vectors of lines are those of the first tenth of the text
+ROUND_SECONDS = 1.0  # a work that took longer is not repeated
 OVERHEAD: dict[str, Any] = {
     "pairs, window 5": Counts(kind="co-occurrence", window=5, min_count=5),
     "n-grams of order 3": Ngram(order=3),
@@ -60,7 +71,7 @@ TRAINED: dict[str, Any] = {"word2vec": Word2Vec(), "fasttext": FastText(buckets=
 
 @dataclass(frozen=True)
 class Copies(Runtime):
-    """The averaging of a cluster without Ray: copies are trained one after another."""
+    """The averaging of a cluster without Ray: copies are trained in threads."""
 
     copies: int = 1
     every: int = 200_000
@@ -123,55 +134,99 @@ def warm_up(text: str, _: int) -> None:
 
 def start_workers(cluster: Runtime, text: str) -> None:
     list(cluster.scatter(warm_up, range(3 * cluster.workers), shared=text))
+    for name in OVERHEAD:
+        do(name, Path(text), cluster)
 
 
-def measure_overhead(text: Path, words: int, workers: list[int], out: Path) -> None:
+def average_copies(name: str, text: Path, copies: int) -> str:
+    """The hash of what as many averaged copies learn, to compare workers with."""
+    return do(name, text, Copies(1, copies=copies, every=EVERY))
+
+
+def start_pool(processes: int) -> ProcessPoolExecutor:
+    return ProcessPoolExecutor(processes, multiprocessing.get_context("spawn"))
+
+
+def measure_overhead(text: Path, words: int, threads: list[int], workers: list[int], rounds: int, out: Path) -> None:
     import ray
 
     from firth.distributed.cluster import connect
 
-    short = text.with_name("short.txt")
+    short, part = text.with_name("short.txt"), text.with_name("part.txt")
     short.write_text("hot tea in the cold rain .\n" * 50, encoding="utf-8")
+    write_text(part, words // LINES)
+    sizes = {name: (text, words) if recipe else (part, words // LINES) for name, recipe in OVERHEAD.items()}
     warm_up(str(short), 0)
     expected: dict[str, str] = {}
-    for threads in (1, 2):
-        for name in OVERHEAD:
-            result, seconds, cpu = measure(do, name, text, Runtime(threads))
-            expected.setdefault(name, result)
-            equal = result == expected[name] if threads == 1 or not isinstance(OVERHEAD[name], Word2Vec) else None
-            row = {"work": name, "where": f"{threads} threads", "words": words, "equal": equal}
-            write(out, kind="overhead", **row, seconds=seconds, cpu=cpu)
+    copied: dict[tuple[str, int], str] = {}  # of averaged copies
+
+    def repeat(where: str, runtime: Runtime) -> None:
+        """Does each work, up to `rounds` times."""
+        for name, (source, size) in sizes.items():
+            wanted = expected.get(name)
+            if isinstance(OVERHEAD[name], Word2Vec):
+                wanted = copied.get((name, runtime.workers)) if runtime.workers > 1 else wanted
+                wanted = None if runtime.threads > 1 else wanted  # threads share the rows, in no order
+            spent = 0.0
+            for _ in range(rounds):
+                result, seconds, cpu = measure(do, name, source, runtime)
+                equal = result == wanted if wanted else None
+                write(out, kind="overhead", work=name, where=where, words=size, equal=equal, seconds=seconds, cpu=cpu)
+                spent += seconds
+                if spent > ROUND_SECONDS:
+                    break
+            if runtime.threads == 1:
+                expected.setdefault(name, result)
+
+    for count in threads:
+        repeat(f"{count} threads", Runtime(count))
+    pairs = [(name, count) for name in OVERHEAD for count in workers if isinstance(OVERHEAD[name], Word2Vec)]
+    with start_pool(min(len(pairs), os.cpu_count() or 1)) as pool:
+        hashes = pool.map(average_copies, *zip(*((name, text, count) for name, count in pairs)))
+        copied.update(zip(pairs, hashes))
     for count in workers:
         clock = time.perf_counter()
         ray.init("local", num_cpus=count, include_dashboard=False, log_to_driver=False, logging_level="ERROR")
         cluster = connect("local", threads=1, round_words=EVERY)
         started = time.perf_counter() - clock
         _, warm, cpu = measure(start_workers, cluster, str(short))
-        where = f"{count} workers"
-        write(out, kind="start", where=where, seconds=started, warm=warm, cpu=cpu)
-        for name, recipe in OVERHEAD.items():
-            wanted = expected[name]
-            if isinstance(recipe, Word2Vec) and count > 1:
-                wanted = do(name, text, Copies(1, copies=count, every=EVERY))
-            result, seconds, cpu = measure(do, name, text, cluster)
-            row = {"work": name, "where": where, "words": words, "equal": result == wanted}
-            write(out, kind="overhead", **row, seconds=seconds, cpu=cpu)
+        write(out, kind="start", where=f"{count} workers", seconds=started, warm=warm, cpu=cpu)
+        repeat(f"{count} workers", cluster)
         ray.shutdown()
 
 
-def measure_quality(
-    text: Path, words: int, workers: list[int], every: list[int], recipes: list[str], out: Path
-) -> None:
-    corpus = make_corpus(text)
-    settings = [(1, 0), *((count, interval) for count in workers for interval in every)]
-    for name in recipes:
-        recipe = replace(TRAINED[name], **({} if name == "glove" else {"subsample": 1e-3}))
-        for count, interval in settings:
-            runtime = Runtime(1) if interval == 0 else Copies(1, copies=count, every=interval)
-            vectors = recipe.fit(corpus, runtime=runtime)
-            loss = vectors.metadata["loss"][-1]
-            values = {"recipe": name, "workers": count, "every": interval, "words": words, "loss": loss}
-            write(out, kind="quality", **values, **evaluate(vectors))
+@dataclass(frozen=True)
+class Setting:
+    """A training of `quality`: a recipe, averaged copies, words between two averages, and the factor of the rate."""
+
+    recipe: str
+    copies: int = 1
+    every: int = 0
+    factor: float = 1.0
+    seed: int = 1
+
+    def train(self, text: Path) -> dict[str, Any]:
+        """The loss and the scores of the vectors."""
+        recipe = replace(TRAINED[self.recipe], seed=self.seed)
+        if self.recipe != "glove":
+            recipe = replace(recipe, subsample=1e-3)
+        if self.factor != 1.0:
+            rate = recipe.first_rate if isinstance(recipe, Word2Vec) else recipe.learning_rate
+            recipe = replace(recipe, learning_rate=self.factor * rate)
+        threads = Runtime.from_env().threads
+        runtime = Copies(threads, copies=self.copies, every=self.every) if self.every else Runtime(1)
+        vectors, seconds, cpu = measure(lambda: recipe.fit(make_corpus(text), runtime=runtime))
+        return {"loss": vectors.metadata["loss"][-1], "seconds": seconds, "cpu": cpu, **evaluate(vectors)}
+
+
+def measure_quality(text: Path, words: int, settings: list[Setting], jobs: int, out: Path) -> None:
+    with start_pool(jobs) as pool:
+        running = {pool.submit(setting.train, text): setting for setting in settings}
+        for ended in as_completed(running):
+            setting = running[ended]
+            values = {"recipe": setting.recipe, "workers": setting.copies, "every": setting.every}
+            values |= {"factor": setting.factor, "seed": setting.seed, "words": words}
+            write(out, kind="quality", **values, **ended.result())
 
 
 Pairs = dict[str, np.ndarray[Any, Any]]
@@ -314,7 +369,12 @@ def show(path: Path) -> None:
     rows = [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
     print("| work | where | seconds | CPU seconds | CPU, of one thread | equal |\n|---|---|---|---|---|---|")
     base: dict[str, float] = {}
+    fastest: dict[tuple[str, str], Any] = {}
     for row in (row for row in rows if row["kind"] == "overhead"):
+        known = fastest.setdefault((row["work"], row["where"]), row)
+        equal = None if row["equal"] is None else row["equal"] and known["equal"]
+        fastest[row["work"], row["where"]] = min(known, row, key=lambda one: one["seconds"]) | {"equal": equal}
+    for row in fastest.values():
         base.setdefault(row["work"], row["cpu"])
         times = f"{row['seconds']:.1f} | {row['cpu']:.1f} | {row['cpu'] / base[row['work']]:.2f}"
         equal = {True: "yes", False: "NO", None: ""}[row["equal"]]  # threads of word2vec share the rows
@@ -325,10 +385,13 @@ def show(path: Path) -> None:
     for row in (row for row in rows if row["kind"] == "memory"):
         sizes = f"{row['own'] / 1e6:,.0f} | {row['own'] / row['items']:.0f} | {row['shared'] / 1e6:,.0f}"
         print(f"| {row['work']} | {row['words']:,} | {row['where']} | {row['items']:,} | {sizes} |")
-    print(f"\n| recipe | workers | words between averages | {' | '.join(SETS)} |\n|---|---|---|{'---|' * len(SETS)}")
-    for row in (row for row in rows if row["kind"] == "quality"):
-        scores = " | ".join(f"{row[name]:.1f}" for name in SETS)
-        print(f"| {row['recipe']} | {row['workers']} | {row['every'] or 'no averages'} | {scores} |")
+    columns = ("recipe", "workers", "words between averages", "rate", "seed", "loss", *SETS)
+    print(f"\n| {' | '.join(columns)} |\n{'|---' * len(columns)}|")
+    trained = [row for row in rows if row["kind"] == "quality"]
+    for row in sorted(trained, key=lambda row: (row["recipe"], row["workers"], row["every"], row["factor"])):
+        scores = " | ".join([f"{row['loss']:.3f}", *(f"{row[name]:.1f}" for name in SETS)])
+        every, rate = row["every"] or "no averages", f"{row['factor']:g} times" if row["factor"] != 1 else "default"
+        print(f"| {row['recipe']} | {row['workers']} | {every} | {rate} | {row['seed']} | {scores} |")
 
 
 def main() -> None:
@@ -336,8 +399,13 @@ def main() -> None:
     parser.add_argument("what", choices=("overhead", "quality", "data", "memory", "show"))
     parser.add_argument("results", type=Path)
     parser.add_argument("--words", type=int, default=10_000_000)
+    parser.add_argument("--threads", type=int, nargs="+", default=[1, 2])
     parser.add_argument("--workers", type=int, nargs="+", default=None)
+    parser.add_argument("--rounds", type=int, default=1)
     parser.add_argument("--every", type=int, nargs="+", default=[50_000, 500_000])
+    parser.add_argument("--rates", type=float, nargs="+", default=[1.0])
+    parser.add_argument("--seeds", type=int, nargs="+", default=[1])
+    parser.add_argument("--jobs", type=int, default=1)
     parser.add_argument("--recipes", nargs="+", default=list(TRAINED))
     options = parser.parse_args()
     if options.what == "show":
@@ -347,14 +415,25 @@ def main() -> None:
         text = Path(folder, "text.txt")
         write_text(text, options.words)
         if options.what == "overhead":
-            measure_overhead(text, options.words, options.workers or [1, 2, 4], options.results)
+            workers = options.workers or [1, 2, 4]
+            measure_overhead(text, options.words, options.threads, workers, options.rounds, options.results)
         elif options.what == "data":
             measure_data(text, options.words, options.workers or [2], options.results)
         elif options.what == "memory":
             measure_memory(text, options.words, options.results)
         else:
-            workers = options.workers or [2, 4, 8]
-            measure_quality(text, options.words, workers, options.every, options.recipes, options.results)
+            workers = sorted(options.workers or [2, 4, 8], reverse=True)  # the longest trainings first
+            each = list(itertools.product(options.recipes, options.seeds))
+            settings = [
+                *(
+                    Setting(name, count, every, seed=seed)
+                    for count in workers
+                    for every in options.every
+                    for name, seed in each
+                ),
+                *(Setting(name, factor=factor, seed=seed) for factor in options.rates for name, seed in each),
+            ]
+            measure_quality(text, options.words, settings, options.jobs, options.results)
 
 
 if __name__ == "__main__":
