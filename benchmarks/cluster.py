@@ -129,6 +129,7 @@ def warm_up(text: str, _: int) -> None:
     """What a worker does first: it imports firth and loads the kernels."""
     for name in OVERHEAD:
         do(name, Path(text), Runtime(1))
+        do(name, Path(text), Copies(1, copies=2, every=50))  # the kernels of tasks
     time.sleep(0.5)  # so that the next task goes to another worker
 
 
