@@ -23,6 +23,7 @@ from firth.training.schedule import BLOCK, TextBlock
 
 Arrays = dict[str, NDArray[Any]]
 MOST_SCALED = 8  # workers for which the learning rate grows
+ROWS = 1024  # that are averaged at once, so that the changes of all workers stay in the cache of a core
 LearnerType = TypeVar("LearnerType")
 
 
@@ -76,27 +77,31 @@ def average(arrays: Mapping[str, NDArray[Any]], results: Sequence[Arrays], *, su
     [[3.0, 0.0], [6.0, 5.0], [0.0, 0.0]]
     """
     for name, array in arrays.items():
+        changed = [(result[f"{name}.rows"], result[f"{name}.values"]) for result in results]
         touched = np.zeros(len(array), np.int64)
-        for result in results:
-            touched[result[f"{name}.rows"]] += 1
-        changes = [_spread(array, name, result, touched > 1) for result in results]
-        for result in results:  # what one worker alone changed is not rounded again
-            is_alone = touched[result[f"{name}.rows"]] == 1
-            array[result[f"{name}.rows"][is_alone]] = result[f"{name}.values"][is_alone]
-        while len(changes) > 1:
-            pairs = zip(changes[::2], changes[1::2])
-            odd = changes[len(changes) // 2 * 2 :]
-            changes = [combine(one, other, summed) for one, other in pairs] + odd
-        array[touched > 1] += changes[0]
+        for rows, _ in changed:
+            touched[rows] += 1
+        for rows, values in changed:  # what one worker alone changed is not rounded again
+            is_alone = touched[rows] == 1
+            array[rows[is_alone]] = values[is_alone]
+        shared = np.flatnonzero(touched > 1)
+        for first in range(0, len(shared), ROWS):
+            chosen = shared[first : first + ROWS]
+            changes = [_spread(array, chosen, rows, values) for rows, values in changed]
+            while len(changes) > 1:
+                pairs = zip(changes[::2], changes[1::2])
+                odd = changes[len(changes) // 2 * 2 :]
+                changes = [combine(one, other, summed) for one, other in pairs] + odd
+            array[chosen] += changes[0]
 
 
-def _spread(array: NDArray[Any], name: str, result: Arrays, chosen: NDArray[np.bool_]) -> NDArray[Any]:
-    """The changes of the chosen rows by one result; 0 where it changed nothing."""
-    places = np.cumsum(chosen) - 1
-    rows = result[f"{name}.rows"]
-    shared = chosen[rows]
-    changes = np.zeros((int(chosen.sum()), array.shape[1]), array.dtype)
-    changes[places[rows[shared]]] = result[f"{name}.values"][shared] - array[rows[shared]]
+def _spread(array: NDArray[Any], chosen: NDArray[Any], rows: NDArray[Any], values: NDArray[Any]) -> NDArray[Any]:
+    """The changes of the chosen rows by one result; 0 where it changed nothing. All rows are in ascending order."""
+    part = slice(*np.searchsorted(rows, [chosen[0], chosen[-1] + 1]))
+    places = np.searchsorted(chosen, rows[part])
+    is_chosen = chosen[places] == rows[part]
+    changes = np.zeros((len(chosen), array.shape[1]), array.dtype)
+    changes[places[is_chosen]] = values[part][is_chosen] - array[rows[part][is_chosen]]
     return changes
 
 
