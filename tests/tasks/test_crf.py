@@ -62,7 +62,7 @@ def test_probabilities_of_all_allowed_sequences_sum_to_one(scheme: Scheme) -> No
 
 def test_the_best_sequence_is_the_best_of_all_written_out(scheme: Scheme) -> None:
     crf, words, mask = drawn(scheme, ["X", "Y"])
-    found = crf.best(words, mask)
+    found = viterbi(crf.transitions, words, mask)
     for row, length in enumerate(LENGTHS):
         every = torch.tensor(sequences(length, ["X", "Y"], scheme))
         several = words[row : row + 1, :length].expand(len(every), -1, -1)
@@ -72,7 +72,7 @@ def test_the_best_sequence_is_the_best_of_all_written_out(scheme: Scheme) -> Non
 
 def test_a_sentence_scores_the_same_alone_and_beside_longer_ones(scheme: Scheme) -> None:
     crf, words, mask = drawn(scheme, ["X"])
-    tags = crf.best(words, mask)
+    tags = viterbi(crf.transitions, words, mask)
     together = crf.log_likelihood(words, tags, mask)
     for row, length in enumerate(LENGTHS):
         one = slice(row, row + 1), slice(0, length)
@@ -81,26 +81,26 @@ def test_a_sentence_scores_the_same_alone_and_beside_longer_ones(scheme: Scheme)
 
 def test_the_slopes_are_those_of_small_steps(scheme: Scheme) -> None:
     crf, words, mask = drawn(scheme, ["X"])
-    tags = crf.best(words, mask)
+    tags = viterbi(crf.transitions, words, mask)
     words.requires_grad_()
     assert torch.autograd.gradcheck(lambda *_: crf.log_likelihood(words, tags, mask), (words, *crf.parameters()))
 
 
 def test_forbidden_neighbors_learn_nothing_and_are_never_answered() -> None:
     crf, words, mask = drawn("BIO", ["X"])
-    crf.log_likelihood(words, crf.best(words, mask), mask).sum().backward()
+    crf.log_likelihood(words, viterbi(crf.transitions, words, mask), mask).sum().backward()
     outside, inside = 0, 2
     assert crf.follow.grad is not None
     assert crf.follow.grad[outside, inside] == 0
     assert crf.follow.grad[outside, outside] != 0
     wants_inside = torch.tensor([0.0, 0.0, 50.0]).expand(1, 3, 3)
-    assert crf.float().best(wants_inside, torch.ones(1, 3, dtype=torch.bool)).tolist() == [[1, 2, 2]]
+    assert viterbi(crf.float().transitions, wants_inside, torch.ones(1, 3, dtype=torch.bool)).tolist() == [[1, 2, 2]]
 
 
 def test_large_scores_stay_numbers() -> None:
     crf, words, mask = drawn("BIOES", ["X", "Y"])
     crf, large = crf.float(), (words.float() * 500).requires_grad_()
-    loss = -crf.log_likelihood(large, crf.best(large, mask), mask).sum()
+    loss = -crf.log_likelihood(large, viterbi(crf.transitions, large, mask), mask).sum()
     loss.backward()
     assert loss.item() == pytest.approx(0, abs=1e-2)
     assert large.grad is not None
@@ -111,7 +111,7 @@ def test_a_sentence_without_words_costs_nothing() -> None:
     crf = Crf(["X"], "BIO")
     words, mask = torch.randn(1, 1, 3), torch.zeros(1, 1, dtype=torch.bool)
     assert crf.log_likelihood(words, torch.zeros(1, 1, dtype=torch.long), mask).item() == 0
-    assert crf.best(words, mask).tolist() == [[0]]
+    assert viterbi(crf.transitions, words, mask).tolist() == [[0]]
 
 
 def test_a_chain_alone_only_forbids() -> None:

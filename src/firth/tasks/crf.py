@@ -55,7 +55,7 @@ class Crf(nn.Module):
 
     >>> crf = Crf(["PER"], "BIO")  # O, B-PER, I-PER
     >>> emissions = torch.tensor([[[0.0, 1.0, 3.0], [0.0, 1.0, 3.0]]])
-    >>> crf.best(emissions, torch.ones(1, 2, dtype=torch.bool)).tolist()  # no sentence begins with I
+    >>> viterbi(crf.transitions, emissions, torch.ones(1, 2, dtype=torch.bool)).tolist()  # no sentence begins with I
     [[1, 2]]
     """
 
@@ -83,10 +83,6 @@ class Crf(nn.Module):
         is_small = emissions.numel() * emissions.shape[2] ** 2 <= work_sizes(emissions.device).joined_scores
         partition = log_partition_by_halves if is_small else log_partition
         return score_tags(transitions, emissions, tags, mask) - partition(transitions, emissions, mask)
-
-    def best(self, emissions: Tensor, mask: Tensor) -> Tensor:
-        """The most probable tags, (batch, time), 0 beyond a sentence's end."""
-        return viterbi(self.transitions, emissions, mask)
 
 
 def score_tags(transitions: Transitions, emissions: Tensor, tags: Tensor, mask: Tensor) -> Tensor:
