@@ -112,6 +112,25 @@ class TestCluster:
         assert list(cluster.scatter(wait, [1.5, 0.0], in_order=False)) == [0.0, 1.5]
         assert list(cluster.scatter(wait, [0.3, 0.0])) == [0.3, 0.0]
 
+    @pytest.mark.usefixtures("small_tasks")
+    def test_all_workers_move_one_bar(self, cluster: Any, text: Path) -> None:
+        reports: list[Any] = []
+        threads = set()
+
+        def report(now: Any) -> None:
+            reports.append(now)
+            threads.add(threading.get_ident())
+
+        firth.Ngram(order=3).fit(firth.Corpus(text), runtime=cluster, report=report)
+        assert threads == {threading.get_ident()}
+        steps = {now.step: [one for one in reports if one.step == now.step] for now in reports}
+        assert {"counting 2-grams", "counting 3-grams"} <= steps.keys()
+        for parts in steps.values():
+            done = [one.done for one in parts]
+            assert done == sorted(done)
+            assert {one.total for one in parts} == {done[-1]}
+        assert len(steps["counting 3-grams"]) > 2
+
     def test_no_node_is_idle_after_short_tasks(self, cluster: Any) -> None:
         for _ in range(3):  # by Ray's default strategy, one node of two stands idle for seconds, most times
             list(cluster.scatter(name_node, [0.0] * 50))
