@@ -64,8 +64,8 @@ def test_vectors_are_added_and_replaced_in_place(both: tuple[KeyedVectors, Any])
     np.testing.assert_array_equal(ours.vectors, theirs.vectors)
     assert ours["tea"].tolist() == ROWS[4].tolist()
     assert (len(ours), ours.vector_size, "moon" in ours) == (13, 6, True)
-    words = [word for word, _ in ours.most_similar("moon", topn=3)]
-    assert words == [word for word, _ in theirs.most_similar("moon", topn=3)]
+    words = [word for word, _ in ours.most_similar("moon", topn=2)]  # the next ones, "king" and "milk", are equal
+    assert words == [word for word, _ in theirs.most_similar("moon", topn=2)]
 
 
 def test_counts_files_and_errors(tmp_path: Path) -> None:

@@ -194,6 +194,8 @@ def test_a_multipart_upload_that_breaks_leaves_no_object(
     bucket: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     core = pytest.importorskip("s3fs.core")
+    if not hasattr(core, "calculate_chunksize"):
+        pytest.skip("this s3fs takes its own size of parts")
     monkeypatch.setattr(core, "calculate_chunksize", lambda *_, **__: 5 << 20)
     call, parts = type(bucket)._call_s3, []
 

@@ -143,6 +143,14 @@ def test_the_aligned_text_is_the_normal_text_and_places_never_fall(text, normali
     assert np.all(np.diff(offsets) >= 0)
 
 
+@pytest.mark.parametrize("letter", ["\u0390", "\u1fd3", "\u03b0", "\u01f0", "\u1e96"])
+def test_a_letter_that_is_folded_into_parts_is_whole_again_in_the_aligned_text(letter):
+    normalizer = Normalizer(fold_case=True)
+    normal, offsets = normalizer.aligned(f"a{letter}b")
+    assert normal == normalizer(f"a{letter}b")
+    assert offsets.tolist() == [0, 1, 2, 3]
+
+
 @given(NASTY, NORMALIZERS)
 def test_the_aligned_spelling_is_the_spelling(text, normalizer):
     assert normalizer.spell_aligned(text)[0] == normalizer.spell(text)

@@ -104,8 +104,8 @@ def quantize_rows(
     K-means on at most 65,536 rows finds the centroids. The result does not depend on the number of threads.
 
     >>> rows = quantize_rows(np.eye(300, dtype=np.float32))
-    >>> rows.shape, rows.codes.shape, rows.take([7])[0, 7].round(4)
-    ((300, 300), (300, 150), np.float32(1.0))
+    >>> rows.shape, rows.codes.shape, float(rows.take([7])[0, 7].round(4))
+    ((300, 300), (300, 150), 1.0)
     """
     source = DenseRows(rows) if isinstance(rows, np.ndarray) else rows
     size, dim = source.shape

@@ -192,6 +192,7 @@ class Normalizer(Recipe):
             steps.append(lambda text: alignment.remove(text, loose_joiners()))
         if folded:
             steps.append(lambda text: alignment.replace(text, [self._casefold(letter) for letter in text]))
+            steps.append(partial(alignment.compose, form=self.form))  # some letters, such as ΐ, are folded into parts
         offsets = np.arange(len(text) + 1)
         before = None
         while text != before:
