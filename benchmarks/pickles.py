@@ -13,6 +13,8 @@ from typing import Any
 
 import torch
 
+from firth.archives import DAMAGED
+
 ZIP = b"PK\x03\x04"
 PICKLES = 5  # of a file of PyTorch before 1.6
 INSTRUCTIONS = tuple(opcode.code.encode("latin-1") for opcode in pickletools.opcodes)
@@ -105,7 +107,7 @@ def change_instructions(rng: Random, data: bytes) -> bytes:
     try:
         with zipfile.ZipFile(io.BytesIO(data)) as archive:
             members = {member.filename: archive.read(member) for member in archive.infolist()}
-    except (zipfile.BadZipFile, OSError, ValueError, NotImplementedError, EOFError):
+    except DAMAGED:
         return data
     buffer = io.BytesIO()
     with zipfile.ZipFile(buffer, "w") as archive:
