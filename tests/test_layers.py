@@ -129,6 +129,7 @@ MAY_IMPORT: dict[str, set[str]] = {
             "errors",
             "files",
             "formats",
+            "kernels",
             "lazy",
             "models",
             "neural",
