@@ -20,7 +20,7 @@ from spacy.tokens import Doc
 import spacy
 from firth.errors import OptionError
 from firth.spacy.component import FirthComponent, split_doc
-from firth.spacy.elmo import OWNER
+from firth.spacy.elmo import NAME
 
 
 class Failing(FirthComponent):
@@ -109,14 +109,14 @@ def test_damaged_bytes_neither_stop_the_garbage_collector_nor_make_arrays() -> N
 
 def test_a_model_that_is_not_there_is_named_with_its_component() -> None:
     nlp = spacy.blank("en")
-    nlp.add_pipe(OWNER, name="context", config={"model": "elmo-em"})
+    nlp.add_pipe(NAME, name="context", config={"model": "elmo-em"})
     with pytest.raises(OptionError, match=r"the component 'context' has no model: elmo-em.*Did you mean 'elmo-en'"):
         nlp("tea")
 
 
 def test_a_component_in_a_pipeline_opens_no_model_before_it_is_used() -> None:
     nlp = spacy.blank("en")
-    nlp.add_pipe(OWNER, name="context", config={"model": "elmo-em"})
+    nlp.add_pipe(NAME, name="context", config={"model": "elmo-em"})
     component = nlp.get_pipe("context")
     assert not hasattr(component, "model")  # of spaCy's protocols: asking for it must not open anything
     assert component.opened is None

@@ -26,7 +26,7 @@ TEXTS = ["Ann went to Rome. She saw Bob there.", "Nobody left.", "", "Bob and An
 
 def pipeline(folder: Path, **config: Any) -> Any:
     nlp = spacy.blank("en")
-    nlp.add_pipe(elmo.OWNER, config={"model": str(folder), **config})
+    nlp.add_pipe(elmo.NAME, config={"model": str(folder), **config})
     return nlp
 
 
@@ -63,7 +63,7 @@ def test_sentences_that_are_set_are_kept(bilm: Any, bilm_folder: Path) -> None:
 def test_a_stream_is_embedded_in_batches(bilm_folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     nlp = pipeline(bilm_folder)
     one_by_one = [nlp(text).tensor for text in TEXTS]
-    model, calls = nlp.get_pipe(elmo.OWNER).firth_model, []
+    model, calls = nlp.get_pipe(elmo.NAME).firth_model, []
     embed = model.embed
     monkeypatch.setattr(
         type(model), "embed", lambda self, words, **more: calls.append(len(words)) or embed(words, **more)
@@ -114,22 +114,27 @@ def test_documents_keep_their_vectors_when_they_are_stored(bilm_folder: Path) ->
 
 
 PROCESSES = """
-import json, sys
+import json, multiprocessing, sys
 import numpy as np
 import spacy
-nlp = spacy.blank("en")
-nlp.add_pipe("firth_elmo", config={"model": sys.argv[1]})
-docs = nlp.pipe(json.loads(sys.argv[2]), n_process=2, batch_size=2)
-np.savez(sys.argv[3], *(doc.tensor for doc in docs))
+if __name__ == "__main__":
+    multiprocessing.set_start_method(sys.argv[4])
+    nlp = spacy.blank("en")
+    nlp.add_pipe("firth_elmo", config={"model": sys.argv[1]})
+    docs = nlp.pipe(json.loads(sys.argv[2]), n_process=2, batch_size=2)
+    np.savez(sys.argv[3], *(doc.tensor for doc in docs))
 """
 
 
-def test_several_processes_give_the_same(bilm_folder: Path, tmp_path: Path) -> None:
+@pytest.mark.parametrize("start", ["fork", "spawn"])  # spawn on Windows and macOS; Python 3.14 forks nowhere by default
+def test_several_processes_give_the_same(start: str, bilm_folder: Path, tmp_path: Path) -> None:
     """In a process of its own: spaCy forks it, and children of one in which Ray has run crash in Ray."""
     nlp = pipeline(bilm_folder)
     expected = [nlp(text).tensor for text in TEXTS * 3]
-    arguments = [str(bilm_folder), json.dumps(TEXTS * 3), str(tmp_path / "found.npz")]
-    subprocess.run([sys.executable, "-c", PROCESSES, *arguments], check=True)
+    script = tmp_path / "processes.py"
+    script.write_text(PROCESSES)
+    arguments = [str(bilm_folder), json.dumps(TEXTS * 3), str(tmp_path / "found.npz"), start]
+    subprocess.run([sys.executable, script, *arguments], check=True)
     found = list(np.load(tmp_path / "found.npz").values())
     assert all(np.allclose(first, second, atol=1e-6) for first, second in zip(found, expected, strict=True))
 

@@ -2,6 +2,7 @@
 
 # spaCy reads the types of a factory when it is defined: no annotations from __future__ here.
 from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +15,7 @@ from firth.files import Name
 from firth.formats.registry import load, save
 from firth.spacy.component import MODEL, FirthComponent, split_doc
 
-OWNER = "firth_elmo"  # the name of our getters
+NAME = "firth_elmo"
 
 
 class ElmoComponent(FirthComponent):
@@ -27,7 +28,7 @@ class ElmoComponent(FirthComponent):
 
     def __init__(
         self,
-        name: str = "firth_elmo",
+        name: str = NAME,
         model: str = "elmo-en",
         layers: str | int = "mix",
         attribute: str = "elmo",
@@ -66,28 +67,31 @@ class ElmoComponent(FirthComponent):
             doc.tensor = vectors.mean(axis=0) if vectors.ndim == 3 else vectors
 
 
+@dataclass(frozen=True)
+class RowsOf:
+    """A getter of spaCy: the rows of a token or a span. spaCy sends it to other processes: no local function can go."""
+
+    attribute: str
+
+    def __call__(self, part: Token | Span) -> Any:
+        vectors = part.doc._.get(self.attribute)
+        place = part.i if isinstance(part, Token) else slice(part.start, part.end)
+        return None if vectors is None else vectors[..., place, :]
+
+
 def add_extensions(attribute: str) -> None:
     """Declares `doc._.NAME`, `token._.NAME` and `span._.NAME`. A name that another package uses is an error."""
-
-    def of_token(token: Token) -> Any:
-        vectors = token.doc._.get(attribute)
-        return None if vectors is None else vectors[..., token.i, :]
-
-    def of_span(span: Span) -> Any:
-        vectors = span.doc._.get(attribute)
-        return None if vectors is None else vectors[..., span.start : span.end, :]
-
-    of_token.__qualname__ = of_span.__qualname__ = OWNER
-    for kind, getter in ((Doc, None), (Token, of_token), (Span, of_span)):
+    rows = RowsOf(attribute)
+    for kind, getter in ((Doc, None), (Token, rows), (Span, rows)):
         if not kind.has_extension(attribute):
             kind.set_extension(attribute, **({"default": None} if getter is None else {"getter": getter}))
-        elif getter is not None and getattr(kind.get_extension(attribute)[2], "__qualname__", "") != OWNER:
+        elif getter is not None and not isinstance(kind.get_extension(attribute)[2], RowsOf):
             problem = f"{kind.__name__}._.{attribute} belongs to another extension"
             raise OptionError(f'firth_elmo: {problem}. Use another name: config={{"attribute": "vectors"}}')
 
 
 @Language.factory(
-    "firth_elmo",
+    NAME,
     assigns=["doc.tensor", "doc._.elmo", "token._.elmo", "span._.elmo"],
     default_config={"model": "elmo-en", "layers": "mix", "attribute": "elmo", "device": None},
 )
