@@ -78,6 +78,7 @@ def test_a_session_is_copied_without_prompts_and_answers(site: Path, chromium: A
     assert '"score"' not in copied["docs/tutorials/serve"]
 
 
+@pytest.mark.xdist_group("browser")
 def test_the_menu_leads_to_every_public_name(site: Path) -> None:
     import firth
 

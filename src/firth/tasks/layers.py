@@ -154,7 +154,7 @@ def sequence_mask(lengths: Tensor, time: int) -> Tensor:
 def take_rows(table: Tensor, places: Tensor) -> Tensor:
     """The rows of a table at these places, of any shape: `table[places]`.
 
-    On a GPU the gradients of rows that are taken many times are added without an order, in a tenth of the time.
+    On a GPU the gradients of rows that are taken many times are added without an order, which takes far less time.
 
     >>> take_rows(torch.tensor([5.0, 6.0]), torch.tensor([[0, 1], [1, 1]])).tolist()
     [[5.0, 6.0], [6.0, 6.0]]
