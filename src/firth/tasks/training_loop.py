@@ -70,8 +70,6 @@ class TaskTraining(TrainingLoop[TaskHistory]):
         with torch.random.fork_rng():
             while not self._is_over() and not self.stopped:
                 self._epoch(len(self.record.epochs))
-        if not self.stopped:
-            self.save()
         if self.best is not None:
             self.load_weights(self.best)
         else:
@@ -203,7 +201,7 @@ class TaskTraining(TrainingLoop[TaskHistory]):
         if after is not None and self.record.stale and self.record.stale % after == 0:
             self.record.halvings += 1
         self.log.write(line)
-        if self.save_every or self.is_time_to_save():
+        if self._is_over() or self.save_every or self.is_time_to_save():
             self.save()
 
     def _swap_in_average(self) -> Tensors:
