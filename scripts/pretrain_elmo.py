@@ -120,7 +120,7 @@ def show(progress: Progress) -> None:
 
 
 class Snapshots:
-    """Saves the biLM when so many minutes of training are over; called after each evaluation."""
+    """Saves the biLM, with its perplexity, when so many minutes of training are over; called after each evaluation."""
 
     def __init__(self, out: Path, minutes: list[float]) -> None:
         self.out, self.minutes = out, sorted(minutes)
@@ -128,6 +128,7 @@ class Snapshots:
     def __call__(self, bilm: BiLM, line: Mapping[str, float]) -> None:
         print(f"held-out {json.dumps(dict(line))}", flush=True)
         while self.minutes and line["seconds"] >= 60 * self.minutes[0]:
+            bilm.metadata = {"perplexity": {"after": dict(line)}}
             save(bilm, self.out.with_name(f"{self.out.name}-{60 * self.minutes.pop(0):.0f}s"))
 
 
@@ -140,6 +141,10 @@ def main() -> None:
     parser.add_argument(
         "--snapshots", type=float, nargs="*", default=[], help="Save the model after these minutes too."
     )
+    parser.add_argument("--evaluate-every", type=int, help="Steps between evaluations; default: those of the recipe.")
+    parser.add_argument(
+        "--save-every", type=int, help="Steps between checkpoints, which take seconds; default: one every minute."
+    )
     parser.add_argument("--teacher", help="A larger biLM to distill from. Its softmax must have the same first words.")
     parser.add_argument("--cache", help="Folder that keeps the tokens between runs.")
     parser.add_argument("--threads", type=int, default=1, help="Threads that read the text; default: 1.")
@@ -150,7 +155,8 @@ def main() -> None:
         return
     if args.out is None:
         parser.error("--out is required")
-    recipe = RECIPES[args.name] if args.minutes is None else replace(RECIPES[args.name], minutes=args.minutes)
+    options = {name: getattr(args, name) for name in ("minutes", "evaluate_every", "save_every")}
+    recipe = replace(RECIPES[args.name], **{name: value for name, value in options.items() if value is not None})
     how: dict[str, Any] = {"cache": args.cache, "threads": args.threads}
     if args.name == "elmo-fa":
         how["tokenizer"] = PERSIAN_TOKENIZER

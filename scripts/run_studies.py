@@ -8,7 +8,8 @@ The stages, in this order: `small` is Table 1 without questions, five seeds; `qu
 `persian` is Table 1 of the Persian tasks; `layers` and `samples` have three seeds; `probes` are the probing studies. A
 finished training is a line of WORK/runs.jsonl, and the others have checkpoints in WORK: after `--minutes` everything
 stops, and the same command goes on. With `--out`, each sitting ends with the pages of what is finished; a count of it
-is always printed.
+is always printed. `--stages` and `--tasks` choose among the trainings, not among the pages, so that several machines
+share a stage: names train on a CPU as quickly as beside 15 other trainings on a GPU.
 
 `--check` only counts, and names packages, data files and models that are missing. It fails unless every training is
 finished and was ended by patience, none by the limit of its epochs. `--quick` trains small networks on few examples,
@@ -95,6 +96,19 @@ def make_stages(elmo: str, static: str, *, quick: bool) -> dict[str, Stage]:
     if quick:
         stages = {name: replace(stage, study=replace(stage.study, **QUICK)) for name, stage in stages.items()}
     return stages
+
+
+def choose_stages(stages: Mapping[str, Stage], names: Sequence[str], tasks: Sequence[str]) -> dict[str, Stage]:
+    """The stages with these names, less the tasks that were not chosen; no tasks are all of them."""
+    chosen = {name: stages[name] for name in names if name in stages}
+    if not tasks:
+        return chosen
+    kept = {name: tuple(one for one in stage.study.tasks if one in tasks) for name, stage in chosen.items()}
+    return {
+        name: replace(stage, study=replace(stage.study, tasks=kept[name]))
+        for name, stage in chosen.items()
+        if kept[name]
+    }
 
 
 def make_pages(stages: Mapping[str, Stage], overlaps: Path) -> dict[str, TaskStudy]:
@@ -235,6 +249,7 @@ def main() -> None:
         "--out", type=Path, help="Folder of the pages; each study has a folder in it. Default: no pages."
     )
     parser.add_argument("--stages", nargs="+", choices=STAGES, default=list(STAGES), help="Only these stages.")
+    parser.add_argument("--tasks", nargs="+", choices=SETTINGS, default=[], help="Only these tasks. Default: all.")
     parser.add_argument("--elmo", default="elmo-en", help="The English biLM. Default: elmo-en.")
     parser.add_argument("--static", default="glove-en", help="The English word vectors. Default: glove-en.")
     parser.add_argument(
@@ -257,22 +272,26 @@ def main() -> None:
         copy_finished(FINISHED, args.work)
     elmo, static = (str(args.work / name) if (args.work / name).is_dir() else name for name in (args.elmo, args.static))
     stages = make_stages(elmo, static, quick=args.quick)
-    chosen = [stages[name] for name in args.stages if name in stages]
+    chosen = choose_stages(stages, args.stages, args.tasks)
     if args.bundle:
         try:
-            size = make_bundle([stage.study for stage in chosen], args.work, args.bundle)
+            size = make_bundle([stage.study for stage in chosen.values()], args.work, args.bundle)
         except FirthError as error:
             sys.exit(str(error))
         print(f"{args.bundle}: {size / 2**20:.1f} MiB")
         return
-    failures = [] if args.check else train(chosen, args.work, Runtime.from_env(device=args.device), args.jobs, end)
+    failures = (
+        []
+        if args.check
+        else train(list(chosen.values()), args.work, Runtime.from_env(device=args.device), args.jobs, end)
+    )
     if args.out and not args.check:
         for name, study in make_pages(stages, args.overlap).items():
             if gather(study.runs(), args.work, Runtime(1), start=False):
                 study.run(args.work, Runtime(1)).write(args.out / name)
         if "probes" in args.stages:
             run_probes(args.out, args.work, Runtime.from_env(device=args.device), elmo, end, quick=args.quick)
-    counts = {name: count_runs(stages[name].study, args.work) for name in args.stages if name in stages}
+    counts = {name: count_runs(stage.study, args.work) for name, stage in chosen.items()}
     print(json.dumps(counts, indent=1))
     if failures:
         sys.exit("\n".join(failures))

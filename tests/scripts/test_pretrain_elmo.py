@@ -55,8 +55,24 @@ def test_a_training_leaves_the_model_and_its_snapshots(
     monkeypatch.setitem(script.RECIPES, "elmo-en", replace(tiny, evaluate_every=1))
     monkeypatch.setattr(script, "MIXTURE", {"books": 1.0})
     out = tmp_path / "model"
-    arguments = ["elmo-en", "--corpus", str(corpus), "--out", str(out), "--device", "cpu", "--snapshots", "0.01"]
+    arguments = [
+        "elmo-en",
+        "--corpus",
+        str(corpus),
+        "--out",
+        str(out),
+        "--device",
+        "cpu",
+        "--snapshots",
+        "0.01",
+        "--save-every",
+        "1000",
+    ]
     monkeypatch.setattr(sys, "argv", ["pretrain_elmo.py", *arguments])
     script.main()
     for folder in (out, tmp_path / "model-1s"):
-        assert firth.load(folder).vocabulary.words == ("<S>", "</S>", "<UNK>", "the", "cat", "mat")
+        bilm = firth.load(folder)
+        assert bilm.vocabulary.words == ("<S>", "</S>", "<UNK>", "the", "cat", "mat")
+        after = bilm.metadata["perplexity"]["after"]
+        assert after["step"] > 0
+        assert 1 < after["average"] < 100

@@ -97,6 +97,21 @@ def test_a_sitting_writes_pages_and_the_check_fails_until_all_converged(
         sit("--quick", "--check")
 
 
+def test_tasks_choose_the_trainings_of_the_stages(
+    script: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(runs, "train_and_evaluate", pretend)
+    given = ["--work", str(tmp_path), "--stages", "persian", "layers", "samples", "--tasks", "farstail", "sentiment"]
+    monkeypatch.setattr(sys, "argv", ["run_studies.py", "--quick", *given])
+    script.main()
+    counts = json.loads(capsys.readouterr().out)
+    assert counts.keys() == {"persian", "layers"}  # samples has neither task
+    found = {result["run"]["setting"] for result in runs.read_results(tmp_path).values()}
+    assert found >= {"farstail", "sentiment"}
+    assert "parstwiner" not in found
+    assert counts["persian"]["finished"] == counts["persian"]["trainings"] == 3
+
+
 def test_finished_trainings_of_the_repository_are_not_repeated_unless_asked(
     script: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
