@@ -22,6 +22,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     "array_names": {"errors"},
     "data": {"catalog", "errors"},
     "lazy": {"errors"},
+    "installed": set(),
     "options": {"arguments", "errors"},
     "runtime": {"arguments", "errors", "lazy"},
     "locks": {"errors"},
@@ -37,6 +38,7 @@ MAY_IMPORT: dict[str, set[str]] = {
         "uncached",
         "errors",
         "files",
+        "installed",
         "kernels",
         "lazy",
         "locks",
@@ -82,6 +84,7 @@ MAY_IMPORT: dict[str, set[str]] = {
             "arguments",
             "errors",
             "files",
+            "installed",
             "kernels",
             "neural",
             "options",
@@ -158,7 +161,19 @@ MAY_IMPORT: dict[str, set[str]] = {
     },
     "studies": {
         *("data", "errors", "evaluate", "files", "formats", "lazy", "locks", "models", "neural", "options"),
-        *("pretrained", "probes", "progress", "remote", "runtime", "show", "tasks", "text", "training", "vectors"),
+        *(
+            "installed",
+            "pretrained",
+            "probes",
+            "progress",
+            "remote",
+            "runtime",
+            "show",
+            "tasks",
+            "text",
+            "training",
+            "vectors",
+        ),
     },
 }
 MAY_IMPORT["maps"] = {"errors", "files", "formats", "kernels", "models", "neural", "options", "runtime", "text"}
@@ -183,7 +198,7 @@ MAY_IMPORT["compat"] = {"arguments", "errors", "evaluate", "files", "formats", "
 MAY_IMPORT["compat"] |= {"runtime", "text", "vectors"}
 MAY_IMPORT["spacy"] = {"errors", "files", "formats", "tasks", "temporary", "text", "vectors"}
 MAY_IMPORT["explorer"] = set(MAY_IMPORT) - {"compat", "spacy"}
-MAY_IMPORT["distributed"] = {"errors", "files", "lazy", "locks", "runtime"}
+MAY_IMPORT["distributed"] = {"errors", "files", "installed", "lazy", "locks", "runtime"}
 MAY_IMPORT["plot"] = {"arguments", "errors", "explorer", "lazy", "maps", "show", "vectors"}
 MAY_IMPORT["server"] = set(MAY_IMPORT) - {"compat", "spacy", "explorer", "plot"}
 MAY_IMPORT["opening"] = {"files", "formats", "models", "neural", "tasks", "text", "vectors"}

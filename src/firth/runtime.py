@@ -28,6 +28,7 @@ if TYPE_CHECKING:
 
 DEVICES = "cpu", "cuda"
 MOST_THREADS = 1024
+THREAD_VARIABLES = "OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS", "NUMBA_NUM_THREADS"
 Item = TypeVar("Item")
 Result = TypeVar("Result")
 
@@ -41,6 +42,18 @@ def _pool() -> ThreadPoolExecutor:
 def _cores() -> int:
     cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
     return min(cores, MOST_THREADS)
+
+
+def thread_variables(count: int) -> dict[str, str]:
+    """The environment variables of a new process in which the libraries for arithmetic start this many threads.
+
+    `set_num_threads` of torch comes too late for what a library does before: processes beside each other, each with a
+    thread for every core, hardly move.
+
+    >>> thread_variables(2)["OMP_NUM_THREADS"]
+    '2'
+    """
+    return dict.fromkeys(THREAD_VARIABLES, str(count))
 
 
 def _number(name: str, default: int) -> int:

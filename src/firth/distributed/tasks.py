@@ -12,10 +12,10 @@ import platform
 import shutil
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from importlib.metadata import PackageNotFoundError, version
 from typing import Any
 
 from firth import errors
+from firth.installed import find_version
 
 LIBRARIES = "firth", "numpy"  # whose versions must be equal on all nodes: results are the same to the bit
 OF_NODES = errors.MissingExtra, errors.MissingFile, errors.MissingPackage  # errors that another node may not have
@@ -92,11 +92,7 @@ class NodeDescription:
     def here(cls, paths: Sequence[str] = ()) -> NodeDescription:
         """The description of this machine."""
         found = {"Python": ".".join(platform.python_version_tuple()[:2])}
-        for library in LIBRARIES:
-            try:
-                found[library] = version(library)
-            except PackageNotFoundError:  # a source folder without an installation
-                found[library] = "unknown"
+        found |= {library: find_version(library) or "unknown" for library in LIBRARIES}
         missing = tuple(path for path in paths if not os.path.exists(path))
         matters = os.path.isdir(SHARED_MEMORY) and not os.environ.get(ON_DISK)
         return cls(platform.node(), found, missing, shutil.disk_usage(SHARED_MEMORY).total if matters else None)

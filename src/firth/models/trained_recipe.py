@@ -7,7 +7,6 @@ from collections.abc import Callable, Mapping
 from copy import copy
 from dataclasses import dataclass
 from functools import cached_property
-from importlib.metadata import PackageNotFoundError, version
 from typing import Any, ClassVar, Generic, Protocol, TypeVar
 
 import numpy as np
@@ -15,6 +14,7 @@ from numpy.typing import NDArray
 
 from firth.errors import Diverged, OptionError
 from firth.files import Name
+from firth.installed import find_version
 from firth.options import Recipe
 from firth.progress import Report, silent
 from firth.runtime import Runtime
@@ -221,14 +221,7 @@ def origin(recipe: Mapping[str, Any], corpus: Corpus, tokens: TokenFile) -> dict
 
 def versions() -> dict[str, str]:
     """The versions of the libraries that a result may depend on."""
-    return {name: _version(name) for name in ("firth", "numpy", "numba")}
-
-
-def _version(name: str) -> str:
-    try:
-        return version(name)
-    except PackageNotFoundError:  # imported from its source, without an installation
-        return "unknown"
+    return {name: find_version(name) or "unknown" for name in ("firth", "numpy", "numba")}
 
 
 def is_finite(array: NDArray[np.float32]) -> bool:

@@ -8,11 +8,11 @@ import platform
 import subprocess
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
-from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
 
 from firth.files import Name, atomic_file
+from firth.installed import find_version
 from firth.remote.addresses import address_of
 from firth.show.charts import Chart, draw
 from firth.show.json import to_json
@@ -114,12 +114,8 @@ def versions() -> dict[str, str]:
     ['python', 'torch']
     """
     found = {"python": platform.python_version()}
-    for name in PACKAGES:
-        try:
-            found[name] = version(name)
-        except PackageNotFoundError:  # run from a checkout that is not installed
-            continue
-    return found
+    installed = {name: find_version(name) for name in PACKAGES}
+    return found | {name: version for name, version in installed.items() if version is not None}
 
 
 def find_commit() -> str | None:

@@ -18,7 +18,6 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from copy import copy
 from dataclasses import dataclass
 from functools import partial
-from importlib.metadata import version
 from os import PathLike
 from pathlib import Path
 from typing import Any, Literal, get_args
@@ -39,6 +38,7 @@ from firth.files import (
     total_size,
     versions_of,
 )
+from firth.installed import find_version
 from firth.kernels import text_to_ids as kernel
 from firth.lazy import import_name
 from firth.locks import locked
@@ -290,7 +290,15 @@ class Corpus:
 
     def _key(self) -> str:
         """A hash of all that the token file depends on: files, options, versions."""
-        options = VERSION, version("firth"), self.tokenizer, self.field, self.errors, self.documents, self.extraction
+        options = (
+            VERSION,
+            find_version("firth") or "unknown",
+            self.tokenizer,
+            self.field,
+            self.errors,
+            self.documents,
+            self.extraction,
+        )
         digest = hashlib.sha256(repr(options).encode())
         segment = self.tokenizer.segment
         if segment is not None and not isinstance(segment, str):

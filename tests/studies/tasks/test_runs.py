@@ -2,6 +2,7 @@
 
 import json
 import subprocess
+import sys
 
 import pytest
 
@@ -182,6 +183,18 @@ def test_when_the_time_is_over_no_training_starts_and_those_that_run_may_save(tm
     assert (tmp_path / "1").read_text() == "saved\n"
     assert gather(runs, tmp_path, Runtime(1), jobs=2, minutes=0) == {}
     assert len(started) <= 2
+
+
+def test_the_libraries_of_a_training_beside_others_start_only_its_threads(tmp_path, monkeypatch):
+    def start(command, **options):
+        ask = "import torch; print(torch.get_num_threads())"
+        return Popen([sys.executable, "-c", ask], **options)
+
+    Popen = subprocess.Popen
+    monkeypatch.setattr(module.subprocess, "Popen", start)
+    run = TaskRun("ner")
+    assert module._start(run, tmp_path, Runtime(1)).wait() == 0
+    assert (tmp_path / f"{run.key}.log").read_text() == "1\n"
 
 
 def test_a_training_that_fails_does_not_end_the_others(tmp_path, monkeypatch, make_result):

@@ -29,7 +29,7 @@ from firth.models.glove import Glove
 from firth.models.trained_recipe import versions
 from firth.models.word2vec import Word2Vec
 from firth.options import Recipe
-from firth.runtime import Runtime
+from firth.runtime import Runtime, thread_variables
 from firth.studies.families.sparse_lookup import SparseLookup
 from firth.studies.results import load_or_compute
 from firth.text.corpus import Corpus
@@ -105,11 +105,16 @@ def cpu_seconds(result: Mapping[str, Any]) -> float:
 
 def _run_in_process(job: Job) -> Any:
     """The result of a job, run in a separate process."""
-    threads = dict.fromkeys(("OMP_NUM_THREADS", "NUMBA_NUM_THREADS", "OPENBLAS_NUM_THREADS"), str(job.threads))
     command = [sys.executable, "-m", "firth.studies.families.training"]
     text = json.dumps(job.as_dict() | {"folder": str(job.folder.resolve())})
     process = subprocess.run(
-        command, env=os.environ | threads, input=text, capture_output=True, text=True, encoding="utf-8", check=False
+        command,
+        env=os.environ | thread_variables(job.threads),
+        input=text,
+        capture_output=True,
+        text=True,
+        encoding="utf-8",
+        check=False,
     )
     if process.returncode:
         last = (process.stderr.strip().splitlines() or ["no output"])[-1]

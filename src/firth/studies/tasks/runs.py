@@ -17,6 +17,7 @@ from __future__ import annotations
 import hashlib
 import json
 import math
+import os
 import signal
 import subprocess
 import sys
@@ -32,7 +33,7 @@ from firth.files import name_in_errors, parse_json, read_bytes, read_lines
 from firth.locks import wait_for_lock
 from firth.options import Recipe, option
 from firth.progress import Progress, Report, silent
-from firth.runtime import Runtime
+from firth.runtime import Runtime, thread_variables
 from firth.studies.findings import find_commit, versions
 from firth.studies.tasks.settings import MOST_EPOCHS, SETTINGS
 from firth.tasks.inputs import Embedding
@@ -365,7 +366,8 @@ def _start(run: TaskRun, work: Path, runtime: Runtime) -> subprocess.Popen[bytes
         str(runtime.threads),
     ]
     with open(work / f"{run.key}.log", "wb") as log:
-        return subprocess.Popen(command, stdout=log, stderr=subprocess.STDOUT)
+        environment = os.environ | thread_variables(runtime.threads)
+        return subprocess.Popen(command, env=environment, stdout=log, stderr=subprocess.STDOUT)
 
 
 def _find_failure(process: subprocess.Popen[bytes], run: TaskRun, work: Path) -> list[str]:
