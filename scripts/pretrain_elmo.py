@@ -35,6 +35,7 @@ from firth.text.tokenize import Tokenizer
 from firth.text.vocabulary import Vocabulary
 
 TOKENIZER = Tokenizer(mode="whitespace", normalizer=None)
+CHOICES = "minutes", "learning_rate", "cooldown", "evaluate_every", "save_every"  # options of recipe and script
 WORDS = 100_000  # words in words.vocab; a recipe takes the most frequent of them
 RECIPES = {
     "elmo-en": Elmo(
@@ -141,6 +142,10 @@ def main() -> None:
     parser.add_argument(
         "--snapshots", type=float, nargs="*", default=[], help="Save the model after these minutes too."
     )
+    parser.add_argument("--learning-rate", type=float, help="The highest learning rate; default: that of the recipe.")
+    parser.add_argument(
+        "--cooldown", type=float, help="Part of the training in which the rate falls to its end; default: the recipe's."
+    )
     parser.add_argument("--evaluate-every", type=int, help="Steps between evaluations; default: those of the recipe.")
     parser.add_argument(
         "--save-every", type=int, help="Steps between checkpoints, which take seconds; default: one every minute."
@@ -155,7 +160,7 @@ def main() -> None:
         return
     if args.out is None:
         parser.error("--out is required")
-    options = {name: getattr(args, name) for name in ("minutes", "evaluate_every", "save_every")}
+    options = {name: getattr(args, name) for name in CHOICES}
     recipe = replace(RECIPES[args.name], **{name: value for name, value in options.items() if value is not None})
     how: dict[str, Any] = {"cache": args.cache, "threads": args.threads}
     if args.name == "elmo-fa":

@@ -55,19 +55,9 @@ def test_a_training_leaves_the_model_and_its_snapshots(
     monkeypatch.setitem(script.RECIPES, "elmo-en", replace(tiny, evaluate_every=1))
     monkeypatch.setattr(script, "MIXTURE", {"books": 1.0})
     out = tmp_path / "model"
-    arguments = [
-        "elmo-en",
-        "--corpus",
-        str(corpus),
-        "--out",
-        str(out),
-        "--device",
-        "cpu",
-        "--snapshots",
-        "0.01",
-        "--save-every",
-        "1000",
-    ]
+    options = ["--device", "cpu", "--snapshots", "0.01", "--save-every", "1000"]
+    options += ["--learning-rate", "0.004", "--cooldown", "1"]
+    arguments = ["elmo-en", "--corpus", str(corpus), "--out", str(out), *options]
     monkeypatch.setattr(sys, "argv", ["pretrain_elmo.py", *arguments])
     script.main()
     for folder in (out, tmp_path / "model-1s"):
@@ -76,3 +66,5 @@ def test_a_training_leaves_the_model_and_its_snapshots(
         after = bilm.metadata["perplexity"]["after"]
         assert after["step"] > 0
         assert 1 < after["average"] < 100
+    recipe = firth.load(out).metadata["recipe"]
+    assert (recipe["learning_rate"], recipe["cooldown"], recipe["save_every"]) == (0.004, 1.0, 1000)

@@ -125,7 +125,8 @@ class TaskStudy(Study):
             name: f" {percent} % of its test sentences occur in the biLM's text."
             for name, percent in self.overlaps.items()
         }
-        lines = [f"- **{name}**: {SETTINGS[name].about}.{seen.get(name, '')}" for name in self.tasks]
+        trained = {run.setting for run in results}
+        lines = [f"- **{name}**: {SETTINGS[name].about}.{seen.get(name, '')}" for name in self.tasks if name in trained]
         reached = [run for run, result in results.items() if not is_converged(result)]
         if self.small:
             ends = "Every training has the same few epochs."

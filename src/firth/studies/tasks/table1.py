@@ -43,6 +43,7 @@ COLUMNS = (
     "paper's gain",
     "paper's errors gone %",
 )
+LEAST_P = 0.0001  # smaller ones are not told apart
 OVERLAP = "test sentences in the biLM's text %"
 ABOUT = """Each task is trained with the same network and the same options on four kinds of words: word vectors and
 characters alone; the same with the public GloVe vectors of 6 billion words (50 dimensions; English); word vectors with
@@ -106,16 +107,20 @@ class Table1(TaskStudy):
             setting: {row: self.converged(results, setting, **self.options(row)) for row in ROWS}
             for setting in self.tasks
         }
-        rows = [self._row(setting, row, found[setting]) for setting in self.tasks for row in rows_of(setting)]
+        trained = [setting for setting in self.tasks if any(found[setting].values())]
+        rows = [self._row(setting, row, found[setting]) for setting in trained for row in rows_of(setting)]
         columns = (*COLUMNS, OVERLAP) if self.overlaps else COLUMNS
         table = ResultTable("Test scores, in percent", columns, tuple(rows), "Means and deviations over the seeds.")
         series = {
-            name: [mean_and_deviation(map(main_score, found[setting][row].values())) for setting in self.tasks]
+            name: [mean_and_deviation(map(main_score, found[setting][row].values())) for setting in trained]
             for row, name in ROWS.items()
         }
-        bars = BarChart(self.title, "test score", self.tasks, series)
+        bars = BarChart(self.title, "test score", tuple(trained), series)
         about = ABOUT
-        if not all(found[setting]["public"] for setting in self.tasks if "public" in rows_of(setting)):
+        if len(trained) < len(self.tasks):
+            left = ", ".join(setting for setting in self.tasks if setting not in trained)
+            about += f"\n\nNot in the table, because no training of them is finished: {left}."
+        if not all(found[setting]["public"] for setting in trained if "public" in rows_of(setting)):
             about += f"\n\nRows with GloVe 6B that are empty need its vectors ({NOT_INSTALLED})."
         return self.page(results, about, [table, self.speed(found)], {"bars": bars})
 
@@ -130,9 +135,9 @@ class Table1(TaskStudy):
         else:
             before, after = ([main_score(one[seed]) for seed in both] for one in (own, elmo))
             items_before, items_after = ([one[seed]["items"] for seed in both] for one in (own, elmo))
-            cells += [round(mean(after) - mean(before), 1), round_p(paired_t_test(before, after))]
+            cells += [round(mean(after) - mean(before), 1), format_p(paired_t_test(before, after))]
             cells += [
-                round_p(randomization_test(items_before, items_after)),
+                format_p(randomization_test(items_before, items_after)),
                 round(error_reduction(mean(before), mean(after)), 1),
             ]
         paper = SETTINGS[setting].paper if row == "glove" else None
@@ -167,10 +172,12 @@ def rows_of(setting: str) -> list[str]:
     return [row for row in ROWS if row != "public" or SETTINGS[setting].language == "en"]
 
 
-def round_p(p: float | None) -> float | None:
+def format_p(p: float | None) -> str | None:
     """A p-value with four digits after the point.
 
-    >>> round_p(0.00012345), round_p(None)
-    (0.0001, None)
+    >>> format_p(0.00012345), format_p(0.00001234), format_p(None)
+    ('0.0001', '< 0.0001', None)
     """
-    return None if p is None else round(p, 4)
+    if p is None:
+        return None
+    return f"{p:.4f}" if p >= LEAST_P else f"< {LEAST_P}"
