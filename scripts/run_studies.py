@@ -280,11 +280,9 @@ def main() -> None:
             sys.exit(str(error))
         print(f"{args.bundle}: {size / 2**20:.1f} MiB")
         return
-    failures = (
-        []
-        if args.check
-        else train(list(chosen.values()), args.work, Runtime.from_env(device=args.device), args.jobs, end)
-    )
+    failures = list[str]()
+    if not args.check:
+        failures = train(list(chosen.values()), args.work, Runtime.from_env(device=args.device), args.jobs, end)
     if args.out and not args.check:
         for name, study in make_pages(stages, args.overlap).items():
             if gather(study.runs(), args.work, Runtime(1), start=False):

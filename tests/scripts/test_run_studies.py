@@ -102,7 +102,7 @@ def test_tasks_choose_the_trainings_of_the_stages(
 ) -> None:
     monkeypatch.setattr(runs, "train_and_evaluate", pretend)
     given = ["--work", str(tmp_path), "--stages", "persian", "layers", "samples", "--tasks", "farstail", "sentiment"]
-    monkeypatch.setattr(sys, "argv", ["run_studies.py", "--quick", *given])
+    monkeypatch.setattr(sys, "argv", ["run_studies.py", "--quick", "--again", *given])
     script.main()
     counts = json.loads(capsys.readouterr().out)
     assert counts.keys() == {"persian", "layers"}  # samples has neither task
@@ -134,11 +134,12 @@ def test_finished_trainings_of_the_repository_are_not_repeated_unless_asked(
     assert (count(), count("--again")) == (1, 0)
 
 
-def test_the_trainings_of_the_repository_are_those_of_its_page(script: Any, tmp_path: Path) -> None:
+def test_the_trainings_of_the_repository_are_those_of_its_pages(script: Any, tmp_path: Path) -> None:
     script.copy_finished(script.FINISHED, tmp_path)
     found = runs.read_results(tmp_path)
-    page = json.loads((ROOT / "studies" / "results" / "table1" / "table1.json").read_text(encoding="utf-8"))
-    scores = {runs.TaskRun.from_dict(result["run"]).key: result["test"] for result in page["runs"]}
+    pages = [ROOT / "studies" / "results" / name / "table1.json" for name in ("table1", "table1-fa")]
+    results = [result for page in pages for result in json.loads(page.read_text(encoding="utf-8"))["runs"]]
+    scores = {runs.TaskRun.from_dict(result["run"]).key: result["test"] for result in results}
     assert scores == {key: result["test"] for key, result in found.items()}
     assert all(map(runs.is_converged, found.values()))
 
@@ -162,6 +163,7 @@ def test_a_bundle_has_all_that_a_stage_needs_and_a_check_names_what_is_missing(
     make_persian_data(tmp_path)
     monkeypatch.setenv("FIRTH_DATA", str(tmp_path))
     work, bundle = tmp_path / "work", tmp_path / "bundle"
+    monkeypatch.setattr(script, "FINISHED", tmp_path / "none")
     stage = script.make_stages("elmo-en", "glove-en", quick=False)["persian"].study
     done, other = stage.runs()[0], script.make_stages("elmo-en", "glove-en", quick=False)["layers"].study.runs()[0]
     work.mkdir()

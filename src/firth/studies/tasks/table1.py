@@ -60,7 +60,7 @@ class Table1(TaskStudy):
     """Each task with ELMo and without, several seeds: Table 1 of the paper."""
 
     name: ClassVar[str] = "table1"
-    title: ClassVar[str] = "Six tasks, with ELMo and without"
+    title: ClassVar[str] = "Tasks with ELMo and without"
     quick: ClassVar[dict[str, Any]] = {"small": True, "seeds": 1, "tasks": ("sentiment", "ner")}
 
     tasks: tuple[str, ...] = redefine(TaskStudy, "tasks", tuple(name for name in ENGLISH if name != "qa-fifth"))
