@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import importlib.util
 import json
 import sys
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -16,17 +16,12 @@ from firth.neural.architecture import Architecture
 from firth.neural.bilm import BiLM
 from firth.studies.tasks import runs
 
-SCRIPT = Path(__file__).resolve().parents[2] / "scripts" / "elmo_over_time.py"
 SENSES = {"biLM layer 2": {"nearest": 75.0}}
 
 
 @pytest.fixture
-def script(monkeypatch: pytest.MonkeyPatch) -> Any:
-    spec = importlib.util.spec_from_file_location("elmo_over_time", SCRIPT)
-    assert spec is not None
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
+def script(load_script: Callable[[str], Any], monkeypatch: pytest.MonkeyPatch) -> Any:
+    module = load_script("scripts/elmo_over_time.py")
     monkeypatch.setattr(module, "measure_senses", lambda *_: SENSES)
     return module
 

@@ -2,25 +2,22 @@
 
 from __future__ import annotations
 
-import importlib.util
 import json
 import sys
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 pytest.importorskip("torch")
 
-SCRIPT = Path(__file__).resolve().parents[2] / "scripts" / "elmo_variants.py"
 
-
-def test_a_variant_that_is_finished_is_not_trained_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    spec = importlib.util.spec_from_file_location("elmo_variants", SCRIPT)
-    assert spec is not None
-    assert spec.loader is not None
-    script = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(script)
+def test_a_variant_that_is_finished_is_not_trained_again(
+    load_script: Callable[[str], Any], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    script = load_script("scripts/elmo_variants.py")
     text, out = tmp_path / "text.txt", tmp_path / "variants.jsonl"
     text.write_text("the cat sat on the mat\nthe dog sat on the rug\n" * 40, encoding="utf-8")
     tiny = replace(script.BASELINE, preset="tiny", vocabulary=20, min_count=1, negatives=8, batch=4, unroll=6)

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import importlib.util
 import random
-import sys
-from pathlib import Path
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -15,7 +13,6 @@ pytest.importorskip("torch")
 
 from firth.tasks.qa.no_answer import NoAnswerCalibration
 
-SCRIPT = Path(__file__).resolve().parents[2] / "scripts" / "qa_no_answer.py"
 TEXTS = [
     ["The mill is old. Ann built it in 1742. It was sold.", "A road leads to it. Rain fell. Nobody came."],
     ["Tea grows in China. Leaves are dried.", "Milk comes from cows."],
@@ -23,14 +20,8 @@ TEXTS = [
 
 
 @pytest.fixture(scope="module")
-def script() -> Any:
-    spec = importlib.util.spec_from_file_location("qa_no_answer", SCRIPT)
-    assert spec is not None
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    sys.modules["qa_no_answer"] = module
-    spec.loader.exec_module(module)
-    return module
+def script(load_script: Callable[[str], Any]) -> Any:
+    return load_script("scripts/qa_no_answer.py")
 
 
 def test_pairs_have_or_lack_the_answer(script: Any) -> None:

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import importlib.util
 import json
 import lzma
 import os
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -20,18 +20,11 @@ from firth.neural.bilm import BiLM
 from firth.studies.tasks import runs
 
 ROOT = Path(__file__).resolve().parents[2]
-SCRIPT = ROOT / "scripts" / "run_studies.py"
 
 
 @pytest.fixture
-def script(monkeypatch: pytest.MonkeyPatch) -> Any:
-    spec = importlib.util.spec_from_file_location("run_studies", SCRIPT)
-    assert spec is not None
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    monkeypatch.setitem(sys.modules, "run_studies", module)
-    spec.loader.exec_module(module)
-    return module
+def script(load_script: Callable[[str], Any]) -> Any:
+    return load_script("scripts/run_studies.py")
 
 
 def pretend(run: runs.TaskRun, *_: Any, **__: Any) -> dict[str, Any]:

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import doctest
-import importlib.util
 import sys
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -15,14 +15,8 @@ PAGE = (ROOT / "docs" / "scale.md").read_text(encoding="utf-8")
 
 
 @pytest.fixture(scope="module")
-def simulation() -> Any:
-    spec = importlib.util.spec_from_file_location("simulate", ROOT / "benchmarks" / "simulate.py")
-    assert spec is not None
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    sys.modules["simulate"] = module  # its dataclasses look for it there
-    spec.loader.exec_module(module)
-    return module
+def simulation(load_script: Callable[[str], Any]) -> Any:
+    return load_script("benchmarks/simulate.py")
 
 
 def test_examples(simulation: Any) -> None:

@@ -141,7 +141,7 @@ SETTINGS = {
         (DataPart("srl/ewt-test.conll.xz"),),
         training={
             "batch": 160,
-            "learning_rate": 0.001,  # with 0.002 the carry weights grow until single batches have a loss of 40 and more
+            "learning_rate": 0.001,  # with 0.002 single batches explode: docs/tasks/srl.md
             "average": 0.99,
             "halve_after": 2,
             "patience": 4,
